@@ -14,11 +14,8 @@ from pathlib import Path
 import pytest
 
 from hookctl.system.project import session_hash
-from hookctl.verbs.supervise import Seen, why_not
 from tests.conftest import Hookctl, put
 
-GOING = Seen(mark="", is_armed=True, has_crumb=True, by_person=False)
-FAILED = GOING._replace(has_crumb=False, has_failed=True)
 IMPATIENT = """
 from hookctl.__main__ import main
 from hookctl.system.processes import Guardian
@@ -26,33 +23,6 @@ rest = Guardian.rest
 Guardian.rest = lambda self, seconds: rest(self, seconds / 20)
 main()
 """
-
-
-@pytest.mark.parametrize(
-    ("seen", "respawns", "reason"),
-    [
-        (GOING, 0, ""),
-        (GOING, 4, ""),
-        (GOING, 5, "it was started again 5 times,"),
-        (GOING._replace(mark="STOP"), 0, "STOP is set"),
-        (GOING._replace(mark="CONCLUDE"), 5, "CONCLUDE is set"),
-        (GOING._replace(is_armed=False), 0, "the run has ended"),
-        (GOING._replace(has_crumb=False), 0, "ended by itself"),
-        (GOING._replace(has_work=False), 0, ""),
-        (FAILED, 0, ""),
-        (FAILED, 5, "it was started again 5 times"),
-        (FAILED._replace(has_work=False), 0, "no work is left"),
-        (FAILED._replace(failed_before=True), 1, "it failed twice within 10 s"),
-        (FAILED._replace(is_armed=False), 0, "the run has ended"),
-        (FAILED._replace(by_person=True), 0, "it was interrupted"),
-        (GOING._replace(by_person=True), 0, "it was interrupted"),
-        (GOING._replace(mark="STOP", is_armed=False, has_crumb=False, by_person=True), 0, "STOP is set"),
-    ],
-)
-def test_when_it_is_started_again(seen: Seen, respawns: int, reason: str) -> None:
-    told = why_not(seen, respawns, 5)
-    assert reason in told
-    assert bool(told) == bool(reason)
 
 
 class Stage:

@@ -82,6 +82,13 @@ BROKEN = {
 }  # fmt: skip
 
 
+def test_the_grace_ends_with_the_time_and_the_last_status_is_told(hookctl: Hookctl) -> None:
+    begin = time.monotonic()
+    done = hookctl("verify", "--grace", "60", "--timeout", "1", "--json", "--", "sh", "-c", "echo x >> runs; exit 7")
+    assert (done.code, done.data["verdict"], done.data["looks"], done.data["exit_status"]) == (124, "timeout", 1, 7)
+    assert time.monotonic() - begin < 30 and Path("runs").read_text() == "x\n"
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_started_is_said_at_once(hookctl: Hookctl, name: str) -> None:
     put(Path("plain"), "#!/bin/sh\n")

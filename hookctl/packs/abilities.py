@@ -82,12 +82,16 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
     # Nobody chose the default limit, so a cap below it takes nothing from anybody.
     is_chosen = mode == "keepalive" or limit != str(DEFAULT_LIMIT)
     (missed if is_chosen else others).extend(_low_cap(host, mode, int(limit), cap))
-    others += _endless_refusals(host, options)
+    is_ended = options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0
+    if is_ended and can_refuse(host) and not host.dialect.refuse_end:
+        others.append("a refused tool call cannot end the turn, so --dispatch only refuses")
     if settings.events:
         if not host.dialect.block and mode in _BLOCKING:
             missed.append(f"{_BLOCKS_NOTHING}, so the guard only watches there")
         if not host.dialect.end and mode == "guard":
-            missed.append(f"mode guard {only_counts(host.title, can_wrap=host.registration.wraps)}")
+            other = "; `--wrap` limits such a hook" if host.registration.wraps else ""
+            reason = f"no hook can end a turn there{other}"
+            missed.append(f"mode guard only counts the stops that other hooks force: {reason}")
         missed += _lost_options(host, mode, options)
     if "pre-tool" in settings.events and can_refuse(host):
         from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls
@@ -96,15 +100,6 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
         missed += [f"--dispatch does nothing: {reason}"] if reason else []
     title = host.title
     return [f"{title}: {line}" for line in missed], [f"{title}: {line}" for line in others]
-
-
-def only_counts(host: str, *, can_wrap: bool) -> str:
-    """What mode guard does where a hook cannot end a turn."""
-    text = (
-        "never blocks by itself, and only counts the stops that other hooks force: "
-        f"no hook can end a turn of {host}"
-    )
-    return f"{text}; `--wrap` limits such a hook" if can_wrap else text
 
 
 def _low_cap(host: Host, mode: str, limit: int, cap: str) -> Iterator[str]:
@@ -131,13 +126,6 @@ def count_blocks(host: Host, number: int) -> str:
     """A number of blocks in words, as the host counts them."""
     blocks = "1 block" if number == 1 else f"{number} blocks"
     return f"{blocks} in a turn" if host.cap.get("per_turn") else f"{blocks} in a row"
-
-
-def _endless_refusals(host: Host, options: Mapping[str, Any]) -> Iterator[str]:
-    """That refused calls do not end the turn, where they are to do that."""
-    is_wanted = options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0
-    if is_wanted and can_refuse(host) and not host.dialect.refuse_end:
-        yield "a refused tool call cannot end the turn, so --dispatch only refuses"
 
 
 def _unproven(host: Host) -> Iterator[str]:

@@ -289,26 +289,13 @@ def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
     """Effects of these settings that may surprise a person."""
     options, lines = settings.effective, []
-    pinned = PRESETS.get(request.preset, {})
+    pinned, tools = PRESETS.get(request.preset, {}), options.get("dispatch_tools", ())
     chosen = settings.options.items()
     different = [name for name, value in chosen if name in pinned and value != pinned[name]]
     if different:
-        names, are_many = " and ".join(different), len(different) > 1
-        stay, them = ("stay", "them") if are_many else ("stays", "it")
-        lines.append(
-            f"{names}, set by hand, {stay} over {request.preset}'s own; --reset leaves {them} out"
-        )
-    tools = options.get("dispatch_tools", ())
+        lines.append(f"set by hand, and kept beside {request.preset}: {', '.join(different)}")
     if settings.preset == "rockbot" and not tools:
-        lines.append(
-            "rockbot counts no tool's calls yet: "
-            "name the tools with --dispatch TOOL, or --dispatch '*'"
-        )
-    # A colon is no error: Cursor's own names of MCP tools have one, others may.
-    with_colon = [tool for tool in tools if ":" in tool.removeprefix("MCP:")]
-    if request.dispatch and with_colon:
-        names = ", ".join(with_colon)
-        lines.append(f"{names} is taken for a tool's whole name; a limit is as in Task:30/300")
+        lines.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL")
     if tools and not _has_dispatch_limit(options):
         lines.append("a limit or a window of 0 switches dispatch off")
     if settings.mode == "off" and options.get("required_tools"):

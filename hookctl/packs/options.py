@@ -6,24 +6,18 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hookctl.errors import HookctlError, nearest, usage_error
+from hookctl.errors import nearest, usage_error
 from hookctl.packs.guard_options import find_faults, schema
 from hookctl.system.package_data import guard_module
+
+# A colon may be part of a tool's name, but not of several tools or of a limit in another form.
+_DISPATCH = r"((?:[^\s,:]|:(?![0-9/]|$))+)(?::([0-9]{1,9})/([0-9]{1,9}))?"
 
 
 def parse_options(
     assignments: Sequence[str], nudge: str | None, nudge_env: str | None, dispatch: Sequence[str]
 ) -> dict[str, Any]:
     """The options that --set, --nudge, --nudge-env and --dispatch give; the later ones win."""
-    return {
-        **_parse_assignments(assignments),
-        **_parse_nudge(nudge, nudge_env),
-        **_parse_dispatch(dispatch),
-    }
-
-
-def _parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
-    """The options that --set gives."""
     options: dict[str, Any] = {}
     known = settable_options() if assignments else {}
     limit_key = guard_module("settings").VARIABLES["max_stop_blocks"]
@@ -39,7 +33,7 @@ def _parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise usage_error(f"{assignment} needs a value", names)
         options[name] = _parse_value(name, text.strip(), known[name])
-    return options
+    return options | _parse_nudge(nudge, nudge_env) | _parse_dispatch(dispatch)
 
 
 def _parse_nudge(nudge: str | None, nudge_env: str | None) -> dict[str, Any]:
@@ -59,45 +53,24 @@ def _parse_nudge(nudge: str | None, nudge_env: str | None) -> dict[str, Any]:
 
 
 def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
-    """The options of --dispatch TOOL[:MAX/SECONDS]; an empty text turns it off."""
+    """The options of --dispatch TOOL[:MAX/SECONDS]; an empty text alone turns it off."""
     tools: list[str] = []
-    limits: set[tuple[int, int]] = set()
-    for claim in claims:
-        tool, limit = _split_dispatch(claim)
-        if not tool and (len(claims) > 1 or limit):
-            raise _dispatch_error(claim)
-        if tool:
-            tools.append(tool)
-        if limit:
-            limits.add(limit)
+    limits: set[tuple[str, str]] = set()
+    for claim in claims if [*claims] != [""] else ():
+        match = re.fullmatch(_DISPATCH, claim.strip())
+        if match is None or not claim.isprintable():
+            hint = "Give --dispatch TOOL or TOOL:MAX/SECONDS, as in Task:30/300, for each tool."
+            raise usage_error(f"--dispatch {claim!r} has no tool, or an invalid limit", hint)
+        tools.append(match[1])
+        if match[2]:
+            limits.add((match[2], match[3]))
     if len(limits) > 1:
         hint = "Give the same MAX/SECONDS to each, or to one of them."
         raise usage_error("all dispatch tools share one limit", hint)
-    options: dict[str, Any] = {}
-    if claims:
-        options["dispatch_tools"] = list(dict.fromkeys(tools))
+    options: dict[str, Any] = {"dispatch_tools": list(dict.fromkeys(tools))} if claims else {}
     for most, seconds in limits:
-        options |= {"dispatch_max": most, "dispatch_window_s": seconds}
+        options |= {"dispatch_max": int(most), "dispatch_window_s": int(seconds)}
     return options
-
-
-def _split_dispatch(claim: str) -> tuple[str, tuple[int, int] | None]:
-    """The tool and the limit of a --dispatch; no limit if it has none."""
-    match = re.fullmatch(r"(.*?)(?::([0-9]{1,9})/([0-9]{1,9}))?", claim.strip())
-    if match is None:
-        raise _dispatch_error(claim)
-    tool = match[1].strip()
-    # Several tools, or a limit in another form.
-    if not tool.isprintable() or re.search(r"[\s,]|:[0-9/]|:$", tool):
-        raise _dispatch_error(claim)
-    if match[2]:
-        return tool, (int(match[2]), int(match[3]))
-    return tool, None
-
-
-def _dispatch_error(claim: str) -> HookctlError:
-    hint = "Give --dispatch TOOL, or TOOL:MAX/SECONDS as in Task:30/300; once for each tool."
-    return usage_error(f"--dispatch {claim!r} has no tool, or an invalid limit", hint)
 
 
 def settable_options() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 PLACEHOLDERS = ("files", "host", "event")
@@ -57,6 +57,16 @@ _TITLES = {'"': "double quotes", "`": "backticks"}
 def slots(command: str) -> list[Slot]:
     """The placeholders of a command, in order; raises Unreadable if its quotes are unclear."""
     return [slot for slot in _slots(command) if slot.name in PLACEHOLDERS]
+
+
+def fill(command: str, values: Mapping[str, str]) -> Iterator[str]:
+    """The pieces of a command with the values of its placeholders, each a piece of its own."""
+    at = 0
+    for slot in slots(command):
+        yield command[at : slot.start]
+        yield values[slot.name]
+        at = slot.end
+    yield command[at:]
 
 
 def unknown_slots(command: str) -> list[Slot]:

@@ -15,7 +15,7 @@ from hookctl.packs.guard import files_form
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
 from hookctl.packs.shortfalls import Note, no_event, possible_answers
-from hookctl.packs.slots import slots
+from hookctl.packs.slots import fill
 
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
 
@@ -117,12 +117,7 @@ def _command(
         yield from (programs.lead, "[ -f ", files_text, f"/{first} ] && [ -r ")
         yield from (files_text, f"/{first} ] || exit 0; ")
     values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
-    at = 0
-    for slot in slots(hook.command):
-        yield hook.command[at : slot.start]
-        yield values[slot.name]
-        at = slot.end
-    yield hook.command[at:]
+    yield from fill(hook.command, values)
 
 
 def is_refused_by_failure(host: Host, event: str) -> bool:

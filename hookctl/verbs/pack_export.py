@@ -14,7 +14,7 @@ from hookctl.model import Line, Result
 from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
-from hookctl.packs.slots import list_named_files, slots
+from hookctl.packs.slots import fill, list_named_files, slots
 from hookctl.packs.wants import hooks_of
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -27,7 +27,6 @@ _OF_RUNNER = {  # what only the runner gives to a command: how a program writes 
     "portable": rb"""["'`.:]portable\b|(?<!\$)\{[^{}\n]*\bportable\b[^{}\n]*\}""",
     "HOOKCTL_HOST": rb"\bHOOKCTL_HOST\b",
 }
-_PERMISSION = re.compile(rb"\b(?:allow|approve)\b")
 
 
 def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
@@ -43,7 +42,7 @@ def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     lost = _find_lost(pack)
     lines = [Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder)]
     lines += [Line(f"left out: {text}", indent=2) for text in lost]
-    if any(_may_lift_permission(pack, hook) for hook in pack.hooks):
+    if any(hook.event == "pre-tool" and not hook.may_allow for hook in pack.hooks):
         text = "a hook's `allow` counts in a plugin: there it lifts the person's own permission"
         lines.append(Line(text, indent=2))
     lines.append(Line(f"Next: claude --plugin-dir {shlex.quote(output)}"))
@@ -83,11 +82,7 @@ def _command(pack: Pack, hook: PackHook) -> str:
     needed = [*dict.fromkeys(named)] or [*pack.files[:1]] * has_files
     guard = "".join(f"[ -r {_ROOT}/{name} ] || exit 0; " for name in needed)
     values = {"files": _ROOT, "host": _HOST, "event": shlex.quote(hook.event)}
-    command, at = guard, 0
-    for slot in slots(hook.command):
-        command += hook.command[at : slot.start] + values[slot.name]
-        at = slot.end
-    return command + hook.command[at:]
+    return guard + "".join(fill(hook.command, values))
 
 
 def _find_lost(pack: Pack) -> list[str]:
@@ -121,15 +116,6 @@ def _find_use_of_runner(pack: Pack) -> Iterator[str]:
         used = [f"`{name}`" for name, form in _OF_RUNNER.items() if re.search(form, text)]
         if used:
             yield f"{' and '.join(used)}, which only the runner gives: {place} reads it"
-
-
-def _may_lift_permission(pack: Pack, hook: PackHook) -> bool:
-    """Whether a hook may answer `allow`, which the runner would take out of its answer."""
-    if hook.event != "pre-tool" or hook.may_allow:
-        return False
-    named = [*list_named_files(hook.command)]
-    texts = [hook.command.encode(), *(data for data, _ in pack.contents.values())]
-    return not named or any(_PERMISSION.search(text) for text in texts)
 
 
 def _dump(value: dict[str, Any]) -> bytes:

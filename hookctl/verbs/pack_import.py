@@ -66,15 +66,12 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
     lines.append(Line("read from", indent=2, path=tilde(path)))
     lines += [Line(f"left out: {text}", indent=2) for text in left]
     lines += [Line(text, indent=2) for text in kept]
-    lines.append(
-        Line("The scripts that the commands name stay where they are; to hand the pack on,")
-    )
-    lines.append(Line("put them beside it, into [files], and write {files} in the commands."))
-    lines.append(
-        Line("The hooks are still in the settings too. Before you install the pack, take them")
-    )
-    lines.append(Line("out there, or they run twice: `hookctl hooks` has their IDs, and"))
-    lines.append(Line("`hookctl disable ID` takes one out."))
+    lines += [
+        Line("The scripts that the commands name stay where they are; to hand the pack on,"),
+        Line("put them beside it, into [files], and write {files} in the commands."),
+        Line("The hooks are still in the settings too, so `hookctl disable ID` them before you"),
+        Line("install the pack, or they run twice; `hookctl hooks` has their IDs."),
+    ]
     lines.append(Line(f"Next: hookctl pack check {shlex.quote(output)}"))
     return Result({"folder": folder, "hooks": len(found), "left": left}, tuple(lines))
 

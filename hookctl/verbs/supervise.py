@@ -6,7 +6,6 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
@@ -22,23 +21,6 @@ _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause
 _TWICE_WITHIN = 10  # seconds between two failures after which a third start would not help
 _WILLED = (0, 129, 130, 143)  # a person's HUP, INT and TERM, as a shell has them
-
-
-class Seen(NamedTuple):
-    """What decides, once the child has ended, whether it is started again."""
-
-    mark: str  # STOP or CONCLUDE, where it is there
-    is_armed: bool
-    has_crumb: bool  # the guard kept this agent going until then
-    by_person: bool  # a person ended it
-    has_failed: bool = False
-    has_work: bool = True  # no task says that nothing is left
-    failed_before: bool = False  # a moment ago
-
-    @property
-    def ended_against_will(self) -> bool:
-        """Whether the agent did not mean to end."""
-        return self.has_crumb or (self.has_failed and self.has_work)
 
 
 HELP = """
@@ -95,19 +77,26 @@ def _run(
     while True:
         old = supervised.find_crumb(run_files.state)
         ended = _run_once(run_files, command, guardian, respawns)
-        seen = _look(folders, run_files, ended, old)
-        if seen.has_failed:
+        has_failed_twice = False
+        if ended.status not in _WILLED:
             now = time.monotonic()
-            seen = seen._replace(failed_before=now - last_failure <= _TWICE_WITHIN)
-            last_failure = now
-        reason = why_not(seen, respawns, most)
+            has_failed_twice, last_failure = now - last_failure <= _TWICE_WITHIN, now
+        reason = _why_not(folders, run_files, ended, old, by_person=ended.by_person)
+        if not reason and respawns >= most:
+            work_files.disarm(run_files)
+            reason = f"it was started again {amount(respawns, 'time')}, and no run goes on now"
+        elif not reason and has_failed_twice:
+            work_files.disarm(run_files)
+            reason = f"it failed twice within {_TWICE_WITHIN} s, and no run goes on now"
+        pause = min(2.0 ** (respawns + 1), _LONGEST_PAUSE)
         if not reason:
-            pause = pause_before(respawns + 1)
             report.say(f"{describe(ended)}; started again in {clock.age(pause)}")
-            seen = _pause(folders, run_files, guardian, pause, ended, old)
-            reason = why_not(seen, respawns, most)
+        while not reason and pause > 0:
+            guardian.rest(min(_LOOK, pause))
+            pause -= _LOOK
+            reason = _why_not(folders, run_files, ended, old, by_person=guardian.wants_end)
         if reason:
-            return _end(run_files, seen, ended, respawns, reason)
+            return _end(folders, run_files, ended, respawns, reason)
         respawns += 1
         with whose_work.locked(run_files):
             whose_work.free(run_files)  # the session that held the work is gone
@@ -130,21 +119,25 @@ def _run_once(
         raise HookctlError("command", message, hint=hint, exit_code=FAILED) from None
 
 
-def why_not(seen: Seen, respawns: int, most: int) -> str:
-    """Why the child is not started again; empty if it is."""
-    if seen.mark:
-        return f"{seen.mark} is set"
-    if seen.by_person:
+def _why_not(
+    folders: Folders, run_files: RunFiles, ended: Ended, old: int, *, by_person: bool
+) -> str:
+    """Why the child is not started again, which had not meant to end; empty if it may be.
+
+    `old` is the breadcrumb that lay there before the child.
+    """
+    run_files = run_files._replace(now=clock.now(folders.environ))
+    if run_files.mark:
+        return f"{run_files.mark} is set"
+    if by_person:
         return "it was interrupted"
-    if not seen.is_armed:
+    if not work_files.is_armed(run_files):
         return "the run has ended"
-    if not seen.ended_against_will:
-        return "no work is left" if seen.has_failed else "it ended by itself"
-    if respawns >= most:
-        return f"it was started again {amount(respawns, 'time')}, and no run goes on now"
-    if seen.failed_before:
-        return f"it failed twice within {_TWICE_WITHIN} s, and no run goes on now"
-    return ""
+    if supervised.find_crumb(run_files.state) not in (0, old):
+        return ""  # the guard kept this agent going until then
+    if ended.status in _WILLED:
+        return "it ended by itself"
+    return "no work is left" if work_files.is_done(run_files) else ""
 
 
 def describe(ended: Ended) -> str:
@@ -154,50 +147,11 @@ def describe(ended: Ended) -> str:
     return f"it ended with {ended.status}"
 
 
-def pause_before(respawn: int) -> float:
-    """The seconds before a respawn, counted from 1."""
-    return min(2.0**respawn, _LONGEST_PAUSE)
-
-
-def _look(folders: Folders, run_files: RunFiles, ended: Ended, old: int) -> Seen:
-    """What decides now; `old` is the breadcrumb that lay there before the child."""
-    now = run_files._replace(now=clock.now(folders.environ))
-    return Seen(
-        now.mark,
-        work_files.is_armed(now),
-        supervised.find_crumb(now.state) not in (0, old),
-        ended.by_person,
-        has_failed=ended.status not in _WILLED,
-        has_work=not work_files.is_done(now),
-    )
-
-
-def _pause(
-    folders: Folders,
-    run_files: RunFiles,
-    guardian: Guardian,
-    seconds: float,
-    ended: Ended,
-    old: int,
-) -> Seen:
-    """Wait before a respawn, unless a mark, the end of the run or a signal comes first."""
-    while True:
-        guardian.rest(min(_LOOK, seconds))
-        seconds -= _LOOK
-        seen = _look(folders, run_files, ended._replace(by_person=guardian.wants_end), old)
-        if seconds <= 0 or seen.mark or seen.by_person or not seen.is_armed:
-            return seen
-
-
-def _end(run_files: RunFiles, seen: Seen, ended: Ended, respawns: int, reason: str) -> Result:
-    has_given_up = not seen.mark and not seen.by_person and seen.is_armed
-    if has_given_up and seen.ended_against_will:
-        work_files.disarm(run_files)
-    data = {"status": ended.status, "respawns": respawns, "reason": reason}
-    lines = [f"not started again: {reason} (exit code {ended.status})"]
+def _end(folders: Folders, run_files: RunFiles, ended: Ended, respawns: int, reason: str) -> Result:
+    run_files = run_files._replace(now=clock.now(folders.environ))
+    report.say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
-    if end is not None and seen.is_armed and not seen.mark:
-        lines.append(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
-    for line in lines:
-        report.say(line)  # stdout is the agent's
-    return Result(data, exit_code=OK if seen.mark else ended.status)
+    if end is not None and work_files.is_armed(run_files) and not run_files.mark:
+        report.say(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
+    data = {"status": ended.status, "respawns": respawns, "reason": reason}
+    return Result(data, exit_code=OK if run_files.mark else ended.status)

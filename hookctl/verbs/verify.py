@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
@@ -25,46 +24,6 @@ HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
 _LARGEST_NO = 125
 _KEPT, _SHOWN = 64 * 1024, 8 * 1024  # the end of the output, in bytes and in characters
 _DRAIN = 0.5  # seconds to read the pipe after the verifier has ended
-
-
-class Policy(NamedTuple):
-    """How often and how long."""
-
-    looks: int
-    grace: float  # seconds before the next look
-    timeout: float  # seconds in all
-
-
-class Look(NamedTuple):
-    """How one run of the verifier ended."""
-
-    verdict: str
-    status: int | None = None  # below 0 for a signal; None: not started, or ended by us
-    fault: str = ""
-    output: str = ""
-
-
-def watch(
-    policy: Policy,
-    look: Callable[[float], Look],
-    rest: Callable[[int, float], None],
-    now: Callable[[], float],
-) -> tuple[Look, int]:
-    """Look until there is an answer, or looks or time run out; the last look, and its number.
-
-    `look` gets the remaining seconds, `rest` the number of the next look and the seconds until it.
-    """
-    end = now() + policy.timeout
-    number = 1
-    while True:
-        last_look = look(end - now())
-        if last_look.verdict != NOT_YET or number >= policy.looks:
-            return last_look, number
-        rest(number + 1, max(0.0, min(policy.grace, end - now())))
-        if now() >= end:
-            return last_look._replace(verdict=TIMEOUT), number
-        number += 1
-
 
 HELP = """
 command -- COMMAND...  The check: exit code 0 passes, 1 to 125 is not yet.
@@ -102,40 +61,58 @@ def verify(
         raise usage_error(
             f"nothing can be verified in {timeout}", "Leave --timeout out for no limit."
         )
-    policy = Policy(max(1, rechecks), _seconds(grace), seconds_in_all)
+    looks, pause = max(1, rechecks), _seconds(grace)
     # The guard ignores an agent that the verifier starts.
     environ = {**folders.environ, "HOOKCTL_CHILD": "1"}
     begin = time.monotonic()
+    end, number = begin + seconds_in_all, 0
+    verdict, status, fault = NOT_YET, None, ""
     with Keeper() as keeper:
-
-        def look(seconds: float) -> Look:
+        while verdict == NOT_YET and number < looks:
+            if number:
+                rest = max(0.0, min(pause, end - time.monotonic()))
+                report.progress(f"recheck {number + 1} of {looks} in {clock.age(rest)}")
+                keeper.sleep(rest)
+                if time.monotonic() >= end:
+                    verdict = TIMEOUT
+                    break
+            number += 1
             with _sink(json) as (output, read_end):
-                result = _judge(lambda: keeper.run(command, environ, output, seconds))
-            return result._replace(output=read_end())  # only now has all of it arrived
-
-        def rest(number: int, seconds: float) -> None:
-            report.progress(f"recheck {number} of {policy.looks} in {clock.age(seconds)}")
-            keeper.sleep(seconds)
-
-        last_look, number = watch(policy, look, rest, time.monotonic)
-    status, signal_name = last_look.status, None
-    if status is not None and status < 0:
-        signal_name = _name_signal(status)
-        status = None
+                left = end - time.monotonic()
+                verdict, status, fault = _judge(keeper, command, environ, output, left)
+            said = read_end()  # only now has all of it arrived
+    has_signal = status is not None and status < 0
     data = {
-        "verdict": last_look.verdict,
+        "verdict": verdict,
         "looks": number,
         "command": masked(list(command)),
-        "exit_status": status,
-        "signal": signal_name,
+        "exit_status": None if has_signal else status,
+        "signal": _name_signal(status) if status is not None and has_signal else None,
         "rechecks": rechecks,
-        "grace": policy.grace,
-        "timeout": policy.timeout if timeout else None,
+        "grace": pause,
+        "timeout": seconds_in_all if timeout else None,
         "seconds": round(time.monotonic() - begin, 3),
     }
     if json:
-        data["output"] = last_look.output
-    return _make_result(data, command[0], policy, last_look, number)
+        data["output"] = said
+    name, at = command[0], f"at look {number} of {looks}"
+    if verdict == HOLDS:
+        return Result(data, (f"holds: {name} said so {at}",))
+    if verdict == NOT_YET:
+        times = "once" if number == 1 else f"{number} times"
+        line = f"incomplete: {name} failed {times} (exit status {status})"
+        return Result(data, (line,), exit_code=FAILED)
+    if verdict == TIMEOUT:
+        message = f"out of time after {seconds_in_all:g} s, {at}: {name} did not hold"
+        hint = "Give it more with --timeout, or leave that out for no limit."
+        error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
+    else:
+        hint = (
+            "A verifier ends with 0 (it holds) or 1 to 125 (not yet). "
+            "For a line of shell: `-- sh -c 'LINE'`."
+        )
+        error = HookctlError("broken_contract", f"{name} {fault}", hint=hint, exit_code=UNREADABLE)
+    return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
 
 
 def _seconds(text: str) -> float:
@@ -144,21 +121,23 @@ def _seconds(text: str) -> float:
     return clock.seconds(text if has_unit else f"{text.strip()}s")
 
 
-def _judge(run: Callable[[], int]) -> Look:
-    """Run the verifier once, and judge how it ended."""
+def _judge(
+    keeper: Keeper, command: Sequence[str], environ: dict[str, str], output: int, seconds: float
+) -> tuple[str, int | None, str]:
+    """Run the verifier once: the verdict, its exit status (below 0 for a signal), and its fault."""
     try:
-        status = run()
+        status = keeper.run(command, environ, output, seconds)
     except TimeoutError:
-        return Look(TIMEOUT)
+        return TIMEOUT, None, ""
     except OSError as error:
-        return Look(BROKEN, fault=f"cannot be started ({error.strerror})")
+        return BROKEN, None, f"cannot be started ({error.strerror})"
     if status == 0:
-        return Look(HOLDS, status)
+        return HOLDS, status, ""
     if status < 0:
-        return Look(BROKEN, status, f"was ended by {_name_signal(status)}")
+        return BROKEN, status, f"was ended by {_name_signal(status)}"
     if status > _LARGEST_NO:
-        return Look(BROKEN, status, f"ended with exit status {status}, which is no answer")
-    return Look(NOT_YET, status)
+        return BROKEN, status, f"ended with exit status {status}, which is no answer"
+    return NOT_YET, status, ""
 
 
 def _name_signal(status: int) -> str:
@@ -195,27 +174,3 @@ def _sink(kept: bool) -> Iterator[tuple[int, Callable[[], str]]]:
     finally:
         os.close(writing)
         thread.join(_DRAIN)  # a process that the verifier left running may hold the pipe
-
-
-def _make_result(
-    data: dict[str, Any], name: str, policy: Policy, last_look: Look, number: int
-) -> Result:
-    if last_look.verdict == HOLDS:
-        return Result(data, (f"holds: {name} said so at look {number} of {policy.looks}",))
-    if last_look.verdict == NOT_YET:
-        times = "once" if number == 1 else f"{number} times"
-        line = f"incomplete: {name} failed {times} (exit status {last_look.status})"
-        return Result(data, (line,), exit_code=FAILED)
-    if last_look.verdict == TIMEOUT:
-        looks = f"at look {number} of {policy.looks}"
-        message = f"out of time after {policy.timeout:g} s, {looks}: {name} did not hold"
-        hint = "Give it more with --timeout, or leave that out for no limit."
-        error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
-    else:
-        hint = (
-            "A verifier ends with 0 (it holds) or 1 to 125 (not yet). "
-            "For a line of shell: `-- sh -c 'LINE'`."
-        )
-        message = f"{name} {last_look.fault}"
-        error = HookctlError("broken_contract", message, hint=hint, exit_code=UNREADABLE)
-    return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
