@@ -822,9 +822,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
-    ("self_test_failed", "error",
-     lambda place: (with_hooks_python(f'sleep 0.4; exec {sys.executable} "$@"')(place),
-                    place.edit('"timeout": 10', '"timeout": 0.3'))),
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
     ("hook_silent", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
