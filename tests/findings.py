@@ -608,13 +608,6 @@ def logged(place: Place, *lines: dict[str, Any]) -> None:
     put(folder / "events.jsonl", "".join(json.dumps({**base, **line}) + "\n" for line in lines))
 
 
-def refused_report(place: Place) -> None:
-    """Work that waits, and an agent that a rule of the project keeps from reporting it."""
-    put(place.settings, '{"permissions": {"allow": ["Bash(hookctl run:*)"]}}')
-    put(Path(".claude/settings.json"), '{"permissions": {"ask": ["Bash"]}}')
-    work("task.json", '{"remaining": 2}')(place)
-
-
 def active(text: str, **knobs: Any) -> Callable[[Place], None]:
     """ACTIVE with this text, at the second 1,000,000."""
 
@@ -853,7 +846,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("work_waiting", "info", run_stopped("CONCLUDE")),
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
-    ("must_ask", "warning", refused_report),
     ("work_waiting", "warning", untouched_work),
     ("run_unusable", "warning", active("soon")),
     ("run_unusable", "warning", active("")),

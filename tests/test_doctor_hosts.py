@@ -142,7 +142,7 @@ def test_a_hidden_hook_of_another_tool_is_not_looked_at(place: Place) -> None:
     put(at(place, DROID_OWN), json.dumps({"Stop": groups({**HOOK, "command": "/opt/ralph-loop/go-on"})}))
     installed("droid")(place)
     findings = {one["code"]: one for one in found(place, "droid")}
-    assert findings["foreign_stop"]["message"].startswith("go-on may block"), findings
+    assert findings["foreign_stop"]["message"].startswith("go-on (line 1) may block"), findings
     assert "script_missing" in findings, "the other event still runs from there"
 
 

@@ -35,6 +35,7 @@ from hookctl.survey.machine import Machine, written_at
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import project
+from hookctl.system.packages import HOOK, PACKAGES
 
 _ENOUGH = 3  # sessions without a line before anything is said
 _NEWEST = 200  # sessions that are looked at
@@ -291,8 +292,9 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
     told = {file.path for file in here.files if file.fault}
     for hook in here.running:
         for obstacle in hook.obstacles:
-            of_pack = f"/packs/{hook.owner}/" in obstacle.reason  # which has a rule of its own
-            if obstacle.fix == REPAIR and hook.file not in told and not of_pack:
+            # A pack's files and the interpreter have rules of their own.
+            is_lost = f"/{HOOK} " in obstacle.reason or f"/{PACKAGES}/" in obstacle.reason
+            if obstacle.fix == REPAIR and is_lost and hook.file not in told:
                 values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
                 yield here.find("hook_missing", hook.file, **values)
             elif obstacle.state in model.FAILING and obstacle.fix != REPAIR:
@@ -380,12 +382,6 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
 def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission = here.host.permission
-    for source in here.sources:
-        for above in permission.against:
-            for rule in permission.rules_in(source.document, above)[:1]:
-                why, fix = f"{rule} in {'.'.join(above)} keeps it from that", "Remove that rule."
-                yield here.find("must_ask", source.path, why=why, fix=fix)
-                return
     *setting, free = permission.never_asks or ("",)
     for source in here.sources:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
@@ -393,5 +389,4 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
             return
     for file in here.files:
         if file.path == guard.hook.file and permission.path:
-            why, fix = "no rule allows `hookctl run`", f"`{file.install} --allow-run`."
-            yield file.find("must_ask", why=why, fix=fix)
+            yield file.find("must_ask")

@@ -23,7 +23,7 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import committed
-from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import HOSTS, configuration, host_table
 from hookctl.packs.guard_options import confine
@@ -175,17 +175,8 @@ class Project:
                     continue
                 file = File(machine, target, None, is_alone=True)
                 has_rules = isinstance(file.document, RulesDocument) and file.document.packs
-                is_named = file.error and (self.error or _names_us(target.path))
-                if file.elements or has_rules or is_named:
+                if file.elements or has_rules or (file.error and self.error):
                     yield file
-
-
-def _names_us(path: str) -> bool:
-    """Whether a file that cannot be parsed has the head of a hookctl command."""
-    try:
-        return HEAD.encode() in (files.read(path).data or b"")
-    except HookctlError:
-        return False
 
 
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
