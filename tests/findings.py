@@ -592,13 +592,6 @@ def logged(place: Place, *lines: dict[str, Any]) -> None:
     put(folder / "events.jsonl", "".join(json.dumps({**base, **line}) + "\n" for line in lines))
 
 
-def refused_report(place: Place) -> None:
-    """Work that waits, and an agent that a rule of the project keeps from reporting it."""
-    put(place.settings, '{"permissions": {"allow": ["Bash(hookctl run:*)"]}}')
-    put(Path(".claude/settings.json"), '{"permissions": {"ask": ["Bash"]}}')
-    work("task.json", '{"remaining": 2}')(place)
-
-
 def active(text: str, **knobs: Any) -> Callable[[Place], None]:
     """ACTIVE with this text, at the second 1,000,000."""
 
@@ -787,9 +780,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
-    ("self_test_failed", "error",
-     lambda place: (with_hooks_python(f'sleep 0.4; exec {sys.executable} "$@"')(place),
-                    place.edit('"timeout": 10', '"timeout": 0.3'))),
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
     ("hook_silent", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
@@ -816,7 +806,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("work_waiting", "info", run_stopped("CONCLUDE")),
     ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
-    ("must_ask", "warning", refused_report),
     ("work_waiting", "warning", untouched_work),
     ("run_unusable", "warning", active("soon")),
     ("work_waiting", "info", active("999999", require_arm=True)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hookctl.checks.codes import entries, levels
+from hookctl.checks.codes import entries
 
 PAGE = Path(__file__).parents[1] / "docs" / "doctor.md"
 _HEAD = ("| code | level | what it means | what to do |", "| --- | --- | --- | --- |")
@@ -31,7 +31,7 @@ def renewed(page: str) -> str:
     table = list(_HEAD)
     for code in entries():
         _, means, what_to_do = texts.get(code, ("", "", ""))
-        table.append(f"| `{code}` | {', '.join(levels(code))} | {means} | {f'{what_to_do} |' if what_to_do else '|'}")
+        table.append(f"| `{code}` | {entries()[code]['level']} | {means} | {f'{what_to_do} |' if what_to_do else '|'}")
     lines = page.splitlines()
     begin = lines.index(table[0])
     end = next((n for n in range(begin, len(lines)) if not lines[n].startswith("|")), len(lines))

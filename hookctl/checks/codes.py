@@ -37,11 +37,6 @@ def entries() -> dict[str, Any]:
     return entries
 
 
-def levels(code: str) -> list[str]:
-    """The levels of a code, the usual one first."""
-    return str(entries()[code]["level"]).split(", ")
-
-
 def finding(
     code: str, /, host_name: str = "", path: str = "", level: str = "", **values: Any
 ) -> Finding:

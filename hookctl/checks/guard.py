@@ -21,10 +21,8 @@ from hookctl.checks.programs import (
     ProgramFault,
     find_pack_fault,
 )
-from hookctl.checks.self_test import Trial
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
-from hookctl.hosts import loading
 from hookctl.masking import masked
 from hookctl.model import HookEntry, PathFault
 from hookctl.packs.guard import HOSTS, WRAPS
@@ -194,18 +192,18 @@ _PROMISES = {  # what it does not do where it breaks them
 
 def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
     """Whether the guard does in a self-test what its configuration promises."""
-    trial, path = _ask(file, python), file.guard.config if file.guard else ""
-    if trial is None:
+    own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
+    variables, of_project = effective.variables(file.reaching), frozenset(effective.variables(own))
+    question = self_test.Question(
+        file.host, file.config.value, variables, of_project, file.target.shared
+    )
+    trial = self_test.run(python, question, file.machine.folders.state)
+    if trial is None or trial.is_kept:
         return
-    fails, allowed = _PROMISES[trial.promised], _find_time_limit(file)
-    why = ""
-    # The agent of a project runs on another machine.
-    if trial.seconds > allowed and not file.is_alone:
-        why = f"it took {trial.seconds:.1f} s of the {allowed:g} s allowed"
-    elif not trial.is_kept and not trial.causes:
-        why = f"it answered {' '.join(trial.answer.split()) or 'nothing'}"
-    if why:
-        values = {"fails": fails, "why": f"in a self-test {why}", "fix": file.again(GUARD)}
+    path, fails = file.guard.config if file.guard else "", _PROMISES[trial.promised]
+    if not trial.causes:
+        why = f"in a self-test it answered {' '.join(trial.answer.split()) or 'nothing'}"
+        values = {"fails": fails, "why": why, "fix": file.again(GUARD)}
         yield file.find("self_test_failed", path, **values)
     level = "warning" if file.target.shared else "error"  # perhaps the team wants just that
     for name, is_variable in trial.causes:
@@ -225,32 +223,9 @@ def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
         yield limits.report_variable(file, given.path, name, effect, f"{scope} scope")
 
 
-def _ask(file: File, python: str) -> Trial | None:
-    """The self-test of the guard with this file's configuration, and the variables it gets."""
-    variables, of_project = effective.variables(file.reaching), set()
-    for name in variables:
-        source = effective.variable(file.reaching, {}, name).source
-        if file.is_alone or (source and source.scope == "project"):
-            of_project.add(name)
-    question = self_test.Question(
-        file.host, file.config.value, variables, frozenset(of_project), file.target.shared
-    )
-    return self_test.run(python, question, file.machine.folders.state)
-
-
-def _find_time_limit(file: File) -> float:
-    """How long an answer may take: less than the host waits for it."""
-    allowed = self_test.LONGEST
-    for hook in file.elements:
-        given = loading.timeout_seconds(file.host, hook.fields) if hook.id == STOP else None
-        allowed = min(allowed, given) if given and given > 0 else allowed
-    return allowed
-
-
 # Packs' hooks, by what the runner noted of them: one that fails each time, or that never runs.
 
 _ENOUGH = 3  # runs, or events, before anything is said
-_STATUS = {126: " (it cannot be executed)", 127: " (a command was not found)"}  # of sh
 # Of a decision about another agent than the one that a pack's hook runs for.
 _OF_OTHER_AGENTS = ("child", "subagent", "no_input")
 
@@ -290,7 +265,7 @@ def _describe_failure(run: Run) -> str:
         return "the last one could not start"
     if run.status == 0:
         return "the answer of the last one is not valid"
-    return f"the last one with exit status {run.status}{_STATUS.get(run.status, '')}"
+    return f"the last one with exit status {run.status}"
 
 
 def _command_to_fire(file: File, hook: HookEntry, name: HookName) -> str:

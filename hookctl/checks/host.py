@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import errno
 import glob
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from hookctl.checks import codes
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.file import File, read_config
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading, read_cap
+from hookctl.hosts import Host, loading
 from hookctl.hosts.loading import can_block, read_status
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
@@ -25,32 +24,17 @@ from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
 from hookctl.packs.guard_options import is_true, value_in_effect
 from hookctl.packs.protocol import protocol_event
-from hookctl.packs.run_files import (
-    RunFiles,
-    confine_variables,
-    is_armed,
-    locate,
-    name_report,
-    parse,
-    read_end,
-)
+from hookctl.packs.run_files import RunFiles, is_armed, locate, name_report, parse, read_end
 from hookctl.packs.whose_work import Work, describe_owner, find_work
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
+from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine, written_at
-from hookctl.survey.model import (
-    FAILING,
-    FOLDER_UNTRUSTED,
-    HIDDEN,
-    NO_TOOL,
-    NOT_APPROVED,
-    OFF,
-    Hook,
-    Obstacle,
-)
+from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import project
+from hookctl.system.packages import HOOK, PACKAGES
 
 _ENOUGH = 3  # sessions without a line before anything is said
 _NEWEST = 200  # sessions that are looked at
@@ -152,27 +136,20 @@ def judge_lost(here: HostHere) -> Iterator[Finding]:
 
 def judge_client(here: HostHere) -> Iterator[Finding]:
     """What the client's version lacks, and whether it did what the guard asked for."""
-    for file in here.files:
-        if file.record is None:
-            continue
-        client, said = here.client, []
-        if client.version:
-            for level, does, since in lacks(
-                file.host, client.version, file.settings, file.document
-            ):
-                said.append((level, does, f" to {since} or later"))
-        went_on = [
-            line["t"]
-            for line in stops_of(here.machine, here.host)
-            if file.guard and line.get("code") == "went_on"
-        ]
-        last = max(went_on, default=0.0)
-        if last > client.since:
-            age = clock.age(here.now - last)
-            does = f"went on after the guard asked it to end the turn, last {age} ago"
-            said.append(("warning", does, ""))
-        for level, does, since in said:
-            yield file.find("client_old", client.path, level, client=client, does=does, since=since)
+    recorded = [file for file in here.files if file.record]
+    if not recorded:  # hookctl was not asked about this client
+        return
+    client = here.client
+    for file in recorded if client.version else ():
+        for level, does, since in lacks(file.host, client.version, file.settings, file.document):
+            values = {"client": client, "does": does, "since": f" to {since} or later"}
+            yield file.find("client_old", client.path, level, **values)
+    lines = stops_of(here.machine, here.host)
+    last = max([line["t"] for line in lines if line.get("code") == "went_on"], default=0.0)
+    if last > client.since and any(file.guard for file in recorded):
+        age = clock.age(here.now - last)
+        does = f"went on after the guard asked it to end the turn, last {age} ago"
+        yield here.find("client_old", client.path, "warning", client=client, does=does, since="")
 
 
 def stops_of(machine: Machine, host: Host) -> Iterator[dict[str, Any]]:
@@ -185,11 +162,11 @@ def stops_of(machine: Machine, host: Host) -> Iterator[dict[str, Any]]:
 # What keeps a hook of ours from running, by the state that it has then, and how bad that is where
 # the client is there.
 _CODES = {
-    OFF: ("hook_disabled", "error"),
-    NOT_APPROVED: ("not_approved", "error"),
-    FOLDER_UNTRUSTED: ("not_trusted", "warning"),
-    HIDDEN: ("not_read", "warning"),
-    NO_TOOL: ("matcher_misses", "warning"),
+    model.OFF: ("hook_disabled", "error"),
+    model.NOT_APPROVED: ("not_approved", "error"),
+    model.FOLDER_UNTRUSTED: ("not_trusted", "warning"),
+    model.HIDDEN: ("not_read", "warning"),
+    model.NO_TOOL: ("matcher_misses", "warning"),
 }
 
 
@@ -200,16 +177,16 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
     disabled = {id for file in here.files for id in file.disabled_ids}
     for hook in here.hooks:
         for obstacle in (*hook.obstacles, *hook.shared) if hook.own_id else ():
-            is_elsewhere = obstacle.state == HIDDEN and hook.own_id in running
-            is_wanted = obstacle.state == OFF and hook.own_id in disabled
+            is_elsewhere = obstacle.state == model.HIDDEN and hook.own_id in running
+            is_wanted = obstacle.state == model.OFF and hook.own_id in disabled
             if obstacle.state in _CODES and not is_elsewhere and not is_wanted:
                 is_shared = obstacle in hook.shared
                 found.setdefault((hook.file, obstacle, is_shared), []).append(hook.own_id)
     for (path, obstacle, is_shared), ids in found.items():
         code, level = _CODES[obstacle.state]
-        if obstacle.state == OFF and is_shared:
+        if obstacle.state == model.OFF and is_shared:
             code = "hooks_disabled"
-        if obstacle.state in (NOT_APPROVED, FOLDER_UNTRUSTED) and not here.client.path:
+        if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
         values = codes.describe_obstacle(obstacle, ids)
         yield here.find(code, path, level, **values)
@@ -272,7 +249,7 @@ def judge_stops(here: HostHere) -> Iterator[Finding]:
     event = here.host.events.get("stop")
     hooks = [hook for hook in here.running if not hook.own_id and hook.event == event]
     hooks = [hook for hook in hooks if can_block(here.host, hook.event, hook.fields)]
-    if not hooks or _read_cap_of_hooks(here, hooks) > 0:
+    if not hooks or effective.blocks(here.host, here.sources, here.machine.environ) > 0:
         return
     if any(_ends_chains(here, guard) for guard in here.guards):
         return
@@ -290,18 +267,6 @@ def _ends_chains(here: HostHere, guard: Guard) -> bool:
     if not here.host.dialect.end or guard.mode == "guard":
         return bool(here.host.dialect.end)
     return bool(value_in_effect("end_foreign_chains", guard.config, here.variables))
-
-
-def _read_cap_of_hooks(here: HostHere, hooks: list[Hook]) -> float:
-    """The blocks in a row that the host takes from these hooks; 0 or less means no end."""
-    field = here.host.cap.get("field")
-    if not field:
-        return effective.blocks(here.host, here.sources, here.machine.environ)
-    caps = []
-    for hook in hooks:
-        text = json.dumps(hook.fields[field]) if field in hook.fields else ""
-        caps.append(read_cap(here.host, text))
-    return min(caps)
 
 
 def _report_chain(here: HostHere, hooks: list[Hook]) -> Finding:
@@ -326,11 +291,12 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
     told = {file.path for file in here.files if file.fault}
     for hook in here.running:
         for obstacle in hook.obstacles:
-            of_pack = f"/packs/{hook.owner}/" in obstacle.reason  # which has a rule of its own
-            if obstacle.fix == REPAIR and hook.file not in told and not of_pack:
+            # A pack's files and the interpreter have rules of their own.
+            is_lost = f"/{HOOK} " in obstacle.reason or f"/{PACKAGES}/" in obstacle.reason
+            if obstacle.fix == REPAIR and is_lost and hook.file not in told:
                 values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
                 yield here.find("hook_missing", hook.file, **values)
-            elif obstacle.state in FAILING and obstacle.fix != REPAIR:
+            elif obstacle.state in model.FAILING and obstacle.fix != REPAIR:
                 yield from _judge_script(here, hook, obstacle)
 
 
@@ -359,14 +325,15 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     """The work of the project that the working folder is in, if a guard reads it."""
     if not here.guards:
         return
-    guard = here.guards[0]
-    run_files = _locate(here, guard)
-    task = run_files.task
-    for path in (
-        task,
-        os.path.join(run_files.folder, "OWNER"),
-        os.path.join(run_files.state, "ACTIVE"),
-    ):
+    machine, guard = here.machine, here.guards[0]
+    root, named = machine.cwd_project, machine.environ.get(here.host.environment.project, "")
+    if os.path.isdir(named):
+        root = project.find(named, machine.environ)
+    state = project.state_folder(machine.folders.state, root)
+    is_brought = guard.hook.scope == "project"
+    run_files = locate(root, guard.config, machine.environ, state, here.now, is_brought=is_brought)
+    active, owner = os.path.join(state, "ACTIVE"), os.path.join(run_files.folder, "OWNER")
+    for path in (run_files.task, owner, active):
         fault = _find_fault(here, run_files, path)
         if fault:
             yield here.find("run_unusable", path, fault=fault)
@@ -376,42 +343,21 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
         yield from _judge_work(here, guard, run_files, work)
 
 
-def _locate(here: HostHere, guard: Guard) -> RunFiles:
-    """The work in hand of the current project, as this guard reads it."""
-    machine = here.machine
-    root, variables = machine.cwd_project, dict(machine.environ)
-    named = machine.environ.get(here.host.environment.project, "")
-    if os.path.isdir(named):
-        root = project.find(named, machine.environ)
-    for source in reversed(here.sources):  # a project's own may not lead out of the project
-        env = effective.variables([source])
-        is_shared = source.scope == "project"
-        variables |= confine_variables(env, root, here.variables) if is_shared else env
-    state = project.state_folder(machine.folders.state, root)
-    is_brought = guard.hook.scope == "project"
-    return locate(root, guard.config, variables, state, here.now, is_brought=is_brought)
-
-
 def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
     """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
     try:
         data = here.machine.reader.snapshot(path).data
-        if data is not None and path == run_files.task:
-            return _find_fault_in_task(parse(data, path).value, run_files.fields)
+        task = parse(data or b"{}", path).value if path == run_files.task else {}
     except HookctlError as error:
         return error.message
-    is_odd = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
-    return "it does not say when the run ends" if is_odd else ""
-
-
-def _find_fault_in_task(task: Any, names: Mapping[str, str]) -> str:
-    """Why the hook cannot read the remaining work in a task; '' if it can, or none is given."""
     if not isinstance(task, dict):
         return "it is not a JSON object"
-    number = task.get(names.get("remaining", "remaining"))
-    text = str(number).strip() if isinstance(number, str) or type(number) is int else ""
-    is_number = number is None or re.fullmatch(r"-?[0-9]{1,18}", text)
-    return "" if is_number else "`remaining` is not a whole number"
+    number = task.get(run_files.fields.get("remaining", "remaining"), 0)
+    is_text = isinstance(number, str) and re.fullmatch(r"\s*-?[0-9]{1,18}\s*", number)
+    if number is not None and not is_text and type(number) is not int:
+        return "`remaining` is not a whole number"
+    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
+    return "it does not say when the run ends" if is_endless else ""
 
 
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
@@ -435,12 +381,6 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
 def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission = here.host.permission
-    for source in here.sources:
-        for above in permission.against:
-            for rule in permission.rules_in(source.document, above)[:1]:
-                why, fix = f"{rule} in {'.'.join(above)} keeps it from that", "Remove that rule."
-                yield here.find("must_ask", source.path, why=why, fix=fix)
-                return
     *setting, free = permission.never_asks or ("",)
     for source in here.sources:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
@@ -448,5 +388,4 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
             return
     for file in here.files:
         if file.path == guard.hook.file and permission.path:
-            why, fix = "no rule allows `hookctl run`", f"`{file.install} --allow-run`."
-            yield file.find("must_ask", why=why, fix=fix)
+            yield file.find("must_ask")

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import committed
-from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import HOSTS, configuration, host_table
 from hookctl.packs.guard_options import confine
@@ -35,18 +35,9 @@ from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants
 from hookctl.planner import fixes
 from hookctl.planner.own_files import list_programs
-from hookctl.settings import switches
+from hookctl.settings import switches, targets
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import (
-    GUARD,
-    OWN,
-    Target,
-    all_files,
-    require_inside,
-    rules_target,
-    top,
-    variant_of_record,
-)
+from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target
 from hookctl.survey import gathering
 from hookctl.survey.machine import FileReader, Machine
 from hookctl.system import files, git
@@ -56,7 +47,6 @@ from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
 LEDGER = "ledger.json"
-_ANY = "*"  # stands for each file of a folder
 _RUN = os.path.join(OWN, "run")
 _MOST_NAMED = 5  # files that a finding names
 _INSTALLED = "its install wrote it"
@@ -176,25 +166,16 @@ class Project:
         for host in map(hosts.load, hosts.names()):
             if "project" not in host.scopes:
                 continue
-            found = all_files(host, "project", machine.environ, self.folder, machine.read)
-            targets = [Target(variant, "project", path, self.folder) for variant, path in found]
-            targets.append(rules_target(Target(host, "project", "", self.folder)))
-            for target in filter(None, targets):
+            found = targets.all_files(host, "project", machine.environ, self.folder, machine.read)
+            places = [Target(variant, "project", path, self.folder) for variant, path in found]
+            places.append(rules_target(Target(host, "project", "", self.folder)))
+            for target in filter(None, places):
                 if target.path in self.recorded or not os.path.lexists(target.path):
                     continue
                 file = File(machine, target, None, is_alone=True)
                 has_rules = isinstance(file.document, RulesDocument) and file.document.packs
-                is_named = file.error and (self.error or _names_us(target.path))
-                if file.elements or has_rules or is_named:
+                if file.elements or has_rules or (file.error and self.error):
                     yield file
-
-
-def _names_us(path: str) -> bool:
-    """Whether a file that cannot be parsed has the head of a hookctl command."""
-    try:
-        return HEAD.encode() in (files.read(path).data or b"")
-    except HookctlError:
-        return False
 
 
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
@@ -207,7 +188,7 @@ def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) ->
 
 
 def _target_of(record: Record) -> Target:
-    host = variant_of_record(hosts.load(record.host), record, record.known_as)
+    host = targets.variant_of_record(hosts.load(record.host), record, record.known_as)
     return Target(host, record.scope, record.known_as, record.project)
 
 
@@ -311,40 +292,41 @@ def _judge_rules(project: Project, file: File, document: RulesDocument) -> Itera
 
 def _judge_ignored(project: Project, level: str) -> Iterator[Finding]:
     """What git ignores, and whether a commit could bring one person's work to everyone."""
-    folder, machine = project.folder, project.machine
+    folder, state = project.folder, project.machine.folders.state
     shared = [file.path for file in project.files if os.path.isfile(file.path)]
     shared += project_folder.shared_files(folder)
-    run = _list_run_files(project)
-    rules = git.find_rules(
-        folder, [*shared, *run], project.environ, machine.folders.state, personal=False
-    )
-    ignored = {path: rules[path] for path in shared if rules and path in rules}
+    guards = [file for file in project.files if file.guard and file.guard.config]
+    anything = os.path.join(folder, _RUN, "*")  # stands for each new file there
+    run = list(_list_run_files(project, guards))
+    paths = [*shared, *run, anything]
+    rules = git.find_rules(folder, paths, project.environ, state, personal=False)
+    if rules is None:
+        return
+    ignored = {path: rules[path] for path in shared if path in rules}
     for rule in git.fold(folder, ignored) if project.files else ():
         names = " and ".join(rule.names)
         yield finding("not_committed", "", rule.path, level, rule=rule, names=names)
-    for path in run if rules is not None else ():
+    for path in run:
         name = os.path.relpath(path, folder)
         fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
-        if path in rules or (os.path.basename(path) == _ANY and not name.startswith(f"{_RUN}/")):
-            continue
-        if os.path.basename(path) == _ANY:
-            path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
-        yield finding("run_committed", path=path, name=name, fix=fix)
+        if path not in rules:
+            yield finding("run_committed", path=path, name=name, fix=fix)
+    if guards and anything not in rules:
+        path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
+        yield finding("run_committed", path=path, name=os.path.join(_RUN, "*"), fix=fix)
 
 
-def _list_run_files(project: Project) -> list[str]:
-    """The files of the work in hand, which must not be committed; `*` stands for new ones."""
-    paths: dict[str, None] = {}
-    for file in project.files:
-        if file.guard is None or not file.guard.config:  # no program reads it
-            continue
+def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
+    """The files of the work in hand, which must not be committed."""
+    folders = {_RUN} if guards else set()
+    for file in guards:
         config = confine(file.config.value, project.folder, {})
-        for folder in (_RUN, config.get("run_dir", _RUN)):
-            for name in (_ANY, "task.json", "OWNER", *project_folder.MARKS):
-                path = os.path.normpath(os.path.join(project.folder, str(folder).strip(), name))
-                if name == _ANY or os.path.lexists(path):
-                    paths[path] = None
-    return list(paths)
+        folders.add(str(config.get("run_dir", _RUN)).strip())
+    for folder in sorted(folders):
+        for name in ("task.json", "OWNER", *project_folder.MARKS):
+            path = os.path.normpath(os.path.join(project.folder, folder, name))
+            if os.path.lexists(path):
+                yield path
 
 
 # The programs, and the packs.
@@ -473,7 +455,7 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
 
 def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack) -> str:
     """How a pack's own file in the project differs from what is installed; '' if not at all."""
-    if not record.source.startswith(top(project.folder)):
+    if not record.source.startswith(targets.top(project.folder)):
         return ""
     try:
         source = load_file(record.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 from hookctl import engine
@@ -11,28 +12,22 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Current, Entry, Hooks, Record
 from hookctl.packs.choices import settings_from
+from hookctl.planner.sources import read_document
 from hookctl.run.journal import read_journal
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.survey.records import RecordFacts
-from hookctl.system import files
 from hookctl.system.folders import Folders
 
 
 def list_usable(found: RecordFacts) -> dict[str, Record]:
     """The records of what is there, and whose settings of the guard this hookctl can read."""
     gone = {key for key, _, _ in found.gone}
-    return {
-        key: one for key, one in found.records.items() if key not in gone and not _is_misfit(one)
-    }
-
-
-def _is_misfit(record: Record) -> bool:
-    """Whether a record has invalid settings of the guard, which the ledger does not check."""
-    try:
-        settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
-    except HookctlError:
-        return True
-    return False
+    usable = {}
+    for key, record in found.records.items():
+        with contextlib.suppress(HookctlError):  # the ledger does not check these settings
+            settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
+            usable[key] = record
+    return {key: usable[key] for key in usable if key not in gone}
 
 
 def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
@@ -46,10 +41,10 @@ def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
         yield from_error(error)
     for error in found.errors:
         yield from_error(error)
-    gone = {key for key, _, _ in found.gone}
-    for key, record in found.records.items():
-        if key not in gone and _is_misfit(record):
-            yield finding("ledger_unreadable", record.host, folders.ledger, settings=key)
+    known = {*list_usable(found), *(key for key, _, _ in found.gone)}
+    for key in found.records.keys() - known:
+        host = found.records[key].host
+        yield finding("ledger_unreadable", host, folders.ledger, settings=key)
 
 
 def judge_rules(path: str, record: Record) -> Iterator[Finding]:
@@ -57,11 +52,11 @@ def judge_rules(path: str, record: Record) -> Iterator[Finding]:
     if record.format != RULES:
         return
     try:
-        document = RulesDocument.parse(files.read(path).data or b"", where=path)
+        document = read_document(path, RULES)[1]
+        if isinstance(document, RulesDocument):
+            yield from judge_blocks(path, record, document)
     except HookctlError as error:
         yield from_error(error, record.host, path)._replace(level="warning")
-        return
-    yield from judge_blocks(path, record, document)
 
 
 def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator[Finding]:

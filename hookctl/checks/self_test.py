@@ -58,7 +58,6 @@ class Trial(NamedTuple):
 
     promised: str  # block | end | refuse
     answer: str
-    seconds: float
     is_kept: bool
     causes: tuple[Part, ...] = ()
 
@@ -85,17 +84,17 @@ def run(python: str, question: Question, state: str) -> Trial | None:
     parts += [Part(name, True) for name in question.variables if name not in _LEFT_OUT]
     with private_folder("doctor", state) as folder:
 
-        def ask(kept: list[Part]) -> tuple[str, float]:
+        def ask(kept: list[Part]) -> str:
             place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
             return _ask(python, place, question, promised, kept)
 
         def does_it(kept: list[Part]) -> bool:
-            return says(ask(kept)[0], host, promised)
+            return says(ask(kept), host, promised)
 
-        answer, seconds = ask(parts)
+        answer = ask(parts)
         is_kept = says(answer, host, promised)
         causes = () if is_kept else tuple(find_causes(parts, does_it))
-    return Trial(promised, answer, seconds, is_kept, causes)
+    return Trial(promised, answer, is_kept, causes)
 
 
 def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
@@ -151,9 +150,7 @@ def _is_needed(name: str, promised: str) -> bool:
     return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
 
 
-def _ask(
-    python: str, place: str, question: Question, promised: str, kept: list[Part]
-) -> tuple[str, float]:
+def _ask(python: str, place: str, question: Question, promised: str, kept: list[Part]) -> str:
     """The guard's answer to an event in a project of the new folder `place`.
 
     It has only the `kept` settings and variables, and its work and state call for the `promised`
@@ -265,16 +262,13 @@ def _payload(promised: str, project: str, session: str, settings: Any) -> dict[s
     return {**payload, "stop_hook_active": promised == "end"}
 
 
-def _call(
-    words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]
-) -> tuple[str, float]:
-    """What the program says to this, with these variables alone, and in how many seconds."""
+def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:
+    """What the program says to this, with these variables and no others."""
     python, hook, *rest = words
     start, variables = (os.path.join(place, name) for name in ("start.py", "variables.json"))
     _write(start, _START.encode())
     _write(variables, json.dumps(environ).encode())
     call = [python, "-I", "-S", "-B", start, hook, variables, *rest]
-    begin = time.monotonic()
     try:
         process = subprocess.run(
             call,
@@ -285,10 +279,9 @@ def _call(
             env={},
             cwd=os.path.join(place, "project"),
         )
-        text = process.stdout if process.returncode == 0 else f"exit status {process.returncode}"
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        text = f"{type(error).__name__}"
-    return text, time.monotonic() - begin
+        return type(error).__name__
+    return process.stdout if process.returncode == 0 else f"exit status {process.returncode}"
 
 
 def _write(path: str, data: bytes) -> None:

@@ -160,15 +160,6 @@ def config_path(text: str, id: str, event: str, target: Target) -> str:
     return os.path.join(folder, GUARD, f"{match['config'] or name}.json")
 
 
-def lost_program(command: str) -> str:
-    """The missing program of one of our commands; '' if it is there.
-
-    A command of project scope names no absolute path, so it always gives ''.
-    """
-    path = read(command)[1]
-    return path if os.path.isabs(path) and not os.path.isfile(path) else ""
-
-
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version writes a command into the project's settings of this host."""
     event, config = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}.json"

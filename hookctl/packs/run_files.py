@@ -178,22 +178,6 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
     return {}, False
 
 
-def confine_variables(
-    env: Mapping[str, str], root: str, environ: Mapping[str, str]
-) -> dict[str, str]:
-    """A project's own variables without those that would give the guard such a setting.
-
-    `environ` are all variables that the guard has, since one may name another.
-    """
-    kept = {}
-    for name, value in env.items():
-        setting = name.removeprefix("HOOKCTL_").lower()
-        is_setting = name == f"HOOKCTL_{setting.upper()}"
-        if not is_setting or setting in confine({setting: value}, root, environ):
-            kept[name] = value
-    return kept
-
-
 def describe_outside(
     config: dict[str, Any], root: str, environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:

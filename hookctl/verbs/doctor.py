@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
+from hookctl.checks.records import list_usable
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.ledger import store
 from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, program, tilde
 from hookctl.output.plans import action_data
 from hookctl.packs.choices import Permission
 from hookctl.run.journal import read_journal
+from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
-from hookctl.system.project import look
 from hookctl.verbs.choosing import in_project, known_scope, load_hosts
 
 HELP = """
@@ -45,10 +45,18 @@ def doctor(
     """All findings about the named hosts, or about the hosts in use here; errors come first."""
     chosen, scope = load_hosts(host), known_scope(any_scope)
     folders = in_project(folders, project)
-    finished = failures = done = []
+    finished: list[dict[str, object]] = []
+    failures: list[Finding] = []
+    done: list[Result] = []
     if fix:
-        finished = _list_interrupted(folders)
-        done, failures = _repair(folders, chosen, scope, everywhere=everywhere)
+        from hookctl.planner.run import finish_pending  # late: only with --fix
+
+        try:
+            finished = _list_interrupted(folders)
+            finish_pending(folders, report.say)
+            done = _install_again(folders, chosen, scope, everywhere=everywhere)
+        except HookctlError as error:
+            failures = [codes.finding("fix_failed", path=error.path, error=error)]
     survey = Survey(folders, scope, everywhere=everywhere)
     hosts = chosen or survey.hosts_in_use()
     findings = [*failures, *survey.findings(hosts)]
@@ -66,19 +74,6 @@ def doctor(
         data["fixed"] = [*finished, *(action for one in done for action in one.data["actions"])]
         lines = [*_describe_repairs(finished, done, failures), *lines]
     return Result(data, tuple(lines), exit_code=errors.FAILED if has_failed else errors.OK)
-
-
-def _repair(
-    folders: Folders, hosts: Sequence[Host], scope: str, *, everywhere: bool
-) -> tuple[list[Result], list[Finding]]:
-    """Finish an interrupted run and install again; what was done, or why it could not be."""
-    from hookctl.planner.run import finish_pending  # late: only with --fix
-
-    try:
-        finish_pending(folders, report.say)
-        return _install_again(folders, hosts, scope, everywhere=everywhere), []
-    except HookctlError as error:
-        return [], [codes.finding("fix_failed", path=error.path, error=error)]
 
 
 def _describe_repairs(
@@ -108,17 +103,13 @@ def _install_again(
     """
     from hookctl.verbs import upgrade  # late: only with --fix
 
-    here = look(folders.cwd, folders.environ)
+    found = read_records(folders, everywhere=everywhere)
+    if found.errors and not found.records:
+        raise found.errors[0]
     names = {host.name for host in hosts}
     places = set()
-    records = store.read_known(folders)[0]
-    away = store.away(folders, records)
-    for key, record in records.items():
-        if key in away:
-            continue
-        is_own = everywhere or record.project in ("", here)
-        is_named = record.host in names or not names
-        if is_own and is_named and scope in ("", record.scope):
+    for record in list_usable(found).values():
+        if scope in ("", record.scope) and (not names or record.host in names):
             for name, pack in record.packs.items():
                 if not pack.source.startswith(GIT):
                     places.add((record.project, record.scope, record.host, name))
@@ -137,15 +128,9 @@ def _install_again(
 
 def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
     """An action for each file of an interrupted run, as `--json` shows it."""
-    try:
-        journal = read_journal(folders)
-    except HookctlError:
-        return []
-    if journal is None:
-        return []
-    actions: list[dict[str, object]] = []
-    for step in journal.steps:
-        record = journal.records.get(step.path)
+    journal, actions = read_journal(folders), []
+    for step in journal.steps if journal else ():
+        record = journal.records.get(step.path) if journal else None
         host, scope = (record.host, record.scope) if record else ("", "user")
         kind = "replace-file" if step.sha_after else "remove-file"
         reason = "an interrupted run was carried to its end"
