@@ -2,17 +2,12 @@
 
 New tables and groups of hooks are blocks of lines at the end, where TOML allows them always. A
 value in brackets is written anew as a whole if it stands there as hookctl would write it, such as
-`[]`; an edit inside another one is refused, and so is a new key of a table without a header. Each
-edit is verified: tomllib must read the new text as the old document with the same edit made on
-plain values, and no comment may be lost. So a wrong rule leads to a refusal, never to a lost
-setting.
+`[]`; an edit inside another one is refused, and so is a new key of a table without a header.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from functools import cached_property
 from typing import Any
 
@@ -23,20 +18,23 @@ from hookctl.documents import (
     Document,
     Path,
     Splice,
+    comparable,
     decode,
+    edit_value,
     leading_blanks,
     line_end_of,
     line_start,
     line_stop,
     spliced,
+    start_of_comments,
     unexpected,
     value_at,
+    whole_lines,
     wrong_shape,
 )
 from hookctl.documents.toml_scan import (
     Statement,
     block,
-    comments_of,
     inline,
     is_block,
     key_text,
@@ -56,7 +54,7 @@ class TomlDocument(Document):
 
     def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
         super().__init__(text, where)
-        self._plain = read(text, where)
+        self.value = read(text, where) or MISSING
         self._line_end = line_end_of(text, line_end)
         self._start = int(text.startswith(BOM))
 
@@ -64,16 +62,6 @@ class TomlDocument(Document):
     def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:
         """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
         return cls(decode(data, where), where)
-
-    @cached_property
-    def value(self) -> Any:
-        """The parsed root table, or MISSING in an empty document."""
-        return self.get(())
-
-    def get(self, path: Path) -> Any:
-        """The parsed value at path, or MISSING."""
-        value = value_at(self._plain or MISSING, path)
-        return value if value is MISSING else deepcopy(value)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, a table as an inline one; KeyError if none.
@@ -118,12 +106,12 @@ class TomlDocument(Document):
         whole = self._bracketed(path)
         if whole is None or self._text[whole.value] not in "[{":
             return
-        if self._text[whole.value : whole.end] != inline(value_at(self._plain, whole.path)):
+        if self._text[whole.value : whole.end] != inline(value_at(self.value, whole.path)):
             raise self._unsupported(path if self._below(path) else path[:-1])
 
     def set(self, path: Path, value: Any) -> TomlDocument:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
-        if _tree(self.get(path)) == _tree(value):
+        if comparable(self.get(path)) == comparable(value):
             return self
         return self._put(path, self._inline(path, value))
 
@@ -134,7 +122,7 @@ class TomlDocument(Document):
     def insert_raw(self, path: Path, text: str) -> TomlDocument:
         """Put a source text from an earlier raw() above an item in brackets."""
         *above, index = path
-        items = self.get(tuple(above))
+        items = list(self.get(tuple(above)))
         items.insert(int(index), self._value_of(path, text))
         return self._rewritten(tuple(above), items)
 
@@ -186,7 +174,7 @@ class TomlDocument(Document):
         """Put the lines of an earlier block() back, as the table at path."""
         *above, index = path
         listed = tuple(above)
-        items = self.get(listed) or []
+        items = list(self.get(listed) or ())
         block = TomlDocument(BREAK.sub(lambda _: self._line_end, text), self.where)
         table = block.get((*_names(path), 0))
         if self._bracketed(listed):
@@ -204,10 +192,6 @@ class TomlDocument(Document):
     @cached_property
     def _statements(self) -> list[Statement]:
         return list(scan(self._text))
-
-    @cached_property
-    def _comments(self) -> list[tuple[int, int]]:
-        return comments_of(self._text)
 
     @cached_property
     def _by_path(self) -> dict[Path, list[Statement]]:
@@ -262,12 +246,12 @@ class TomlDocument(Document):
         if assigned:
             splice = Splice(assigned.value, assigned.end, new)
             return self._verified([splice], path, value)
-        old = value_at(self._plain, path)
+        old = value_at(self.value or {}, path)
         if old is MISSING:
             return self._insert(path, new, value)
         if path and not self._below(path):
             return self._rewritten(path, value)
-        if _tree(old) == _tree(value):
+        if comparable(old) == comparable(value):
             return self
         if isinstance(old, list) or not isinstance(value, dict):
             raise wrong_shape(self, path, "a value in one place")
@@ -281,9 +265,10 @@ class TomlDocument(Document):
 
     def _insert(self, path: Path, new: str, value: Any) -> TomlDocument:
         """Insert below the deepest existing parent; the value brings the missing ones."""
-        length = max(n for n in range(len(path)) if value_at(self._plain, path[:n]) is not MISSING)
+        root = self.value or {}
+        length = max(n for n in range(len(path)) if value_at(root, path[:n]) is not MISSING)
         above, names = path[:length], _names(path[length:])
-        holder = value_at(self._plain, above)
+        holder = value_at(root, above)
         if not isinstance(holder, dict) or len(names) != len(path) - length:
             needed = "a table" if isinstance(path[length], str) else "an array with that element"
             raise wrong_shape(self, above, needed)
@@ -314,8 +299,8 @@ class TomlDocument(Document):
         self.check_path(path)
         whole = self._bracketed(path)
         assert whole
-        old = value_at(self._plain, whole.path)
-        new = _edit_plain(old, path[len(whole.path) :], value)
+        old = value_at(self.value, whole.path)
+        new = edit_value(old, path[len(whole.path) :], value)
         splice = Splice(whole.value, whole.end, self._inline(whole.path, new))
         return self._verified([splice], whole.path, new)
 
@@ -349,26 +334,14 @@ class TomlDocument(Document):
     def _verified(
         self, splices: list[Splice], path: Path, new: Any, after: TomlDocument | None = None
     ) -> TomlDocument:
-        """The edited document, if it says exactly what was wanted and keeps the other comments."""
+        """The edited document, if it says exactly what was wanted."""
         after = after or self._spliced(splices, path)
         if after._text == self._text:
             return self
-        comments = Counter(self._comments_after(splices, is_replaced=bool(self._below(path))))
-        wanted = _tree(_edit_plain(self._plain, path, new))
-        if _tree(after._plain) != wanted or Counter(_comments(after._text)) != comments:
+        wanted = edit_value(self.value, path, new)
+        if comparable(after.value or {}) != comparable(wanted):
             raise unexpected(self, path, "the edit would not have given the wanted document")
         return after
-
-    def _comments_after(self, splices: list[Splice], *, is_replaced: bool) -> list[str]:
-        """The comments that must be there after an edit: the new ones, and those not replaced."""
-        comments = []
-        for splice in splices:
-            comments += _comments(splice.text)
-        for start, end in self._comments:
-            is_in_splice = any(splice.start <= start < splice.end for splice in splices)
-            if not (is_replaced and is_in_splice):
-                comments.append(self._text[start:end])
-        return comments
 
     # Lines. Removing what was inserted here gives the earlier text again, to the byte.
 
@@ -384,12 +357,7 @@ class TomlDocument(Document):
 
     def _insert_above(self, statement: Statement, text: str) -> list[Splice]:
         """Insert lines above a statement and the comments right above it."""
-        offset = self._line_start(statement.start)
-        while offset > self._start:
-            line_above = self._line_start(offset - 1)
-            if not self._text[line_above:offset].lstrip(" \t").startswith("#"):
-                break
-            offset = line_above
+        offset = start_of_comments(self._text, self._line_start(statement.start))
         return [Splice(offset, offset, text + self._line_end * 2)]
 
     def _add_lines(self, lines: list[str], owner: Sequence[Statement]) -> list[Splice]:
@@ -425,13 +393,12 @@ class TomlDocument(Document):
     def _remove_run(self, run: list[Statement]) -> Splice:
         """Remove consecutive statements and the comments between; a single one's comment stays."""
         stop = line_stop(self._text, run[-1].end)
-        comments = self._comments_in(run[-1].end, stop)
-        if len(run) == 1 and comments:
-            return Splice(run[0].start, comments[0][0])
+        comment = self._text.find("#", run[-1].end, stop)
+        if len(run) == 1 and comment >= 0:
+            return Splice(run[0].start, comment)
         start, after = self._with_blank_line(self._line_start(run[0].start), self._next_line(stop))
-        if after == stop:  # the last line, and it has no line end
-            start = self._break_before(start)
-        return Splice(start, after)
+        is_at_end = after == stop  # the last line, and it has no line end
+        return whole_lines(self._text, start, stop) if is_at_end else Splice(start, after)
 
     def _with_blank_line(self, start: int, after: int) -> tuple[int, int]:
         """The span of whole lines, with one of the two blank lines around it if both are there.
@@ -457,49 +424,11 @@ class TomlDocument(Document):
         line_break = BREAK.match(self._text, stop)
         return line_break.end() if line_break else stop
 
-    def _break_before(self, start: int) -> int:
-        """The stop of the line before the one that begins at `start`."""
-        return max(len(self._text[:start].removesuffix("\n").removesuffix("\r")), self._start)
-
     def _is_blank(self, start: int) -> bool:
         """Whether the line that begins at `start` has nothing on it, or there is none."""
         return not self._text[start : line_stop(self._text, start)].strip(" \t")
-
-    def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The comments that begin in a span."""
-        return [span for span in self._comments if start <= span[0] < end]
 
 
 def _names(path: Path) -> tuple[str, ...]:
     """The keys of a path without its indexes."""
     return tuple(key for key in path if isinstance(key, str))
-
-
-def _comments(text: str) -> list[str]:
-    return [text[start:end] for start, end in comments_of(text)]
-
-
-def _tree(value: Any) -> Any:
-    """The value in a form to compare: 1, 1.0 and true differ, and nan equals itself."""
-    if isinstance(value, dict):
-        return {key: _tree(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_tree(inner) for inner in value]
-    return type(value), repr(value)
-
-
-def _edit_plain(value: Any, path: Path, new: Any) -> Any:
-    """Make the same edit on plain values, to cross-check the text edit."""
-    if not path:
-        return new
-    key, below = path[0], path[1:]
-    is_removal = new is MISSING and not below
-    if isinstance(value, list):
-        assert isinstance(key, int)
-        if is_removal:
-            return [*value[:key], *value[key + 1 :]]
-        old = value[key] if key < len(value) else {}
-        return [*value[:key], _edit_plain(old, below, new), *value[key + 1 :]]
-    if is_removal:
-        return {name: inner for name, inner in value.items() if name != key}
-    return {**value, key: _edit_plain(value.get(key, {}), below, new)}

@@ -21,7 +21,6 @@ from hookctl.documents import (
     conflict_in,
     error_at,
     is_too_deep,
-    position_of,
     spliced,
     too_deep,
 )
@@ -55,25 +54,26 @@ _LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRI
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
-_TWICE = (
-    "Cannot overwrite",
-    "Cannot declare",
-    "Cannot redefine",
-    "Cannot mutate",
-    "Duplicate inline table key",
-)
 
 
 def read(text: str, where: str) -> dict[str, Any]:
-    """The values of a text; unparsable, with the position, if it is not TOML."""
+    """The values of a text; unparsable, with the position, if it is not TOML.
+
+    Of TOML 1.1 it may have inline tables of many lines; of its rest no settings file has anything.
+    """
     long_key = re.search(_LONG, text)
     if long_key:
         message, hint = "this key has too many parts", "Check that it is the right file."
         raise error_at("unparsable", text, where, long_key.start("key"), message, hint)
+    flat = text
     try:
-        plain = _loads(text.removeprefix(BOM))
+        try:
+            plain = _loads(text)
+        except ValueError:
+            flat = _with_flat_tables(text)
+            plain = _loads(flat)
     except ValueError as error:
-        raise _unparsable(text, where, str(error)) from None
+        raise _unparsable(text, where, str(error), flat) from None
     except RecursionError:
         raise too_deep(text, where) from None
     if is_too_deep(plain):
@@ -82,27 +82,7 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    """The values of a text in TOML 1.0, or with inline tables of many lines, as in 1.1.
-
-    Of the rest of 1.1 no settings file has anything.
-    """
-    try:
-        return tomllib.loads(text, parse_float=_float)
-    except ValueError:
-        flat = _with_flat_tables(text)
-        if flat == text:
-            raise
-    try:
-        return tomllib.loads(flat, parse_float=_float)
-    except ValueError as error:
-        place = re.search(_PLACE, str(error))
-        if place is None or not place["line"]:
-            raise
-        above = flat.split("\n")[: int(place["line"]) - 1]
-        offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1
-        line, column = position_of(text, offset)
-        reason = re.sub(_PLACE, "", str(error))
-        raise ValueError(f"{reason} (at line {line}, column {column})") from None
+    return tomllib.loads(text.removeprefix(BOM), parse_float=_float)
 
 
 def _with_flat_tables(text: str) -> str:
@@ -127,27 +107,26 @@ def _float(text: str) -> float:
     return _NAN if text.endswith("nan") else float(text)
 
 
-def _unparsable(text: str, where: str, reason: str) -> HookctlError:
+def _unparsable(text: str, where: str, reason: str, flat: str) -> HookctlError:
     """The error for tomllib's `reason`, in plain words and with the likeliest cause."""
     conflict = conflict_in(text, where)
     if conflict:
         return conflict
     place = re.search(_PLACE, reason)
-    reason = re.sub(_PLACE, "", reason)
-    line, column = position_of(text, len(text))
-    if place and place["line"]:
-        line, column = int(place["line"]), int(place["column"])
-    message, hint = f"not valid TOML: {reason}", AGAIN
+    message, hint = f"not valid TOML: {re.sub(_PLACE, '', reason)}", AGAIN
+    offset = len(text)
     if "\0" in text:
-        line, column = position_of(text, text.index("\0"))
+        offset = text.index("\0")
         message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
         hint = "Restore it, or save it as UTF-8."
-    elif reason.startswith(_TWICE):
-        message = f"duplicate key or table ({reason})"
-    elif place and not place["line"]:
+    elif place and place["line"]:
+        above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
+        shift = int(flat.startswith(BOM) and not above)
+        offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
+    elif place:
         message = "the file ends in the middle"
         hint = "Restore what is missing, then run the command again."
-    return HookctlError("unparsable", message, path=where, line=line, column=column, hint=hint)
+    return error_at("unparsable", text, where, offset, message, hint)
 
 
 # Statements
@@ -241,11 +220,6 @@ def _skip_gap(text: str, offset: int) -> int:
     return _GAP.match(text, offset).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
-def comments_of(text: str) -> list[tuple[int, int]]:
-    """The spans of the comments."""
-    return [match.span() for match in _COMMENT.finditer(text) if match["comment"]]
-
-
 def names_of(source: str) -> Keys:
     """The names in a key's source text, which may be dotted and quoted."""
     if '"' not in source and "'" not in source:
@@ -294,7 +268,7 @@ def is_block(source: str) -> bool:
 
     A block of tables has no room for comments.
     """
-    if comments_of(source):
+    if any(match["comment"] for match in _COMMENT.finditer(source)):
         return False
     if source.startswith("["):
         items = [source[part.start] for part in parts(source)]
