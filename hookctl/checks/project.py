@@ -22,7 +22,7 @@ from hookctl.packs.pack import committed_files
 from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD, OWN, rules_target
 from hookctl.survey.model import Workplace
-from hookctl.system.files import content_digest, with_unix_endings
+from hookctl.system.files import content_digest
 
 LEDGER = "ledger.json"
 ANY = "*"  # stands for each file of a folder
@@ -237,7 +237,8 @@ def _judge_pack(facts: ProjectFacts, installed: InstalledPack) -> Iterator[Findi
         return
     what = _find_other_record(facts, installed, pack)
     if not _is_recorded(pack, record):
-        plain = {part: with_unix_endings(data) for part, data in committed_files(pack).items()}
+        found = committed_files(pack).items()
+        plain = {part: data.replace(b"\r\n", b"\n") for part, data in found}
         what = "its files"
         if content_digest(b"", plain) == record.digest:
             what = "its line endings (git's autocrlf?)"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from hookctl.errors import HookctlError
 from hookctl.model import IgnoreRule
 from hookctl.system import files
-from hookctl.system.project import upwards
+from hookctl.system.project import safe_path, upwards
 from hookctl.system.temporary import private_folder
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
@@ -45,7 +45,7 @@ def find_rules(
 ) -> dict[str, tuple[str, int]] | None:
     """Those of these files that git ignores, each with file and line of the rule; None: unknown."""
     top = find_top(project)
-    program = shutil.which("git", path=search_path(environ, top)) if top else None
+    program = shutil.which("git", path=safe_path(environ, project)) if top else None
     names = {}
     for path in paths:
         real = os.path.realpath(path)
@@ -79,16 +79,6 @@ def _fold(names: list[str]) -> tuple[str, ...]:
     for name in sorted(names):
         by_folder.setdefault(name.split("/")[0], []).append(name)
     return tuple(os.path.commonpath(found) for found in by_folder.values())
-
-
-def search_path(environ: Mapping[str, str], top: str) -> str:
-    """PATH without relative folders and those of the project at `top`."""
-    folders = []
-    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
-        is_project = bool(top) and f"{os.path.realpath(folder)}/".startswith(f"{top.rstrip('/')}/")
-        if os.path.isabs(folder) and not is_project:
-            folders.append(folder)
-    return os.pathsep.join(folders)
 
 
 def _safe_environ(environ: Mapping[str, str], folder: str, personal: bool) -> dict[str, str]:
