@@ -88,9 +88,11 @@ def find_backup(state: str, sha: str) -> bytes | None:
     """The bytes of a backup with this SHA-256, at any path that its file had."""
     for folder in backup_folders(state):
         with contextlib.suppress(OSError, HookctlError):
-            for name in _backup_names(folder):
-                if name.endswith(f"-{sha}") and (found := _read_backup(os.path.join(folder, name))):
-                    return found.data
+            for name in sorted(_backup_names(folder), reverse=True):  # the first one first
+                if name.endswith(f"-{sha}"):
+                    data = files.read(os.path.join(folder, name)).data
+                    if files.digest(data) == sha:
+                        return data
     return None
 
 
