@@ -138,5 +138,5 @@ def _add_repository(machine: Machine, facts: FileFacts) -> FileFacts:
 
     target, state = facts.target, machine.folders.state
     paths = [target.path, *project.shared_files(target.project)]
-    ignored = git.find_ignored(target.project, paths, machine.environ, state, personal=True)
+    ignored = git.find_ignored(target.project, paths, machine.environ, state)
     return facts._replace(ignored=ignored, repository=repository_above(target))

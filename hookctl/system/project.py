@@ -102,9 +102,7 @@ def require_own(folder: str) -> None:
         if guard_module("files").is_foreign(path):
             user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
             message = f"this belongs to another user ({user}), so it is no project of yours"
-            hint = "Change into a folder of your own."
-            if folder != path:
-                hint = "Look at it and remove it, or make it yours with `sudo chown -R`."
+            hint = "Change into a folder of your own, or make it yours with `sudo chown -R`."
             raise HookctlError("foreign_project", message, path=path, hint=hint)
 
 
