@@ -97,19 +97,13 @@ def call(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
-    named = next((word for word in arguments if not word.startswith("-")), "")
-    name = f"hookctl {named}" if named in NAMES else "hookctl"
-    asks = COMPLETE in os.environ  # a shell does, by the script of `hookctl completion`
-    if asks:
+    if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     try:
-        if named in NAMES and arguments[0] == named and not asks:
-            code = command(named)(arguments[1:], prog_name=name, standalone_mode=False)
-        else:
-            words = arguments or ["--help"]
-            code = program()(words, prog_name="hookctl", standalone_mode=False)
+        code = program()(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
     except typer.TyperException as error:
-        hint = f"`{name} --help` shows how it is used."
+        named = next((word for word in arguments if word in NAMES), "")
+        hint = f"`{f'hookctl {named}'.strip()} --help` shows how it is used."
         raise usage_error(error.format_message(), hint) from None
     if code == INTERRUPTED:  # what typer makes of it; nothing has been said yet
         raise KeyboardInterrupt
@@ -156,14 +150,16 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     from hookctl import report  # late: a help text needs none of it
     from hookctl.system import folders, owners
 
-    for option, value in given.items():
-        if isinstance(value, list):
-            given[option] = tuple(value)
+    given = {
+        option: tuple(value) if isinstance(value, list) else value
+        for option, value in given.items()
+    }
     place = folders.without_home() if name in _HOMELESS else folders.here()
-    only_looks = given.get("dry_run", True) or given.get("list_", False)
-    writes = name in ("pack", "supervise") or given.get("fix", False) or not only_looks
+    writes = name in ("pack", "supervise") or given.get("fix", False)
     if name == "run":
         writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
+    elif "dry_run" in given:
+        writes = writes or not (given["dry_run"] or given.get("list_"))
     if writes:
         owners.require_own_home(place.home, place.state, place.data)
     try:

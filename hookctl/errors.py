@@ -17,6 +17,7 @@ UNREADABLE = 4  # something could not be read, parsed or checked; nothing was wr
 PENDING = 10  # plan --exit-code: a settings file would change
 TIMED_OUT = 124  # verify: the time is used up
 INTERRUPTED = 130
+_FIELDS = ("code", "message", "path", "line", "column", "hint")
 
 
 class HookctlError(Exception):
@@ -49,23 +50,16 @@ class HookctlError(Exception):
 
     def say_unwritten(self) -> None:
         """Let the hint say that nothing was written, if it does not say so already."""
-        if "othing was written" not in self.hint:
-            if "\n" in self.hint:  # its last line may be one to copy
-                self.hint += "\n  Nothing was written."
-                return
-            # It may end with a command.
-            self.hint = f"{_end(self.hint)} Nothing was written.".lstrip()
+        if "othing was written" in self.hint:
+            return
+        before = f"{_end(self.hint)} "
+        if "\n" in self.hint:  # its last line may be one to copy
+            before = f"{self.hint}\n  "
+        self.hint = f"{before}Nothing was written.".lstrip()
 
     def as_dict(self) -> dict[str, object]:
         """The error as the result envelope has it."""
-        return {
-            "code": self.code,
-            "message": self.message,
-            "path": self.path,
-            "line": self.line,
-            "column": self.column,
-            "hint": self.hint,
-        }
+        return {name: getattr(self, name) for name in _FIELDS}
 
     def __str__(self) -> str:
         where = self.path

@@ -20,6 +20,16 @@ _SECRET = (
     r"|(^|[-_.])(key|auth|pwd|pass|pat|dsn|sig|signature)$|[-_]headers$|(?-i:[a-z]Key$)"
 )
 _OWN_KEY = r"hookctl-[a-z0-9-]{1,64}"  # of a pack's hooks, on a host that groups them by a name
+# How the tokens of many services begin.
+_SHORT = r"""
+    sk- whsec_ gho_ ghp_ ghr_ ghs_ ghu_ github_pat_ glpat- xapp- ya29\.
+"""
+_LONG = r"""
+    hf_ hvb\. hvs\. hvr\. gsk_ SG\. GOCSPX- xai- pplx- r8_ tvly- nvapi- fw_ doo_v1_ dop_v1_ dor_v1_
+    shpat_ shpss_ shpca_ shppa_ glrt- gldt- glcbt- glptt- glsoat- glimt- glft- glagent- glsa_ glc_
+    dckr_pat_ dckr_oat_ ATATT3 ATCTT3 ATBB lin_api_ lin_oauth_ ntn_ figd_ PMAK- phc_ phx_ rubygems_
+    NRAK- AGE-SECRET-KEY- sq0 tskey- sbp_ sb_secret_ nfp_
+"""
 # The groups are shown, the rest is masked. In doubt a word is masked.
 _LOOKS = (
     r"-----BEGIN (?=[A-Z0-9 ]{0,60}KEY)[A-Z0-9 ]{0,60}+-----"
@@ -38,38 +48,19 @@ _LOOKS = (
     r"|(\s-p)(?:'[^'$]+'|\"[^\"$]+\"|(?![a-z-]*[=:/.]|[~$])(?![a-z]+(?:[A-Z][a-z]+)+\b)"
     r"(?![\d.:]+(?:/\w+)?(?![^\s'\"]))(?=[^\s'\"]*[A-Z0-9])[^\s'\";&|()<>]{6,})"
     r"|(\b(?:mysql\w*|mariadb[\w-]*|7z[ar]?|(?:un)?rar)(?=\s)[^\n|;&]{0,200}?\s-p)[^\s'\"$;&|()<>]+"
-    r"|(?<![A-Za-z0-9])(?:"
-    r"sk-[\w-]{5,}|[rsp]k_(?:live|test)_\w{5,}|whsec_\w{5,}"
-    r"|gh[oprsu]_\w{5,}|github_pat_\w{5,}|glpat-[\w-]{5,}"
-    r"|xox[a-z](?:\.xox[a-z])?-[\w-]{5,}|xapp-[\w-]{5,}"
-    r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|ya29\.[\w-]{5,}"
-    r"|hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
-    # Vault, Groq, SendGrid, Google, xAI, Perplexity, Replicate, Tavily, NVIDIA, Fireworks
-    r"|hv[bsr]\.[\w-]{16,}|gsk_\w{16,}|SG\.[\w-]{16,}(?:\.[\w-]+)?|GOCSPX-[\w-]{16,}"
-    r"|xai-\w{16,}|pplx-\w{16,}|r8_\w{16,}|tvly-[\w-]{16,}|nvapi-[\w-]{16,}|fw_\w{16,}"
-    # DigitalOcean, Shopify, GitLab, Docker, Atlassian, Bitbucket, Linear, Notion, Figma, Postman
-    r"|do[opr]_v1_\w{16,}|shp(?:at|ss|ca|pa)_\w{16,}|gl(?:rt|dt|cbt|ptt|soat|imt|ft|agent)-[\w-]{16,}"
-    r"|dckr_[op]at_[\w-]{16,}|AT(?:ATT3|CTT3|BB)[\w=-]{16,}|lin_(?:api|oauth)_\w{16,}|ntn_\w{16,}"
-    r"|figd_[\w-]{16,}|PMAK-[\w-]{16,}"
-    # Databricks, Sentry, PostHog, RubyGems, New Relic, age, Square, Tailscale, Supabase, Netlify
-    r"|dapi[0-9a-f]{32}|sntry[su]_[\w+/=-]{16,}|ph[cx]_\w{16,}|rubygems_\w{16,}|NRAK-\w{16,}"
-    r"|AGE-SECRET-KEY-\w{16,}|sq0[a-z]{3}-[\w-]{16,}|tskey-[\w-]{16,}|sbp_\w{16,}"
-    r"|sb_secret_[\w-]{16,}|nfp_\w{16,}"
-    # Mailgun, Telegram, Facebook, Alibaba, Terraform, Fly, Grafana
-    r"|key-[0-9a-f]{32}|\d{8,10}:AA[\w-]{30,}|EAA[A-Za-z0-9]{30,}|LTAI\w{12,}"
-    r"|\w{14}\.atlasv1\.[\w-]{30,}|fm2_[\w+/=-]{30,}|gl(?:sa|c)_\w{16,}"
-    r"|eyJ[\w-]{5,}(?:\.[\w-]*)+|eyJ[\w-]{30,})"
+    rf"|(?<![A-Za-z0-9])(?:(?:{'|'.join(_SHORT.split())})[\w-]{{5,}}|(?:{'|'.join(_LONG.split())})[\w.=-]{{16,}}"
+    r"|[rsp]k_(?:live|test)_\w{5,}|xox[a-z](?:\.xox[a-z])?-[\w-]{5,}|(?:sntry[su]_|fm2_)[\w+/=-]{16,}"
+    r"|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
+    # Databricks and Mailgun, Telegram, Facebook, Alibaba, Terraform, and any JWT
+    r"|(?:dapi|key-)[0-9a-f]{32}|\d{8,10}:AA[\w-]{30,}|EAA[A-Za-z0-9]{30,}|LTAI\w{12,}"
+    r"|\w{14}\.atlasv1\.[\w-]{30,}|eyJ[\w-]{5,}(?:\.[\w-]*)+|eyJ[\w-]{30,})"
 )
 # Every match has one of these in lower case, so most texts never meet the patterns.
-_MARKS_TEXT = """
-    -----begin :// bearer -u -b -p sk- k_live_ k_test_ whsec_ gho_ ghp_ ghr_ ghs_ ghu_
-    github_pat_ glpat- xox xapp- akia asia aiza ya29. hf_ npm_ pypi- eyj basic hooks.slack.com/
-    /webhooks/ hvb. hvs. hvr. gsk_ sg. gocspx- xai- pplx- r8_ tvly- nvapi- fw_ _v1_ shpat_
-    shpss_ shpca_ shppa_ glrt- gldt- glcbt- glptt- glsoat- glimt- glft- glagent- dckr_ atatt3
-    atctt3 atbb lin_ ntn_ figd_ pmak- dapi sntry phc_ phx_ rubygems_ nrak- age-secret-key- sq0
-    tskey- sbp_ sb_secret_ nfp_ key- :aa eaa ltai .atlasv1. fm2_ glsa_ glc_
+_OTHER_MARKS = """
+    -----begin :// bearer basic -u -b -p hooks.slack.com/ /webhooks/ k_live_ k_test_ xox sntry fm2_
+    akia asia aiza npm_ pypi- dapi key- :aa eaa ltai .atlasv1. eyj
 """
-_MARKS = tuple(_MARKS_TEXT.split())
+_MARKS = f"{_SHORT} {_LONG} {_OTHER_MARKS}".replace("\\", "").lower().split()
 # Keys of results with a location, which a machine needs unchanged.
 _LOCATIONS = ("file", "path", "project", "run_dir", "from", "to")
 # A name in a text, and what stands between it and its value, across line breaks.
@@ -81,8 +72,9 @@ _NAMED = (
 # The command of a wrapped hook belongs to another tool, and is masked like any text.
 _OURS = r": hookctl=(?!guard/wrap-)"
 _BARE = r"[\"']?[\w+=~%-]+[\"']?"
-_QUOTED = r"(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)"
-_REST = r"[^\"'\r\n]+"
+# A value goes to its last bracket or its closing quote, else to the end of the line or the word.
+_BRACKETS = r"[\[{](?s:.*[\]}]|.*)"
+_DATA = rf"{_BRACKETS}|(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)|[^\"'\r\n]+"
 _WORD = r"""(?:\\.|\"[^\"]*\"?|'[^']*'?|[^\s\"';&|<>()])+"""
 # By name, since their categories are those of letters, marks and symbols.
 _EMPTY = (
@@ -101,8 +93,6 @@ def is_secret(key: str) -> bool:
 
 def masked(value: Any, key: str = "") -> Any:
     """The value of a key with everything secret in it masked, at any depth."""
-    if isinstance(value, list):
-        return _masked_list(value, key)
     if isinstance(value, OwnText):
         return value
     hides = is_secret(key)
@@ -111,19 +101,15 @@ def masked(value: Any, key: str = "") -> Any:
             masked_text(name): masked(inner, key if hides else name)
             for name, inner in value.items()
         }
+    if isinstance(value, list):  # the word after a flag with a secret name is secret
+        flags = ["", *map(flag_of, value)]
+        return [
+            masked(inner, flag if is_secret(flag) else key)
+            for inner, flag in zip(value, flags, strict=False)
+        ]
     if hides:
         return MASK
     return masked_text(value) if isinstance(value, str) else value
-
-
-def _masked_list(value: list[Any], key: str) -> list[Any]:
-    """A list masked; the word after a flag with a secret name is secret."""
-    result = []
-    flag = ""
-    for inner in value:
-        result.append(masked(inner, flag if is_secret(flag) else key))
-        flag = flag_of(inner)
-    return result
 
 
 def veiled(value: Any) -> Any:
@@ -210,12 +196,12 @@ def _by_name(text: str) -> str:
     for match in re.finditer(_NAMED, text):
         if match.start() < done or not _names_secret(match):
             continue
-        start = match.end()
-        end = _value_end(text, start, in_shell=not re.search("[:,]", match["gap"]))
-        parts.append(text[done:start])
-        if end > start:
-            parts.append(_mask(text[start:end], is_ours))
-        done = end
+        is_data = re.search("[:,]", match["gap"])
+        value = re.compile(_DATA if is_data else f"{_BRACKETS}|{_WORD}").match(text, match.end())
+        parts.append(text[done : match.end()])
+        if value and value[0]:
+            parts.append(_mask(value[0], is_ours))
+        done = value.end() if value else match.end()
     return "".join([*parts, text[done:]])
 
 
@@ -223,23 +209,6 @@ def _names_secret(match: re.Match[str]) -> bool:
     """Whether a match has the name of a secret that a value follows."""
     is_flag = bool(match["flag"]) and len(match["name"]) > 1
     return bool(match["says"] or is_flag) and is_secret(match["name"])
-
-
-def _value_end(text: str, at: int, *, in_shell: bool) -> int:
-    """Where a value ends: at its closing bracket or quote, else with the word or the line."""
-    if text.startswith(("[", "{"), at):
-        return _bracket_end(text, at)
-    match = re.compile(_WORD if in_shell else f"{_QUOTED}|{_REST}").match(text, at)
-    return match.end() if match else at
-
-
-def _bracket_end(text: str, at: int) -> int:
-    depth = 0
-    for index in range(at, len(text)):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(text[index], 0)
-        if not depth:
-            return index + 1
-    return len(text)
 
 
 # Characters that nobody sees

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
 from typing import Any, TextIO
 
 from hookctl.errors import FAILED
@@ -32,23 +31,11 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
         return
     if result.text:
-        _write(sys.stdout, _render(result.text, is_verbatim=command in _VERBATIM))
+        is_verbatim = command in _VERBATIM
+        lines = [line if is_verbatim else render(line, sys.stdout) for line in result.text]
+        _write(sys.stdout, "".join([f"{line}\n" for line in lines]))
     for error in result.errors:
         _print(error_text(error))
-
-
-def _render(lines: Iterable[str | Line], *, is_verbatim: bool = False) -> str:
-    """Lines of a result as stdout shows them; text that is no Line keeps its width."""
-    if is_verbatim:
-        return "".join([f"{line}\n" for line in lines])
-    masked = []
-    for line in lines:
-        if isinstance(line, Line):
-            line = line._replace(text=by_look(line.text), label=by_look(line.label))
-        else:
-            line = by_look(line)
-        masked.append(line)
-    return "".join([render(line, sys.stdout) + "\n" for line in masked])
 
 
 def say(message: str | Message) -> None:
@@ -78,7 +65,7 @@ def progress(line: str) -> None:
 
 def emit(line: str | Line) -> bool:
     """Print one line of an unfinished result; whether stdout is still read."""
-    return _write(sys.stdout, _render([line]))
+    return _write(sys.stdout, f"{render(line, sys.stdout)}\n")
 
 
 def envelope(command: str, result: Result) -> dict[str, Any]:
@@ -97,21 +84,17 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
 def _data(command: str, result: Result) -> dict[str, Any]:
     """The data of a result, with its messages where there are any or the command writes."""
     data = dict(result.data if command in _VERBATIM else veiled(result.data))
-    messages: list[Message] = []
+    messages = []
     for message in (*result.messages, *result.hints):
-        messages.append(message if isinstance(message, Message) else Message(message, "note"))
+        known = message if isinstance(message, Message) else Message(message, "note")
+        fields = known._replace(text=by_look(known.text))._asdict()
+        messages.append({"message": fields.pop("text"), **fields})
     if messages or "actions" in data:
-        data["messages"] = [_message_data(message) for message in messages]
+        data["messages"] = messages
     says_changed = "changed" in data or not result.data
-    if says_changed and any(message.code == INTERRUPTED for message in messages):
+    if says_changed and any(message["code"] == INTERRUPTED for message in messages):
         data["changed"] = True  # completing that run changes files, too
     return data
-
-
-def _message_data(message: Message) -> dict[str, str]:
-    data = message._asdict()
-    text = data.pop("text")
-    return {**data, "message": by_look(text)}
 
 
 def error_text(error: dict[str, Any]) -> str:

@@ -342,21 +342,13 @@ def test_a_bug_names_its_log_and_shows_no_traceback(
     assert log.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_bug_names_its_log_where_the_state_folder_is_what_is_broken(
+def test_a_bug_is_told_where_the_state_folder_is_what_is_broken(
     hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch, isolated: Path
 ) -> None:
     a_bug(hookctl, settings, monkeypatch)
     put(isolated / "state", "a file")
-    monkeypatch.setattr("tempfile.tempdir", str(isolated))
-    outcome = hookctl("status")
-    assert outcome.code == 3
-    assert "Traceback" not in outcome.err
-    (log,) = isolated.glob("hookctl-*.log")
-    assert str(log) in outcome.err
-    assert "Traceback" in log.read_text()
-    log.unlink()
-    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
     outcome = hookctl("status", "--json")
+    assert (outcome.code, outcome.err) == (3, "")
     assert check_envelope(outcome, "status")["errors"][0]["hint"] == "The details could not be written anywhere."
 
 

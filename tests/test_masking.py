@@ -72,7 +72,7 @@ TEXTS = [
     "API_KEY=<hunter2> run", "export MY_TOKEN=<hunter2>; run", 'DB_PASSWORD=<"a b"c> run', "TOKEN=<'a b'>&& run",
     "run --token <hunter2> -v", "run --api-key=<hunter2> -v", "run -token <hunter2>", "run --password <'a b'> x",
     "run --verbose --max 3", "https://h/x?api_key=<abc>&n=1", 'curl -d \'{"token": <"abc">, "n": 1}\'',
-    'curl -d "{\\"token\\":<\\"abc\\">,\\"n\\":1}"', "-d '{\"tokens\":<[\"abc\",[1]]>,\"n\":1}'",
+    'curl -d "{\\"token\\":<\\"abc\\">,\\"n\\":1}"', "-d '{\"tokens\":<[\"abc\",[1]],\"n\":1}>'",
     "token: <api_key=abc>", '["run", "--api-key", <"abc">, "-v"]', "'--token',\n <'abc'>, 1",
     '"password": <["a", "b">', "client_secret = <abc>", "set PGPASSWORD=<abc>",
     "Authorization: <Basic dXNlcjpwYXNz>", "curl -H 'X: Basic <dXNlcjpwYXNz>'", "Basic authentication",

@@ -7,14 +7,12 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 import vermin
 
 from hookctl import hosts
-from hookctl.system import package_data
 from tests.test_wheel import _ENVIRONMENT, pip, source, wheel
 
 __all__ = ["source", "wheel"]  # the fixtures
@@ -36,23 +34,6 @@ def test_the_file_that_says_so_runs_on_old_pythons() -> None:
     assert not [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
     python2, python3 = vermin.detect(text)
     assert (python2, python3) <= ((2, 7), (3, 0))
-
-
-def test_package_data_is_read_out_of_an_archive(tmp_path: Path) -> None:
-    archive = tmp_path / "hookctl.zip"
-    with zipfile.ZipFile(archive, "w") as package:
-        for name in ("__init__.py", "errors.py", "system/__init__.py", "system/folders.py", "system/package_data.py"):
-            package.write(ROOT / "hookctl" / name, f"hookctl/{name}")
-        package.write(ROOT / "hookctl" / "hosts" / "claude.toml", "hookctl/hosts/claude.toml")
-        package.write(ROOT / "schemas" / "pack.schema.json", "hookctl/schemas/pack.schema.json")
-    code = (
-        "from hookctl.system.package_data import list_data, read_data\n"
-        "print(list_data('hosts', ending='.toml'), len(read_data('schemas', 'pack.schema.json')))"
-    )
-    done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(archive)!r})\n{code}"],
-                          capture_output=True, text=True)  # fmt: skip
-    size = len(package_data.read_data("schemas", "pack.schema.json"))
-    assert (done.stdout, done.stderr) == (f"['claude.toml'] {size}\n", "")
 
 
 @pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches shiv: HOOKCTL_TESTS=all")

@@ -223,7 +223,7 @@ def judge_repository(file: File) -> Iterator[Finding]:
 
     machine, root = file.machine, file.target.project
     paths, state = [file.path, *project.shared_files(root)], machine.folders.state
-    for rule in git.find_ignored(root, paths, machine.environ, state, personal=True):
+    for rule in git.find_ignored(root, paths, machine.environ, state):
         yield file.find("not_committed", rule.path, rule=rule, names=" and ".join(rule.names))
     repository = repository_above(file.target)
     if repository:

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from hookctl.masking import plain
+from hookctl.masking import by_look, plain
 from hookctl.model import Line
 
 OK = "ok"  # done, or fine
@@ -53,14 +53,15 @@ def has_colours(stream: TextIO | None) -> bool:
 
 
 def render(line: str | Line, stream: TextIO | None) -> str:
-    """A line with its mark, its indentation and its path, in as many lines as it takes.
+    """A line with its mark, its indentation and its path, in as many lines as it takes, masked.
 
     Text that is no Line is a line of a diff or of another file, and keeps its width.
     """
     if isinstance(line, str):
-        text, colour = plain(line), _DIFF_COLOURS.get(line[:1])
+        text, colour = plain(by_look(line)), _DIFF_COLOURS.get(line[:1])
         return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
-    line = line._replace(text=plain(line.text), label=plain(line.label), path=plain(line.path))
+    text, label = plain(by_look(line.text)), plain(by_look(line.label))
+    line = line._replace(text=text, label=label, path=plain(line.path))
     columns, coloured = width(stream), has_colours(stream)
     start = _mark(line.mark, stream if coloured else None) + " " * line.indent
     start += line.sign and f"{line.sign} "

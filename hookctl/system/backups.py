@@ -50,14 +50,10 @@ def backup_folders(state: str) -> list[str]:
 def read_backups(folders: Folders, path: str) -> list[Backup]:
     """The backups of a settings file: the one before our first write, then from old to new."""
     folder = backup_folder(folders, path)
-    firsts: list[Backup] = []
-    later: list[Backup] = []
-    for name in sorted(_backup_names(folder)):
-        backup = _read_backup(os.path.join(folder, name))
-        if backup is not None:
-            (firsts if backup.first else later).append(backup)
+    found = [_read_backup(os.path.join(folder, name)) for name in sorted(_backup_names(folder))]
+    firsts = [backup for backup in found if backup and backup.first]
     first_data = {backup.data for backup in firsts}
-    return [*firsts, *(backup for backup in later if backup.data not in first_data)]
+    return [*firsts, *(one for one in found if one and one.data not in first_data)]
 
 
 def _read_backup(file: str) -> Backup | None:
@@ -92,12 +88,11 @@ def find_backup(state: str, sha: str) -> bytes | None:
     """The bytes of a backup with this SHA-256, at any path that its file had."""
     for folder in backup_folders(state):
         with contextlib.suppress(OSError, HookctlError):
-            for name in os.listdir(folder):
-                if not name.endswith(f"-{sha}"):
-                    continue
-                data = files.read(os.path.join(folder, name)).data
-                if data is not None and files.digest(data) == sha:
-                    return data
+            for name in sorted(_backup_names(folder), reverse=True):  # the first one first
+                if name.endswith(f"-{sha}"):
+                    data = files.read(os.path.join(folder, name)).data
+                    if files.digest(data) == sha:
+                        return data
     return None
 
 
@@ -141,15 +136,11 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
             if _settings_path(folders, folder) in installed:
                 continue
             names = os.listdir(folder)
-            if needed_names.isdisjoint(names) and _is_expired(folder, names):
+            times = [os.stat(os.path.join(folder, name)).st_mtime for name in names]
+            is_expired = time.time() - max(times, default=0.0) > KEEP_SECONDS  # or it is empty
+            if needed_names.isdisjoint(names) and is_expired:
                 _remove_files(folder, names)
                 os.rmdir(folder)
-
-
-def _is_expired(folder: str, names: list[str]) -> bool:
-    times = [os.stat(os.path.join(folder, name)).st_mtime for name in names]
-    newest = max(times, default=0.0)  # a kill may have left the folder empty
-    return time.time() - newest > KEEP_SECONDS
 
 
 def _settings_path(folders: Folders, folder: str) -> str:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
-from hookctl.system import files, git, owners
+from hookctl.system import files, owners
 from hookctl.system.folders import Folders
 from hookctl.system.git_address import Address, is_commit
 from hookctl.system.processes import Keeper
+from hookctl.system.project import safe_path, search
 
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
@@ -125,9 +126,7 @@ class Commit:
         for name, text in (("HEAD", _HEAD), ("config", _CONFIG.format(scheme=address.scheme))):
             with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        top = git.find_top(os.path.realpath(folders.cwd))
-        # At home, the user's own programs lie in it.
-        path = git.search_path(folders.environ, "" if top == folders.home else top)
+        path = safe_path(folders.environ, search(folders.cwd, folders.environ))
         self._program = shutil.which("git", path=path)
         environ = folders.environ
         known = (*_NETWORK, *map(str.lower, _NETWORK), "SSH_AUTH_SOCK")

@@ -75,11 +75,6 @@ def content_digest(manifest: bytes, contents: Mapping[str, bytes]) -> str:
     return result.hexdigest()
 
 
-def with_unix_endings(data: bytes) -> bytes:
-    """The bytes with LF line ends, as they were before git's autocrlf changed them."""
-    return data.replace(b"\r\n", b"\n")
-
-
 def real(path: str) -> str:
     """The path with every link on it resolved, also where its target does not exist yet."""
     resolved = os.path.realpath(path)
@@ -92,10 +87,8 @@ def is_same(first: str, second: str) -> bool:
     """Whether two paths lead to one file, by links of either kind; it need not exist yet."""
     if real(first) == real(second):
         return True
-    try:
-        return os.path.samefile(first, second)
-    except (OSError, ValueError):
-        return False
+    are_there = os.path.exists(first) and os.path.exists(second)
+    return are_there and os.path.samefile(first, second)
 
 
 def read(path: str) -> Snapshot:
@@ -106,16 +99,12 @@ def read(path: str) -> Snapshot:
 def read_resolved(target: str, path: str) -> Snapshot:
     """The same of a path whose links are resolved; `path` is what an error names."""
     try:
-        status = os.stat(target)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(os.stat(target).st_mode):
             raise HookctlError("unreadable", "not a regular file", path=path, hint="Move it away.")
         # Not blocking: if it has just become a FIFO, opening it must not hang.
-        handle = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            status = os.fstat(handle)
-            data = _read_all(handle, status.st_size)
-        finally:
-            os.close(handle)
+        with open(os.open(target, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            links = os.fstat(stream.fileno()).st_nlink
+            data = stream.read(LIMIT + 1) or b""
     except FileNotFoundError:
         return Snapshot(target, None)
     except OSError as error:
@@ -125,16 +114,7 @@ def read_resolved(target: str, path: str) -> Snapshot:
     if len(data) > LIMIT:
         message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
         raise HookctlError("unparsable", message, path=path, hint=hint)
-    return Snapshot(target, data, status.st_nlink)
-
-
-def _read_all(handle: int, size: int) -> bytes:
-    """The bytes of an open file of about this size, up to a little more than the limit."""
-    data = more = os.read(handle, min(size, LIMIT) + 1)
-    while more and len(data) <= LIMIT:
-        more = os.read(handle, 64 * 1024)
-        data += more
-    return data
+    return Snapshot(target, data, links)
 
 
 def read_or_none(path: str) -> bytes | None:
@@ -180,8 +160,10 @@ def replace(
     if old.data == b"":
         wait_until_filled(old.path)  # the comparison then sees what was written
     try:
+        # A rename would replace a read-only file too, but its mode says that it is to stay.
+        if old.data is not None and is_read_only(old.path):
+            raise PermissionError(errno.EACCES, "it is read-only")
         if data is None:
-            _require_writable(old)
             _require_unchanged(old)
             os.unlink(old.path)
         elif old.links > 1:
@@ -189,7 +171,6 @@ def replace(
             if chmod is not None:
                 os.chmod(old.path, chmod)
         else:
-            _require_writable(old)
             _rename_over(old, data, mode, chmod)
         sync_folder(os.path.dirname(old.path))
     except FileNotFoundError:  # the file or its folder was removed meanwhile
@@ -221,12 +202,6 @@ def _require_unchanged(old: Snapshot) -> None:
         raise Changed(old.path) from None
     if now.path != old.path or now.data != old.data:
         raise Changed(old.path)
-
-
-def _require_writable(old: Snapshot) -> None:
-    """A rename would replace a read-only file too, but its mode says that it is to stay."""
-    if old.data is not None and is_read_only(old.path):
-        raise PermissionError(errno.EACCES, "it is read-only")
 
 
 def is_read_only(path: str) -> bool:
@@ -327,7 +302,6 @@ def _link_new(temp: str, path: str) -> None:
 
 def _write_in_place(old: Snapshot, data: bytes) -> None:
     """Write a file with several names, which a rename would part; its backup covers a kill."""
-    _require_writable(old)
     _require_unchanged(old)
     try:
         _overwrite(old.path, data)
@@ -396,11 +370,8 @@ def make_folders(folder: str, mode: int) -> list[str]:
 
 def _make_folder(folder: str, mode: int) -> None:
     """Make a folder: 0700 for private files whatever the umask, else as a public mode says."""
-    if mode & 0o077:
-        os.mkdir(folder, 0o775)
-        return
-    os.mkdir(folder, 0o700)
-    if os.stat(folder).st_mode & 0o700 != 0o700:
+    os.mkdir(folder, 0o775 if mode & 0o077 else 0o700)
+    if not mode & 0o077 and os.stat(folder).st_mode & 0o700 != 0o700:
         os.chmod(folder, 0o700)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from hookctl.errors import HookctlError
 from hookctl.model import IgnoreRule
 from hookctl.system import files
-from hookctl.system.project import upwards
+from hookctl.system.project import safe_path, upwards
 from hookctl.system.temporary import private_folder
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
@@ -30,22 +30,24 @@ def find_top(folder: str) -> str:
 
 
 def find_ignored(
-    project: str, paths: Iterable[str], environ: Mapping[str, str], state: str, *, personal: bool
+    project: str, paths: Iterable[str], environ: Mapping[str, str], state: str
 ) -> tuple[IgnoreRule, ...]:
-    """The rules by which git ignores some of these files of a project, which it does not track.
+    """The rules by which git ignores some of these files of a project, the user's own among them.
 
-    With `personal`, the user's own rules for all repositories count too, else HOME is not read.
     Without git, or where it cannot tell, there are none.
     """
-    return fold(project, find_rules(project, paths, environ, state, personal=personal) or {})
+    return fold(project, find_rules(project, paths, environ, state, personal=True) or {})
 
 
 def find_rules(
     project: str, paths: Iterable[str], environ: Mapping[str, str], state: str, *, personal: bool
 ) -> dict[str, tuple[str, int]] | None:
-    """Those of these files that git ignores, each with file and line of the rule; None: unknown."""
+    """Those of these files that git ignores, each with file and line of the rule; None: unknown.
+
+    It does not track them. Unless `personal`, HOME is not read.
+    """
     top = find_top(project)
-    program = shutil.which("git", path=search_path(environ, top)) if top else None
+    program = shutil.which("git", path=safe_path(environ, project)) if top else None
     names = {}
     for path in paths:
         real = os.path.realpath(path)
@@ -55,7 +57,7 @@ def find_rules(
         return None
     try:
         with private_folder("git", state) as folder:
-            answer = _ask(program, top, names, folder, _safe_environ(environ, folder, personal))
+            answer = _ask(program, top, names, folder, environ, personal)
     except (HookctlError, OSError, subprocess.TimeoutExpired):
         return None
     rules = {}
@@ -81,29 +83,18 @@ def _fold(names: list[str]) -> tuple[str, ...]:
     return tuple(os.path.commonpath(found) for found in by_folder.values())
 
 
-def search_path(environ: Mapping[str, str], top: str) -> str:
-    """PATH without relative folders and those of the project at `top`."""
-    folders = []
-    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
-        is_project = bool(top) and f"{os.path.realpath(folder)}/".startswith(f"{top.rstrip('/')}/")
-        if os.path.isabs(folder) and not is_project:
-            folders.append(folder)
-    return os.pathsep.join(folders)
-
-
-def _safe_environ(environ: Mapping[str, str], folder: str, personal: bool) -> dict[str, str]:
-    """The environment for git, without variables of a caller such as a git hook."""
-    safe = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
-    if not personal:
-        safe.pop("XDG_CONFIG_HOME", None)
-        safe.update(HOME=folder, GIT_CONFIG_NOSYSTEM="1")
-    return safe
-
-
 def _ask(
-    program: str, top: str, names: Iterable[str], folder: str, environ: Mapping[str, str]
+    program: str,
+    top: str,
+    names: Iterable[str],
+    folder: str,
+    environ: Mapping[str, str],
+    personal: bool,
 ) -> list[str]:
     """The output of `git check-ignore --verbose`: file, line, pattern and name for each name."""
+    safe = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    if not personal:
+        safe |= {"HOME": folder, "XDG_CONFIG_HOME": folder, "GIT_CONFIG_NOSYSTEM": "1"}
     # A linked work tree has a file there, which points to its own folder with the index; that one
     # points to the folder that all work trees share.
     mark = os.path.join(top, ".git")
@@ -119,7 +110,7 @@ def _ask(
     with open(copied, "wb") as rules:
         rules.write(files.read(exclude).data or b"")
     variables = {
-        **environ,
+        **safe,
         "GIT_DIR": empty,
         "GIT_WORK_TREE": top,
         "GIT_INDEX_FILE": os.path.join(own, "index"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
 from hookctl.system import owners
-from hookctl.system.project import is_inside
+from hookctl.system.project import safe_path
 
 _SYSTEM = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
 MINIMUM = (3, 8)
@@ -41,12 +41,7 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def python3(environ: Mapping[str, str], project: str) -> str:
     """The python3 on PATH, relative folders and those of the project apart; '' if there is none."""
-    home = os.path.realpath(environ.get("HOME", ""))
-    folders = []
-    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
-        if os.path.isabs(folder) and not is_inside(project, folder, home):
-            folders.append(folder)
-    return shutil.which("python3", path=os.pathsep.join(folders)) or ""
+    return shutil.which("python3", path=safe_path(environ, project)) or ""
 
 
 def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:

@@ -1,8 +1,4 @@
-"""Reads the data files of hookctl: schemas, templates, hosts, packs, and the hooks' packages.
-
-Plain files are opened directly. Only a package in an archive needs importlib.resources, whose
-import costs a tenth of a call.
-"""
+"""Reads the data files of hookctl: schemas, templates, hosts, packs, and the hooks' packages."""
 
 from __future__ import annotations
 
@@ -30,24 +26,13 @@ def _folder_of(top: str) -> str:
 
 def read_data(*names: str) -> bytes:
     """The bytes of a file, by its path in the package as it is installed."""
-    try:
-        with open(asset(*names), "rb", buffering=0) as stream:
-            return stream.read()
-    except (FileNotFoundError, NotADirectoryError):
-        from importlib.resources import files  # late: only in an archive
-
-        return files("hookctl").joinpath(*names).read_bytes()
+    with open(asset(*names), "rb", buffering=0) as stream:
+        return stream.read()
 
 
 def list_data(*names: str, ending: str) -> list[str]:
     """The names of the files of a folder that end like this, sorted."""
-    try:
-        found = os.listdir(asset(*names))
-    except (FileNotFoundError, NotADirectoryError):
-        from importlib.resources import files  # late: only in an archive
-
-        found = [entry.name for entry in files("hookctl").joinpath(*names).iterdir()]
-    return sorted(name for name in found if name.endswith(ending))
+    return sorted(name for name in os.listdir(asset(*names)) if name.endswith(ending))
 
 
 def read_folder(*names: str, ending: str) -> dict[str, bytes]:

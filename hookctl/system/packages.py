@@ -105,18 +105,16 @@ def list_former(top: str) -> list[str]:
 
 def is_whole(package: str, modules: Modules) -> bool:
     """Whether a package has just these modules; bytecode beside them does not matter."""
-    if os.path.islink(package):
-        return False
     with contextlib.suppress(HookctlError, OSError):
-        names = {name for name in os.listdir(package) if name != _CACHE}
-        if names != modules.keys():
+        paths = {name: os.path.join(package, name) for name in os.listdir(package)}
+        paths.pop(_CACHE, None)
+        if any(map(os.path.islink, (package, *paths.values()))) or paths.keys() != modules.keys():
             return False
         folder = files.real(package)  # once for all of them
-        for name, data in modules.items():
-            path = os.path.join(folder, name)
-            if os.path.islink(path) or files.read_resolved(path, path).data != data:
-                return False
-        return True
+        return all(
+            files.read_resolved(os.path.join(folder, name), path).data == modules[name]
+            for name, path in paths.items()
+        )
     return False
 
 
@@ -130,23 +128,22 @@ def locked(folder: str) -> Iterator[None]:
     Raises `lock_timeout` (exit 1) after 30 seconds.
     """
     end = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:  # nothing is there to be kept from others
-            yield
-            return
-        except OSError as error:
-            raise files.cannot_write(folder, error) from None
-        try:
+    with contextlib.ExitStack() as held:
+        while True:
+            try:
+                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:  # nothing is there to be kept from others
+                break
+            except OSError as error:
+                raise files.cannot_write(folder, error) from None
+            held.callback(os.close, handle)
             if _try_lock(handle, folder):
-                yield
-                return
-        finally:
-            os.close(handle)
-        if time.monotonic() > end:
-            raise lock_timeout(folder)
-        time.sleep(_POLL)
+                break
+            held.close()
+            if time.monotonic() > end:
+                raise lock_timeout(folder)
+            time.sleep(_POLL)
+        yield
 
 
 def lock_timeout(folder: str) -> HookctlError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import signal
 import subprocess
 import threading
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple, Self
 LIMIT = 1 << 20  # bytes that are kept of each output
 _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
-_LOOK = 0.2  # seconds between two looks at a child that is watched
+_LOOK = 0.2  # seconds between two looks at a child
 _DRAIN = 0.3  # seconds for what a command has said last
 _CHUNK = 1 << 16  # bytes
 _ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
@@ -26,7 +25,12 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Noting:
-    """While it is entered, a signal to end is only noted, unless it is ignored as under nohup."""
+    """While it is entered, a signal to end is only noted, unless it is ignored as under nohup.
+
+    So none can strike between the start of a child and the moment when we know its process id.
+    """
+
+    is_ending = False
 
     def __enter__(self) -> Self:
         self._handlers_before: dict[signal.Signals, Any] = {}
@@ -36,11 +40,22 @@ class Noting:
         return self
 
     def _note_signal(self, number: int, *_: Any) -> None:
-        raise NotImplementedError
+        self.is_ending = True
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._handlers_before.items():
             signal.signal(number, handler)
+
+    @property
+    def wants_end(self) -> bool:
+        """Whether a signal to end came."""
+        return self.is_ending
+
+    def rest(self, seconds: float) -> None:
+        """Let time pass; a signal to end ends it at once."""
+        end = time.monotonic() + seconds
+        while not self.wants_end and time.monotonic() < end:
+            time.sleep(min(_LOOK, max(0.0, end - time.monotonic())))
 
 
 class Output(NamedTuple):
@@ -54,25 +69,13 @@ class Output(NamedTuple):
 
 
 class Keeper(Noting):
-    """Waits for a child or for time to pass; a signal to end ends the wait with KeyboardInterrupt.
-
-    While it is entered, signals are only noted. So none can strike between the start of a child and
-    the moment when we know its process id.
-    """
-
-    def __init__(self) -> None:
-        # A child's status, or None for a signal to end.
-        self._events: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-        self._is_ending = False
-
-    def _note_signal(self, number: int, *_: Any) -> None:
-        self._is_ending = True
-        self._events.put(None)
+    """Runs commands and waits for them; a signal to end ends the wait with KeyboardInterrupt."""
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
-        with contextlib.suppress(TimeoutError):
-            self._wait(seconds)
+        self.rest(seconds)
+        if self.is_ending:
+            raise KeyboardInterrupt
 
     def run(
         self,
@@ -147,17 +150,16 @@ class Keeper(Noting):
         self, process: subprocess.Popen[bytes], seconds: float, watch: Callable[[], None]
     ) -> int:
         """The status of a child; nothing of it is left where the wait ends before it does."""
-        events = self._events = queue.SimpleQueue()  # the child before may still be written down
-        _start(lambda: events.put(process.wait()))
         end = time.monotonic() + seconds
+        waiting = _start(process.wait)  # with a time limit it would look again and again
         try:
-            while not self._is_ending:
-                remaining = end - time.monotonic()
-                try:
-                    return self._wait(min(_LOOK, remaining))
-                except TimeoutError:
-                    if remaining <= _LOOK:
-                        raise
+            while not self.is_ending:
+                left = max(0.0, end - time.monotonic())
+                waiting.join(min(_LOOK, left))
+                if process.returncode is not None:
+                    return int(process.returncode)
+                if not left:
+                    raise TimeoutError
                 watch()
             raise KeyboardInterrupt
         except BaseException:
@@ -167,18 +169,8 @@ class Keeper(Noting):
                 process.wait(_GRACE)
             raise
 
-    def _wait(self, seconds: float) -> int:
-        """The status of the child; TimeoutError after that time, KeyboardInterrupt on a signal."""
-        try:
-            status = self._events.get(timeout=min(max(seconds, 0), threading.TIMEOUT_MAX))
-        except queue.Empty:
-            raise TimeoutError from None
-        if status is None:
-            raise KeyboardInterrupt
-        return status
 
-
-def _start(work: Callable[..., None], *arguments: Any) -> threading.Thread:
+def _start(work: Callable[..., Any], *arguments: Any) -> threading.Thread:
     thread = threading.Thread(target=work, args=arguments, daemon=True)
     thread.start()
     return thread
@@ -230,7 +222,6 @@ class Guardian(Noting):
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
-        self.is_ending = False  # SIGTERM or SIGHUP came
         self._interrupted_at = self._ended_at = float("-inf")
 
     def _note_signal(self, number: int, *_: Any) -> None:
@@ -265,12 +256,6 @@ class Guardian(Noting):
         if status < 0:
             return Ended(128 - status, by_person, -status)
         return Ended(status, by_person)
-
-    def rest(self, seconds: float) -> None:
-        """Let time pass; Ctrl-C or another signal to end ends it at once."""
-        end = time.monotonic() + seconds
-        while not self.wants_end and time.monotonic() < end:
-            time.sleep(min(0.1, max(0.0, end - time.monotonic())))
 
     @property
     def wants_end(self) -> bool:

@@ -102,9 +102,7 @@ def require_own(folder: str) -> None:
         if guard_module("files").is_foreign(path):
             user = owners.user_name(os.stat(path, follow_symlinks=False).st_uid)
             message = f"this belongs to another user ({user}), so it is no project of yours"
-            hint = "Change into a folder of your own."
-            if folder != path:
-                hint = "Look at it and remove it, or make it yours with `sudo chown -R`."
+            hint = "Change into a folder of your own, or make it yours with `sudo chown -R`."
             raise HookctlError("foreign_project", message, path=path, hint=hint)
 
 
@@ -127,7 +125,8 @@ def is_inside(project: str, path: str, home: str) -> bool:
     HOME and / are no projects for that; a folder without a mark is one, for all that is below it.
     """
     folders = []
-    if project not in ("/", home) and (has_mark(project) or not _is_of_the_system(project)):
+    is_of_the_system = any(f"{project}/".startswith(f"{top}/") for top in _SYSTEM)
+    if project not in ("/", home) and (has_mark(project) or not is_of_the_system):
         folders.append(project)
     above = below_home(os.path.dirname(project), home)
     folders += filter(has_mark, above)
@@ -137,8 +136,15 @@ def is_inside(project: str, path: str, home: str) -> bool:
     return False
 
 
-def _is_of_the_system(folder: str) -> bool:
-    return any(f"{folder}/".startswith(f"{top}/") for top in _SYSTEM)
+def safe_path(environ: Mapping[str, str], project: str) -> str:
+    """PATH without relative folders and those of a project."""
+    home = os.path.realpath(environ.get("HOME", ""))
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(
+        folder
+        for folder in folders
+        if os.path.isabs(folder) and not is_inside(project, folder, home)
+    )
 
 
 def shared_files(folder: str) -> Iterator[str]:

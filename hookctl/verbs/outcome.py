@@ -259,7 +259,7 @@ def _find_sources(plan: Plan, root: str) -> list[str]:
 def _describe_ignored(folders: Folders, root: str, paths: list[str]) -> Iterator[str]:
     """Which of these files, and of those in hookctl's folder, git would not bring to a clone."""
     paths = [*paths, *project.shared_files(root)]
-    for rule in git.find_ignored(root, paths, folders.environ, folders.state, personal=True):
+    for rule in git.find_ignored(root, paths, folders.environ, folders.state):
         yield (
             f"{rule.describe(root)}, so no clone gets it: remove that line, "
             "or install with --scope local instead"

@@ -101,7 +101,8 @@ def run(
     ):
         if given and action not in actions:
             commands = " and ".join(f"`run {one}`" for one in actions)
-            raise usage_error(f"{option} goes with {commands}", "See `hookctl run --help`.")
+            message = f"{option} goes with {commands}, not `run {action}`"
+            raise usage_error(message, "See `hookctl run --help`.")
     if action not in ("status", "wait"):
         _finish_pending(folders)
     run_files = work_files.find(folders, work_files.find_project(folders, project))
