@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from hookctl.hosts import hook_id
-from hookctl.survey import roots
 from hookctl.survey.model import (
     DISABLED,
     FOLDER_UNTRUSTED,
@@ -68,7 +67,7 @@ def _judge_repeats(hooks: Iterable[Hook]) -> Iterator[Hook]:
         if hook.state != RUNS:
             yield hook
             continue
-        run = roots.expand(hook.command, hook.within.variables)  # two plugins may have one name
+        run = hook.within.expand(hook.command)  # two plugins may have one name
         name = str(hook.fields.get("name", ""))  # some hosts tell hooks apart by it
         first = firsts.setdefault((hook.host, hook.event, hook.matcher, run, name), hook)
         yield hook if first is hook else _judge_repeat(hook, first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -53,6 +54,13 @@ class HookFile(NamedTuple):
     note: str = ""  # what to know about hooks of it that run
     readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
     variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
+
+    def expand(self, command: str) -> str:
+        """A command with the values of these variables in it; others stay."""
+        for name, value in self.variables.items():
+            pattern = rf"\$(?:\{{{name}\}}|{name}\b)"
+            command = re.sub(pattern, lambda _, value=value: value, command)
+        return command
 
 
 class Unreadable(NamedTuple):

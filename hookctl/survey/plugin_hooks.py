@@ -19,7 +19,6 @@ from hookctl.survey.model import IGNORED, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_folders import Plugin, find_first
 from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
 from hookctl.survey.plugin_tables import PluginTable
-from hookctl.survey.roots import expand
 
 _MOST_HANDLERS = 500  # of one file
 
@@ -196,15 +195,15 @@ class HookFinder:
         variables = dict.fromkeys(self._table.roots, plugin.folder)
         file = HookFile(host, "plugin", part.path, plugin=plugin.name, variables=variables, **more)
         closed = self._find_closed(plugin, part, entries)
-        closed |= dict(self._find_disabled(entries, variables))
+        closed |= dict(self._find_disabled(file, entries))
         yield from list_hooks_of(file, part.document, entries, obstacle, closed=closed)
 
     def _find_disabled(
-        self, entries: Sequence[Entry], variables: Mapping[str, str]
+        self, file: HookFile, entries: Sequence[Entry]
     ) -> Iterator[tuple[Path, Obstacle]]:
         """The hooks that are switched off by their name, or their command as it is run."""
         for entry in entries:
-            name = entry.fields.get("name", expand(str(entry.fields.get("command")), variables))
+            name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
             if isinstance(name, str) and name in self._disabled:
                 yield entry.path, self._disabled[name]
 

@@ -30,10 +30,7 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
 
 
 def _find_runs(hook: Hook, runs: Mapping[HookName, Runs]) -> Runs:
-    """The runs of one hook: a pack's have its PACK/ID, anybody else's the ID in the list."""
-    if hook.own_id:
-        return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id), Runs())
-    for name, found in runs.items():
-        if (name.host, name.id) == (hook.host, hook.id):  # which the event is part of
-            return found
-    return Runs()
+    """The runs of one hook, which have its PACK/ID."""
+    if not hook.own_id:
+        return Runs()
+    return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id), Runs())
