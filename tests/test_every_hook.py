@@ -1,4 +1,4 @@
-"""A machine with nine hosts and hooks of every kind: `hooks` has each once, with its place, its owner and its state.
+"""A machine with eighteen hosts and hooks of every kind: `hooks` has each once, with its place, its owner and its state.
 
 What is expected stands beside each hook of the machine, in words of this test: nothing of hookctl says it. A hook's
 command has a number of its own, by which its line is found in the file as it was written.
@@ -306,6 +306,78 @@ hooks:
       matcher: terminal
   pre_tool:
     - command: echo h60                                                > pre_tool - unknown_event
+== ~/.grok/hooks/mine.json  grok user
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h61"},                        > Stop - runs
+    {"type": "command", "command": "~/gone/h62"}                       > Stop - missing
+   ]}
+  ]
+}}
+== ~/app/.grok/hooks/team.json  grok project
+{"hooks": {
+  "Stop": [
+   {"hooks": [
+    {"type": "command", "command": "echo h63"}                         > Stop - folder_untrusted
+   ]}
+  ]
+}}
+== ~/.kimi-code/config.toml  kimi user
+[[hooks]] # h64                                                        > Stop - runs
+event = "Stop"
+command = "echo h64"
+
+[[hooks]] # h65                                                        > PreToolUse run_shell_command no_tool
+event = "PreToolUse"
+matcher = "run_shell_command"
+command = "echo h65"
+== ~/.kiro/hooks/mine.json  kiro user
+{"version": "v1", "hooks": [
+  {"name": "a", "trigger": "Stop", "action": {"type": "command", "command": "echo h66"}},  > Stop - runs
+  {"name": "b", "trigger": "Stop", "enabled": false,                   > Stop - ignored h67
+   "action": {"type": "command", "command": "echo h67"}}
+]}
+== ~/.vibe/hooks.toml  vibe user
+[[hooks]] # h68                                                        > post_agent - runs
+name = "a"
+type = "post_agent"
+command = "echo h68"
+
+[[hooks]] # h69                                                        > post_agent - missing
+name = "b"
+type = "post_agent"
+command = "~/gone/h69"
+== ~/app/web/.vibe/hooks.toml  vibe project
+[[hooks]] # h70                                                        > post_agent - folder_untrusted
+name = "c"
+type = "post_agent"
+command = "echo h70"
+== ~/.copilot/hooks/hookctl-vscode.json  vscode user
+{"hooks": {
+  "Stop": [
+    {"type": "command", "command": "echo h71"}                         > Stop - runs
+  ]
+}}
+== ~/.codeium/windsurf/hooks.json  windsurf user
+{"hooks": {
+  "pre_run_command": [
+    {"command": "echo h72"}                                            > pre_run_command - runs
+  ],
+  "stop": [
+    {"command": "echo h73"}                                            > stop - unknown_event
+  ]
+}}
+== ~/.gemini/config/hooks.json  antigravity user
+{"mine": {
+  "Stop": [
+    {"type": "command", "command": "echo h74"}                         > Stop - runs
+  ]
+}}
+== ~/.pi/agent/extensions/h75.js  pi plugin
+export default () => {} // h75                                         > plugin - runs
+== ~/.config/opencode/plugin/h76.js  opencode plugin
+export const A = async () => ({}) // h76                               > plugin - runs
 """
 SCRIPTS = {
     "good.py": "open('RAN', 'w')\n",
@@ -343,12 +415,13 @@ class Machine:
             text, _, told = line.partition(" > ")
             lines.append(text.rstrip())
             if told:
-                event, matcher, state = told.split()
+                event, matcher, state = told.split()[:3]
                 matcher = re.sub("^-$", "", matcher)
-                token = re.search(r"h\d\d", text)[0]  # type: ignore[index]
+                token = re.search(r"h\d\d", line)[0]  # type: ignore[index]
+                owner = os.path.basename(path) if scope == "plugin" else ""
                 if host == "hermes" and token == "h59":
                     matcher = "terminal"
-                self.expected.append((host, scope, event, matcher, token, path, str(number), "", state))
+                self.expected.append((host, scope, event, matcher, token, path, str(number), owner, state))
         text = "\n".join(lines).replace("HOME", str(self.home)).replace("HASH28", approval("echo h28"))
         put(Path(path), text.replace("HASH29", approval("echo h29")))
 
@@ -388,7 +461,7 @@ def test_every_hook_of_the_machine_is_listed_once_with_place_owner_and_state(
     assert (outcome.code, check_envelope(outcome, "hooks")["status"], outcome.err) == (0, "ok", "")
     listed = [as_listed(hook) for hook in outcome.data["hooks"]]
     assert sorted(listed) == sorted(machine.expected)
-    assert len(listed) >= 60 and len({hook[0] for hook in listed}) == 9
+    assert len(listed) >= 76 and len({hook[0] for hook in listed}) == 18
     ids = [hook["id"] for hook in outcome.data["hooks"]]
     assert len(set(ids)) == len(ids)
     broken = str(machine.home / "app/.github/hooks/broken.json")
@@ -404,7 +477,7 @@ def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: 
     assert hookctl("install", "--host", "claude", "--host", "codex").code == 0
     assert hookctl("install", str(pack), "--host", "claude", "--host", "cursor").code == 0
     listed = hookctl("hooks", "--json").data["hooks"]
-    ours = [hook for hook in listed if hook["owner"]]
+    ours = [hook for hook in listed if hook["name"]]
     assert len(listed) - len(ours) == len(machine.expected)
     assert {(hook["host"], hook["name"], hook["owner"], hook["state"]) for hook in ours} == {
         ("claude", "guard/stop", "guard", "runs"),
@@ -420,7 +493,7 @@ def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: 
     for path in (isolated / "data").rglob("ring.py"):
         path.unlink()
     (isolated / "data" / "hook.py").unlink()
-    ours = [hook for hook in hookctl("hooks", "--json").data["hooks"] if hook["owner"]]
+    ours = [hook for hook in hookctl("hooks", "--json").data["hooks"] if hook["name"]]
     assert {(hook["host"], hook["name"], hook["state"]) for hook in ours} == {
         ("claude", "guard/stop", "missing"),
         ("codex", "guard/stop", "not_approved"),
