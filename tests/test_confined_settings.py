@@ -245,3 +245,23 @@ def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
     assert project_of("/p/.hookctl") == "/p"
     assert project_of("/.hookctl") == "/"
     assert project_of("/home/u/.local/share/hookctl") == ""
+
+
+def test_a_list_of_paths_is_never_taken_for_one_path(victim: Path, hookctl: Hookctl, isolated: Path) -> None:
+    """As one path this leads out of the project, though each of its parts is inside."""
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    Path("q:deep").mkdir()
+    Path("a/b").mkdir(parents=True)
+    Path("deep").symlink_to("a/b")
+    commit({"task_file": "q:deep/../../out/victim.json"}, isolated)
+    before = files_below(isolated / "out")
+    for action in (["remaining", "3"], ["heartbeat"], ["status"]):
+        outcome = hookctl("run", *action)
+        assert str(isolated / "out") not in outcome.out + outcome.err
+    assert '"block"' not in stop(isolated)  # the foreign file says that 7 remain
+    assert files_below(isolated / "out") == before
+
+
+@pytest.mark.parametrize("path", [".GIT/x", "a/.Git/x", "/.hookctl/../etc/x"])
+def test_gits_folder_in_another_case_is_not_the_projects(isolated: Path, path: str) -> None:
+    assert guard_options.confine({"task_file": path}, str(isolated / "work"), {}) == {}

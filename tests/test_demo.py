@@ -24,15 +24,6 @@ def test_the_story_goes_through_block_progress_release_and_end(hookctl: Hookctl,
     assert tree(isolated) == before
 
 
-def test_it_needs_no_home_and_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HOME")
-    place = isolated / "tmp"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    assert hookctl("demo", "--fast").code == 0
-    assert list(place.iterdir()) == []
-
-
 def test_an_interrupted_one_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt

@@ -466,3 +466,25 @@ def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings
     put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": ".*" * 500 + "!", "hooks": hooks}]}}))
     fired = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json")
     assert (fired.code, fired.data["hosts"][0]["hooks"]) == (0, [])
+
+
+def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:
+    mark = isolated / "mark"
+    put(isolated / "work/.claude/settings.local.json", events(Stop=[f"touch {mark}"]))
+    (hook,) = hookctl("hooks", "--json").data["hooks"]
+    refused = hookctl("fire", "stop", "--hook", hook["id"], "--yes")
+    assert refused.code == 2 and "--run-project" in refused.err and not mark.exists()
+
+
+def test_a_plugin_that_lies_in_the_project_is_the_projects_too(hookctl: Hookctl, isolated: Path) -> None:
+    (isolated / "work/.git").mkdir()
+    folder = isolated / "work/.claude/skills/fmt"
+    put(folder / ".claude-plugin/plugin.json", '{"name": "fmt"}')
+    put(folder / "hooks/hooks.json", events(Stop=["touch was-here"]))
+    (hook,) = hookctl("hooks", "--host", "claude", "--json").data["hooks"]
+    refused = hookctl("fire", "stop", "--hook", hook["id"], "--yes")
+    assert refused.code == 2 and "--run-project" in refused.err
+    assert outcomes(hookctl("fire", "stop", "--run-project", "--yes", "--json")) == ["not_run"]
+    assert not (isolated / "work/was-here").exists()
+    hookctl("fire", "stop", "--hook", hook["id"], "--run-project", "--yes")
+    assert (isolated / "work/was-here").exists()

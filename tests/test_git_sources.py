@@ -767,3 +767,10 @@ def test_a_kill_leaves_nothing_running(repository: Repository, isolated: Path, s
         os.kill(int(pid.read_text()), 0)
         pytest.fail("ssh still runs")
     assert is_untouched(isolated)
+
+
+def test_a_pack_that_changed_its_name_is_not_taken(installed: Repository, hookctl: Hookctl) -> None:
+    put(installed.folder / "pack.toml", PACK.format(version="2").replace("bell", "horn"))
+    installed.commit()
+    done = hookctl("upgrade", "--yes", "--json", agrees=False)
+    assert (done.code, error_of(done)["code"]) == (1, "source_gone")

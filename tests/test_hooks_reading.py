@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from hookctl import hosts
+from hookctl.hosts.loading import never_runs
 from tests.conftest import Hookctl, put
 
 
@@ -209,3 +211,23 @@ def test_the_time_for_the_syntax_of_all_scripts_together_has_an_end(
     now = iter(range(0, 100, 6))
     monkeypatch.setattr("hookctl.survey.programs.time.monotonic", lambda: float(next(now)))
     assert [hook["state"] for hook in listed(hookctl)] == ["no_compile", "no_compile", "runs", "runs"]
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("for f in a b; do echo $f; done", False),
+        ('while read -r line; do echo "${line}"; done', False),
+        ("for f in a b; do echo '$f'; done", False),
+        ("for f in a b; do echo $''f; done", True),
+        ("f=1; for f in a b; do echo $f; done", True),
+        ("of=1; for f in a b; do echo ${f%x}; done", False),
+        ("for f in a b; do echo $file; done", True),
+        ("echo $HOME for you", True),
+    ],
+)
+def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bool) -> None:
+    """As measured: see tests/e2e/test_grok_facts.py."""
+    fields = {"type": "command", "command": command}
+    assert bool(never_runs(hosts.load("grok"), "Stop", fields)) != runs
+    assert never_runs(hosts.load("claude"), "Stop", fields) == ""

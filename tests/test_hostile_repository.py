@@ -17,6 +17,9 @@ from typing import Any
 
 import pytest
 
+from hookctl.errors import HookctlError
+from hookctl.ledger import committed
+from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -520,3 +523,10 @@ def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hook
         outcome = hookctl(*verb)
         assert outcome.code in (0, 1) and "cannot be read" not in outcome.out + outcome.err
     assert hookctl("uninstall", "--all", "--json").code == 0
+
+
+def test_settings_that_a_link_makes_those_of_another_scope_are_refused(project: Path) -> None:
+    (project / PAGE).rename(project / ".claude" / "settings.local.json")
+    (project / PAGE).symlink_to("settings.local.json")
+    with pytest.raises(HookctlError, match="local settings"):
+        committed.load(folders.here(), str(project), ledger_of(project).read_bytes(), {})

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 
 from hookctl import hosts
 from hookctl.packs.abilities import list_abilities
 
-from .conftest import Hookctl, put
+from .conftest import Hookctl
 
-HOSTS = 18
-LINES = 24  # of a terminal as it opens, with the command above and the next prompt below
 HEADS = ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CHANGE", "END", "CAP", "SURE", "SETTINGS"]
-
-
-@pytest.fixture
-def eighteen(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of so many hosts; those that hookctl does not have are like Hermes, under long names."""
-    folder = shutil.copytree(Path(hosts.path_of("claude")).parent, isolated / "hosts")
-    for number in range(HOSTS - len(hosts.names())):
-        name = f"like-herm{number:02}"
-        text = (folder / "hermes.toml").read_text()
-        put(folder / f"{name}.toml", text.replace('name = "hermes"', f'name = "{name}"'))
-    monkeypatch.setattr(hosts, "_FOLDER", str(folder))
-    return hosts.names()
 
 
 def rows_of(text: str) -> dict[str, dict[str, str]]:
@@ -38,29 +21,6 @@ def rows_of(text: str) -> dict[str, dict[str, str]]:
         cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
         rows[cells[0]] = dict(zip(head.split(), cells, strict=True))
     return rows
-
-
-@pytest.mark.parametrize(
-    ("columns", "heads"),
-    [
-        (120, HEADS),
-        (100, HEADS[:-1]),
-        (80, HEADS[:-1]),
-        (60, ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CAP", "SURE"]),
-        (40, ["HOST", "HERE", "PACKS", "BLOCK", "SURE"]),
-    ],
-)
-def test_eighteen_hosts_fit_a_terminal(
-    eighteen: list[str], hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, columns: int, heads: list[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    lines = hookctl("hosts").out.splitlines()
-    assert len(eighteen) == HOSTS
-    assert lines[0].split() == heads
-    assert [line for line in lines if len(line) > columns] == []
-    if columns >= 80:
-        assert len(lines) <= LINES - 2
-    assert sorted(line.split()[0] for line in lines[1 : HOSTS + 1]) == eighteen
 
 
 @pytest.mark.parametrize("name", hosts.names())

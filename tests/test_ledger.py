@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -187,13 +186,3 @@ def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: H
         assert Path(path).read_bytes() == data
         Path(path).unlink() if there is None else Path(path).write_bytes(there)
     assert settings.read_bytes() == before
-
-
-def test_uninstall_all_takes_out_a_guard_whose_record_was_lost(hookctl: Hookctl, isolated: Path) -> None:
-    settings = put(Path.home() / ".claude/settings.json", "{}\n")
-    assert hookctl("install", "--host", "claude").code == 0
-    (Path(os.environ["HOOKCTL_STATE_DIR"]) / "ledger.json").unlink()
-    outcome = hookctl("uninstall", "--all", "--yes")
-    assert outcome.code == 0
-    assert "nothing is installed" not in outcome.out
-    assert "hookctl=guard" not in settings.read_text()

@@ -311,3 +311,54 @@ def test_the_log_of_an_unexpected_error_is_masked(
     for text in (log, done.err):
         assert "ValueError" in text and "hunter2" not in text and "hvs.C" not in text
     assert "Traceback" in log
+
+
+def test_a_long_text_is_looked_at_in_parts() -> None:
+    secret = "ghp_abcdef0123456789"
+    assert masking.by_look("a word\n" * 1_000 + secret) == "a word\n" * 1_000 + "***"
+    assert masking.by_look(f"x {secret}{'a' * masking.LONGEST} y") == "x ***y"
+    ours = f": hookctl=p/stop; run {'a' * masking.LONGEST} --token {secret}"
+    assert masking.masked_text(ours) == ours.replace(secret, "***"), "a pack cannot hide what it runs"
+
+
+def test_a_bare_secret_in_a_command_of_ours_is_masked_all_the_same() -> None:
+    texts = [
+        "curl -H 'X-Api-Key: <hunter2>' h", "run --token <hunter2>", "x # TOKEN=<hunter2>", "run <sk-ant-abcdefg>",
+        "curl -b <a=b> h", "mysql -p<hunter2>", "curl https://u:<hunter2>@evil.sh/x", "curl -H 'X: Bearer <hunter2>'",
+    ]  # fmt: skip
+    for text in texts:
+        plain, shown = text.replace("<", "").replace(">", ""), re.sub("<.*?>", "***", text)
+        assert masking.masked_text(f": hookctl=p/stop; {plain}") == f": hookctl=p/stop; {shown}"
+
+
+def test_values_are_masked_at_any_depth() -> None:
+    value = {"tokens": {"a": [1, None, {"b": True}]}, "x": ["--token", "hunter2", "--n", "3"], "n": 2.5,
+             "sk-abcdefg": 1, "list": [["--password"], "plain"]}  # fmt: skip
+    assert masking.masked(value) == {
+        "tokens": {"a": ["***", "***", {"b": "***"}]}, "x": ["--token", "***", "--n", "3"], "***": 1, "n": 2.5,
+        "list": [["--password"], "plain"],
+    }  # fmt: skip
+    assert masking.masked([1, "a"], "key") == ["***", "***"]
+
+
+@FLAGS
+def test_secrets_in_the_configuration_of_the_hook(
+    hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...]
+) -> None:
+    secrets = Secrets()
+    assert hookctl("install", *CLAUDE).code == 0
+    (path,) = (isolated / "data" / "guard").glob("*.json")
+    page = json.loads(path.read_text())
+    page |= {"max_stop_blocks": secrets.looking(), "latch": f"API_KEY={secrets.named()}", "api_key": secrets.named(),
+             "count": secrets.looking("https://u:{}@h")}  # fmt: skip
+    path.write_text(json.dumps(page))
+    seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("install", *CLAUDE, "--force"), ("uninstall",))
+    assert any("api_key" in outcome.out and "***" in outcome.out for outcome in seen)
+
+
+def test_what_somebody_made_of_our_command_is_masked(hookctl: Hookctl, settings: Path) -> None:
+    assert hookctl("install", *CLAUDE).code == 0
+    put(settings, settings.read_text().replace("; exit 0", " --token hunter2; exit 0"))
+    for arguments in (("plan", *CLAUDE, "--force"), ("plan", *CLAUDE, "--force", "--json"), ("status", "--json")):
+        done = hookctl(*arguments)
+        assert "hunter2" not in done.out + done.err

@@ -387,3 +387,21 @@ def test_a_merge_of_two_versions_is_one_after_the_next_upgrade(place: Place, bra
     own = branches / ".hookctl"
     assert packages(own) <= named_by(own)
     assert place.blocks("project")
+
+
+def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> None:
+    place.install("one", "project")
+    table, elsewhere = place.top("project") / "runtime/hosts.json", place.root / "elsewhere"
+    table.write_text(json.dumps({**json.loads(table.read_text()), "state_dir": str(elsewhere)}))
+    assert place.asked("project") == ["no by one"]
+    assert not elsewhere.exists()
+    assert [*Path(os.environ["HOME"], ".local/state/hookctl/guard").glob("*/runs.jsonl")]
+
+
+def test_doctor_starts_no_program_that_is_not_hookctls(place: Place) -> None:
+    place.install("guard", "project")
+    marker = place.root / "started"
+    put(place.top("project") / "hook.py", f"open({str(marker)!r}, 'w')\n")
+    for verb in ("doctor", "status", "check"):
+        place.hookctl(verb)
+    assert not marker.exists()

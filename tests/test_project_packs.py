@@ -420,3 +420,51 @@ def test_a_pack_without_a_manifest_gets_one_by_an_upgrade(
     assert hookctl(*shlex.split(command), "--yes", *["--accept-changed"] * is_forged).code == 0
     assert findings(hookctl, top, "guard", "notify") == (0, set())
     assert contents(top) == whole
+
+
+def drop_pack(top: Path) -> None:
+    for start in ('"id": "notify/look"', '"id": "notify/end"', '"LEVEL"'):
+        drop(top, start)
+    drop(top, '    "notify":', 2)
+
+
+def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
+    drop_pack(top)
+    found = expected_in(top, "ledger_missing settings, ledger_missing CLAUDE.md")
+    assert findings(hookctl, top, "guard") == (1, found)
+
+
+def test_rules_that_are_in_neither_the_file_nor_the_record(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
+    (top / "CLAUDE.md").unlink()
+    record = top / ".hookctl" / "ledger.json"
+    values = json.loads(record.read_text())
+    del values["files"]["CLAUDE.md"]
+    record.write_text(json.dumps(values))
+    assert findings(hookctl, top, "notify") == (1, expected_in(top, "pack_changed record"))
+
+
+def test_a_limit_that_leaves_the_hook_no_time_is_an_error(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
+    edit(top / ".claude/settings.json", '"timeout": 22', '"timeout": 1')
+    assert findings(hookctl, top, "notify") == (1, expected_in(top, "entry_disarmed settings"))
+
+
+def test_a_manifest_of_another_pack(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
+    edit(top / ".hookctl/packs/notify/pack.toml", 'name = "notify"', 'name = "other"')
+    found = findings(hookctl, top, "notify")
+    assert found == (1, expected_in(top, "pack_changed .hookctl/packs/notify/pack.toml"))
+
+
+@pytest.mark.parametrize("name", ["pack.toml", "PACK.toml", "pack.toml/x"])
+def test_no_other_file_may_have_the_manifests_name(
+    isolated: Path, hookctl: Hookctl, fixed_python: None, name: str
+) -> None:
+    source = put(isolated / "outside" / "notify.toml", PACK.replace("look.sh", name))
+    put(isolated / "outside" / name, "x")
+    done = hookctl("install", str(source), "--host", "claude", "--scope", "project", "--json")
+    (error,) = done.result["errors"]
+    assert (done.code, error["code"], error["line"]) == (4, "bad_pack", 6)
+    assert list((isolated / "work").iterdir()) == []

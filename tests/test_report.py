@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookctl import hosts, report
+from hookctl import hosts, masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.model import Entry, Record, Result
 from hookctl.output import diffs
@@ -166,3 +166,29 @@ def test_how_to_call_hookctl_next(isolated: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "argv", [str(called), "install"])
     monkeypatch.setenv("PATH", str(called.parent))
     assert program() == "hookctl"
+
+
+SECRET = [
+    "ANTHROPIC_API_KEY", "apiKey", "api-key", "APIKEY", "OPENAI_TOKEN", "token", "authToken", "CLIENT_SECRET", "passwd",
+    "DB_PASSWORD", "passphrase_PASSWORD", "Authorization", "proxy-authorization", "private_key", "PRIVATE-KEY",
+    "accessKey", "AWS_ACCESS_KEY_ID", "Cookie", "Set-Cookie", "bearer", "credentials", "signingKey", "STRIPE_KEY",
+    "key", "KEY", "auth", "BASIC_AUTH", "pwd", "DB_PASS", "SSH_PASSPHRASE", "GITHUB_PAT", "SENTRY_DSN", "webhookUrl",
+    "SESSION_JWT", "ANTHROPIC_CUSTOM_HEADERS", "sig", "connectionString", "server.key",
+]  # fmt: skip
+
+
+PLAIN = [
+    "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "command", "hooks", "model", "keyboard", "monkey", "hotkeys",
+    "author", "bypass", "compass", "PATH", "keys", "passive", "timeout", "donkey", "pattern", "path",
+    "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", SECRET)
+def test_names_of_secrets_are_known(key: str) -> None:
+    assert masking.is_secret(key)
+
+
+@pytest.mark.parametrize("key", PLAIN)
+def test_other_names_are_not_taken_for_secrets(key: str) -> None:
+    assert not masking.is_secret(key)

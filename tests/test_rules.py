@@ -214,3 +214,10 @@ def test_the_page_names_each_host_s_files(name: str) -> None:
         folder = f" in `~/{host.config.home}`" if scope == "user" and pattern else ""
         file_name = pattern.rpartition("/")[2]
         assert cell == (f"`{file_name}`{folder}" if pattern else "")
+
+
+@pytest.mark.parametrize("text", ["", "  ", f"a\\n{END}", "a\\u200bb", "a\\u0007", "x" * 4001])
+def test_a_text_that_cannot_be_rules_is_refused(isolated: Path, hookctl: Hookctl, text: str) -> None:
+    pack = put(isolated / "notes.toml", f'[pack]\nname = "notes"\nversion = "1.0"\n[rules]\ntext = "{text}"\n')
+    outcome = hookctl("plan", str(pack), "--host", "codex")
+    assert (outcome.code, "rules.text" in outcome.err) == (4, True), outcome

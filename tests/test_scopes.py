@@ -384,3 +384,13 @@ def test_the_guard_in_every_scope_counts_a_stop_once(
     (folder,) = (isolated / "home" / ".local" / "state" / "hookctl" / "guard").iterdir()
     lines = (folder / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["code"] for line in lines] == ["blocked", "blocked", "tripped", "open"]
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name.startswith(PROGRAMS)])
+def test_no_link_to_a_program_is_followed_inside_the_project_either(project: Path, hookctl: Hookctl, name: str) -> None:
+    """A repository could bring one that leads from our folders to its own sources."""
+    target = put(project / "theirs" / "there" / "stop.py", "theirs").parent
+    lead(project / name, target / "stop.py" if name.endswith((".py", ".json")) else target, "relative")
+    outcome = hookctl(*INSTALL, "--scope", "project", "--json")
+    assert (outcome.code, codes(outcome)) == (4, ["link_leaves_project"])
+    assert [path.name for path in target.iterdir()] == ["stop.py"]

@@ -120,3 +120,10 @@ def test_the_official_client_reads_the_metrics_back(logged: Path, hookctl: Hookc
     assert samples["hookctl_decisions_total", "claude", "blocked"] == 2
     assert samples["hookctl_decisions_total", "codex", "no_work"] == 1
     assert sum(value for (name, _, _), value in samples.items() if name == "hookctl_decisions_total") == 10
+
+
+def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> None:
+    with (logged / "events.jsonl").open("a") as file:
+        file.write(json.dumps(line("no_work", host='a"b\\c\nd')) + "\n")
+    samples = metrics(hookctl("stats", "--prometheus").out)
+    assert samples["hookctl_decisions_total", 'a"b\\c\nd', "no_work"] == 1

@@ -173,3 +173,9 @@ def test_interrupted_it_is_ended_with_all_that_it_started(number: signal.Signals
 
 
 # What is said.
+
+
+def test_a_secret_that_the_cut_goes_through_is_masked(process: Hookctl) -> None:
+    code = f"print('TOKEN=' + 'z' * 9000 + '\\n' + 'a' * {8 * 1024 - 100})"
+    output = process("verify", "--json", "--", sys.executable, "-c", code).data["output"]
+    assert "z" not in output

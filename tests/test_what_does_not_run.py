@@ -52,19 +52,6 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
     assert path.read_bytes() == before
 
 
-def test_one_of_two_hosts(isolated: Path, hookctl: Hookctl) -> None:
-    put(isolated / "home/.codex/hooks.json", '{"$schema": "x"}')
-    done = hookctl("install", "--host", "codex", "--host", "claude")
-    assert "guard is written, but not loaded by Codex CLI: see the message." in done.out
-
-
-def test_what_is_loaded_is_installed(isolated: Path, hookctl: Hookctl) -> None:
-    put(isolated / "home/.codex/hooks.json", '{"description": "mine", "hooks": {}}')
-    done = hookctl("install", "--host", "codex")
-    assert "The guard stops" in done.out or "The guard keeps" in done.out
-    assert "not loaded" not in done.out
-
-
 def test_check_fails_for_a_file_of_the_project_that_is_not_loaded(isolated: Path, hookctl: Hookctl) -> None:
     settings = isolated / "work/.claude/settings.json"
     put(isolated / "work/.git/HEAD", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import load
 from hookctl.packs import guard
 from hookctl.settings import targets
-from hookctl.system import interpreter, owners, project
+from hookctl.system import files, interpreter, owners, project
 from hookctl.verbs import hosts as hosts_verb
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
@@ -695,3 +696,20 @@ def test_the_mark_of_another_user_in_a_sticky_folder_is_none(tmp_path: Path) -> 
     shutil.chown(top / ".git", 12346, 12346)
     assert project.search(str(top / "work"), {"HOME": "/home/me"}) == str(top / "work")
     assert module("call").find_project(str(top / "work"), "/home/me") == str(top / "work")
+
+
+@needs_root
+def test_so_does_one_that_names_it(isolated: Path, hookctl: Hookctl, give: Callable[..., Path]) -> None:
+    bob = give(isolated / "bob")
+    for verb in (("run", "remaining", "1"), ("install", "--host", "claude", "--scope", "project")):
+        assert hookctl(*verb, "--project", str(bob)).code == 4
+    assert os.listdir(bob) == []
+
+
+def test_the_file_that_is_written_has_its_mode_under_any_umask(isolated: Path) -> None:
+    old = os.umask(0o777)
+    try:
+        files.write_own(str(isolated / "a" / "b" / "c"), b"x")
+    finally:
+        os.umask(old)
+    assert json.loads(f"{(isolated / 'a' / 'b' / 'c').stat().st_mode & 0o777}") == 0o600

@@ -94,23 +94,6 @@ def test_h7_a_refusal_is_the_same_bytes_every_time_in_the_hosts_words(lab: Lab, 
     assert json.loads(answers[3]) == REFUSALS[host]
 
 
-def test_the_order_of_keys_is_nothing_and_everything_else_is(lab: Lab) -> None:
-    lab.config(**ONE)
-    same = [{"a": 1, "b": {"x": [1, 2], "y": None}}, {"b": {"y": None, "x": [1, 2]}, "a": 1}]
-    assert [lab.attempt(0, tool_input=value) for value in same] == ["A", "D"]
-    others: list[Any] = [
-        {"a": 1, "b": {"x": [2, 1], "y": None}},
-        {"a": 2, "b": {"x": [1, 2], "y": None}},
-        {"a": "1", "b": {"x": [1, 2], "y": None}},
-        {"a": 1},
-        {},
-        "text",
-        ["a"],
-    ]
-    assert [lab.attempt(0, tool_input=value) for value in others] == ["A"] * len(others)
-    assert [lab.attempt(0, tool_input=value) for value in others] == ["D"] * len(others)
-
-
 def refusals(lab: Lab) -> list[int]:
     """How many refused calls each line of the log stands for."""
     return [line["refusals"] for line in lab.log() if line["code"] == "dispatch_refused"]

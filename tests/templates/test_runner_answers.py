@@ -4,6 +4,8 @@ import json
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
@@ -386,3 +388,30 @@ def test_one_refusal_refuses_a_whole_patch(
     failed = "deny" if "--on-failure" in options else None
     expected = {"none": None, "failed": failed}.get(outcome, outcome)
     assert permission == expected
+
+
+CLIENT_SKIPS = " \t\r\n\v\f\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"  # as trim() of JavaScript does
+
+
+ODD = st.text(alphabet=CLIENT_SKIPS + "\x1c\x85\u200b\ufffe{x", max_size=4)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=ODD, behind=ODD, more=st.sampled_from([{}, {"suppressOutput": True}]))
+@example(before="\ufeff \ufeff", behind="", more={})
+@example(before="\ufeff", behind="\u2003\ufeff", more={"suppressOutput": True})
+def test_a_client_finds_no_more_in_an_answer_than_we_did(bench: Bench, before: str, behind: str, more: Any) -> None:
+    ran = bench.say("claude", PRE, f"{before}{json.dumps({**ALLOWS, **more})}{behind}")
+    try:
+        found = json.loads(ran.stdout.decode().strip(CLIENT_SKIPS))
+    except ValueError:
+        return
+    assert found == more
+
+
+def test_blanks_and_marks_around_an_answer_hide_no_refusal(bench: Bench) -> None:
+    for around in ("\ufeff", "\u00a0\n", " \ufeff "):
+        check(bench, "droid", PRE, around + json.dumps(decide("deny")) + around, told_refusal("droid", PRE))
+
+
+ALLOWS = nested(permissionDecision="allow")
