@@ -66,8 +66,12 @@ def plan_install(
         if looking:
             looking(target)
         try:
-            if target.host.variants:
-                _require_readable_neighbours(sources, target)
+            if target.host.variants:  # another broken file helps decide where our hooks go
+                host, environ = load(target.host.name), sources.folders.environ
+                near = all_files(host, target.scope, environ, target.project, sources.read)
+                for variant, path in near:
+                    if path != target.path and os.path.lexists(path):
+                        sources.read(path, variant.format)
             drafts.append(make_draft(sources, records, target, decide))
         except HookctlError as error:
             error.path = error.path or target.path
@@ -103,13 +107,9 @@ def _decide_on_rules(
     sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
 ) -> list[Draft]:
     """The drafts of the files with instructions in which a block comes, changes or goes."""
+    guards = [draft.packs[GUARD] for draft in drafts if GUARD in draft.packs]
     has_blocks = any(record.format == RULES for record in records.values())
-    for draft in drafts:
-        wants_block = pack.name != GUARD and bool(pack.rules)
-        if GUARD in draft.packs:
-            wants_block = wants_block or draft.packs[GUARD].settings.get("rules") is True
-        has_blocks = has_blocks or wants_block
-    if not has_blocks:
+    if not (has_blocks or pack.rules or any(one.settings.get("rules") is True for one in guards)):
         return []
     from hookctl.planner.rules import RulesBlocks  # late: most installs have no rules
 
@@ -154,16 +154,6 @@ def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlErr
             way = f"`{host.permission.instead}` lets its agent write .hookctl/run/task.json."
         message = f"--allow-run has no effect for {host.title}: its settings have no list for that"
         yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
-
-
-def _require_readable_neighbours(sources: Sources, target: Target) -> None:
-    """Refuse where another file of the scope is broken: it helps decide where our hooks go."""
-    host = load(target.host.name)
-    environ = sources.folders.environ
-    candidates = all_files(host, target.scope, environ, target.project, sources.read)
-    for variant, path in candidates:
-        if path != target.path and os.path.lexists(path):
-            sources.read(path, variant.format)
 
 
 def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> None:
@@ -215,7 +205,16 @@ def _decide_on_file(
         from hookctl.planner.disable import list_switched_off  # late, too
 
         draft.kept += list_switched_off(draft, pack.name)
-    _decide_on_entries(draft, pack, wants, force=choice.force)
+    visible = draft.pack_entries()
+    current = draft.read_current(wants, visible)
+    # A committed ledger is a stranger's: entries of other packs are written again only if
+    # this machine has written them before.
+    others = not target.shared or bool(draft.known and draft.known.sha256_after)
+    decision = engine.install(
+        visible, current, pack.name, pack.version, wants, force=choice.force, others=others
+    )
+    draft.apply_decision(decision, visible)
+    draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
     if draft.conflicts:
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
@@ -236,20 +235,6 @@ def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
         hint = f"Install with --project {shlex.quote(repository)}, or with --scope user."
         path = target.project
         raise HookctlError("nested_folder", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _decide_on_entries(draft: Draft, pack: Pack, wants: list[Wanted], *, force: bool) -> None:
-    """Decide on the hooks and values in the file."""
-    visible = draft.pack_entries()
-    current = draft.read_current(wants, visible)
-    # A committed ledger is a stranger's: entries of other packs are written again only if
-    # this machine has written them before.
-    others = not draft.target.shared or bool(draft.known and draft.known.sha256_after)
-    decision = engine.install(
-        visible, current, pack.name, pack.version, wants, force=force, others=others
-    )
-    draft.apply_decision(decision, visible)
-    draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
 
 
 def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wanted]:
