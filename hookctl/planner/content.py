@@ -110,7 +110,9 @@ def choose_python(draft: Draft, recorded: str) -> str:
     What is wrong with it becomes a message.
     """
     if draft.target.shared:
-        draft.tell("interpreter", *draft.sources.python_on_path(draft.target.project))
+        project, environ = draft.target.project, draft.folders.environ
+        ask = partial(interpreter.on_path, environ, project)
+        draft.tell("interpreter", *draft.sources.once(("on_path", project), ask))
         return ""
     if recorded and interpreter.is_usable(recorded):
         return recorded
