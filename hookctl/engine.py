@@ -546,7 +546,6 @@ def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
 
 
 def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    """The fields, without the command, in which a hook differs from what we wrote."""
     edited = []
     for name in {**written, **current}:
         if name != "command" and not _is_same_field(current, written, name):

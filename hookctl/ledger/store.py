@@ -186,7 +186,6 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 def _load_project(
     folders: Folders, project: str, stubs: Mapping[str, Record]
 ) -> tuple[bytes | None, dict[str, Record]]:
-    """The bytes of a project's ledger, and the records in them."""
     from hookctl.ledger import committed  # late: most calls are about no project
 
     project_folder.require_own(project)

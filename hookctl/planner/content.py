@@ -123,7 +123,6 @@ def choose_python(draft: Draft, recorded: str) -> str:
 
 
 def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str:
-    """The limit in the settings file after this install, or ''."""
     path = (*draft.host.env_path, LIMIT_KEY)
     value = draft.document.get(path)
     if any(want.path == path and want.value != value for want in wants):

@@ -179,7 +179,6 @@ def _decide_on_file(
     choice: Choice,
     draft: Draft,
 ) -> None:
-    """Decide on one settings file, and on the pack's own files."""
     target = draft.target
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
@@ -273,7 +272,6 @@ def _install_files(
     record: PackRecord,
     brought: Mapping[str, File],
 ) -> None:
-    """Write the files that the hooks run, and the code of a plugin file."""
     known, names = draft.packs.get(pack.name), set[str]()
     if pack.name != GUARD:
         for key, other_record in records.items():

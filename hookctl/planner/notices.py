@@ -98,7 +98,6 @@ def _say_woken_hooks(draft: Draft) -> str:
 
 
 def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
-    """The messages about what a new settings file changes."""
     target, host, environ = draft.target, draft.host, draft.folders.environ
     if target.project and host.scope_rules.first_only:
         user_file = settings_path(host, "user", environ)

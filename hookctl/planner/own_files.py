@@ -102,11 +102,14 @@ def install_files(
     changes = []
     for name, file in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
-        chmod = None if file.executable is None else _changed_mode(snapshot, file)
+        mode, chmod = draft.target.new_file_mode, None
+        if file.executable:
+            mode = _executable(mode)
+        if file.executable is not None and snapshot.data is not None:
+            now = stat.S_IMODE(os.stat(snapshot.path).st_mode)
+            if file.executable != bool(now & 0o111):
+                chmod = _executable(now) if file.executable else now & ~0o111
         if snapshot.data != file.data or chmod is not None:
-            mode = draft.target.new_file_mode
-            if file.executable:
-                mode = _executable(mode)
             changes.append(Change(snapshot.path, snapshot.data, file.data, mode, chmod))
     draft.add_changes(changes)
     if known and known.folder == folder:
@@ -180,16 +183,6 @@ def _executable(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _changed_mode(snapshot: files.Snapshot, file: File) -> int | None:
-    """The mode that an existing file has to get; None where the one that it has will do."""
-    if snapshot.data is None:
-        return None
-    mode = stat.S_IMODE(os.stat(snapshot.path).st_mode)
-    if file.executable == bool(mode & 0o111):
-        return None
-    return _executable(mode) if file.executable else mode & ~0o111
-
-
 # The guard's configuration
 
 
@@ -233,7 +226,6 @@ def merge_config(
 
 
 def _lines_on_edits(path: str, edits: Mapping[str, Any], force: str = "") -> tuple[Action, ...]:
-    """A line for each value of the operator in a configuration."""
     lines = []
     for name in sorted(edits):
         text = json.dumps(masked(edits[name], name))
@@ -303,8 +295,13 @@ def plan_programs(
     programs, launcher = load_programs(), read_own(sources, target, hook)
     version = version_of(launcher.data or b"")
     if guard.is_newer(version) and not (force and is_needed):
-        _leave_newer(draft, hook, version, refuses=install and is_needed)
-        return
+        message = f"hookctl {version} wrote the programs here"
+        if not (install and is_needed):
+            draft.kept.append(file_action("keep", hook, f"{message}, so they stay"))
+            return
+        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
+        message += ", and this one is older"
+        raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
     if not target.shared and not is_needed:
         is_needed = _is_shared(top, draft.folders.state, removed)
     is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
@@ -317,7 +314,13 @@ def plan_programs(
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
     former: list[str] = []
     if version not in ("", version_of(programs.launcher)) or not is_needed:
-        former = _find_former(top, scope, removed)
+        needed = {top}  # of what 0.2.0 laid there
+        for record in scope:
+            needed.update(known.folder for known in record.packs.values())
+            if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
+                needed.add(os.path.join(top, PACKAGES))
+        paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
+        former = [path for path in paths if files.real(path) not in removed]
     runtime = os.path.dirname(table.path)
     new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
     for name in {*new, *list_packages(runtime)} if target.shared else ():
@@ -353,16 +356,6 @@ def _dump_table(packs: Mapping[str, list[str]], target: Target, folders: Folders
     from hookctl.packs.runner import hosts_file  # late: most have the guard alone
 
     return hosts_file(packs, "" if target.shared else folders.state)
-
-
-def _leave_newer(draft: Draft, hook: str, version: str, *, refuses: bool) -> None:
-    """Leave the programs of a newer hookctl alone; an install that needs them is refused."""
-    if refuses:
-        message = f"hookctl {version} wrote the programs here, and this one is older"
-        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
-        raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
-    reason = f"hookctl {version} wrote the programs here, so they stay"
-    draft.kept.append(file_action("keep", hook, reason))
 
 
 def list_programs(
@@ -411,14 +404,3 @@ def _starts(record: Record, pack: str, hook: str) -> bool:
         if entry.id.startswith(f"{pack}/") and called in str(entry.written.get("command")):
             return True
     return False
-
-
-def _find_former(top: str, records: Iterable[Record], removed: Set[str]) -> list[str]:
-    """What 0.2.0 laid there, no record needs any more, and does not go with the run anyway."""
-    needed = {top}
-    for record in records:
-        needed.update(known.folder for known in record.packs.values())
-        if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
-            needed.add(os.path.join(top, PACKAGES))
-    paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
-    return [path for path in paths if files.real(path) not in removed]

@@ -54,7 +54,6 @@ def plan_project_files(
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    """The records of project scope in one project."""
     ours = {}
     for key, record in records.items():
         if record and record.scope == "project" and record.project == project:

@@ -91,7 +91,6 @@ class RulesBlocks:
         file.apply_decision(_in_plain_words(file, decision), visible)
 
     def _open(self, draft: Draft) -> Draft:
-        """The draft of the file with instructions that a draft's host reads."""
         target = rules_target(draft.target)
         assert target is not None
         if target.project:
@@ -129,7 +128,6 @@ class RulesBlocks:
 
 
 def _write(file: Draft, pack: Pack, choice: Choice) -> None:
-    """Decide on the block of a pack that wants one."""
     want = Wanted((pack.name,), "leaf", pack.rules)
     visible = _entries_of(file, pack.name)
     if not visible and file.document.get(want.path) == pack.rules:

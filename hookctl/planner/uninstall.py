@@ -168,7 +168,6 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
-    """Decide what is removed with one pack, and what stays."""
     # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ours = shapes.elements(draft.host.shape, root)

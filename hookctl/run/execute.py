@@ -74,7 +74,6 @@ def _end(
     packages: Mapping[str, list[str]],
     rmdirs: Iterable[str],
 ) -> None:
-    """Remove what nothing needs any more, and last the journal."""
     unswept = [folder for folder, kept in packages.items() if not sweep(folder, kept)]
     remaining = tuple(rmdirs) if unswept else files.remove_folders(rmdirs)
     close_journal(folders, changes, remaining, unswept)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import INTERRUPTED, Entry, Record
+from hookctl.model import INTERRUPTED, Record
 from hookctl.run.execute import records_before, save_records
 from hookctl.run.journal import (
     Journal,
@@ -133,7 +133,15 @@ def _choose_record(
     Returns the ledgers of the projects that stay as they were.
     """
     new = records[step.path]
-    record = _likelier_record(snapshot, old, new)
+    known, record = new or old, new
+    if known is None:
+        return set()
+    document = _parse_document(snapshot, known.format)
+    old_count, new_count = _count_entries(old, document), _count_entries(new, document)
+    if old is None and new_count == 0:
+        record = None
+    elif old_count > new_count:
+        record = old
     if record is new:
         return set()
     # The programs are the run's, even if the settings are not.
@@ -195,7 +203,6 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
 
 
 def _common_length(first: bytes, second: bytes) -> int:
-    """The length of the common beginning."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((length for length, (a, b) in pairs if a != b), min(len(first), len(second)))
 
@@ -207,39 +214,16 @@ def _parse_document(snapshot: files.Snapshot, format: str) -> Document | None:
         return None
 
 
-def _likelier_record(
-    snapshot: files.Snapshot, old: Record | None, new: Record | None
-) -> Record | None:
-    """The record with more entries in the file; the new one where both have equally many."""
-    known = new or old
-    if known is None:
-        return None
-    document = _parse_document(snapshot, known.format)
-    old_count = _count_entries(old, document)
-    new_count = _count_entries(new, document)
-    if old is None and new_count == 0:
-        return None
-    if old_count > new_count:
-        return old
-    return new
-
-
 def _count_entries(record: Record | None, document: Document | None) -> int:
-    """The number of a record's entries in the document."""
     if record is None or document is None:
         return 0
     text = json.dumps(None if document.value is MISSING else document.value)
     count = 0
     for entry in record.entries:
-        if entry.id:
-            count += _has_command(text, entry)
+        if entry.id:  # its command stands there plain, or as a host without a shell needs it
+            command = entry.written["command"]
+            forms = (command, f"sh -c {shlex.quote(command)}")
+            count += any(json.dumps(form) in text for form in forms)
         elif entry.kind != "container":
             count += document.get(entry.path) == entry.written
     return count
-
-
-def _has_command(text: str, entry: Entry) -> bool:
-    """Whether JSON text has a hook's command, plain or as a host without a shell needs it."""
-    command = entry.written["command"]
-    in_shell = f"sh -c {shlex.quote(command)}"
-    return json.dumps(command) in text or json.dumps(in_shell) in text
