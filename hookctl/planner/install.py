@@ -22,7 +22,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
 from hookctl.planner.draft import Draft, make_draft
-from hookctl.planner.notices import find_notices
+from hookctl.planner.notices import add_notices
 from hookctl.planner.own_files import (
     File,
     file_action,
@@ -221,7 +221,7 @@ def _decide_on_file(
     former = () if pack.name == GUARD else _renew_former(draft, pack, record)
     draft.packs[pack.name] = record._replace(former=former)
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
-    draft.messages = [*find_notices(draft, pack), *draft.messages]
+    add_notices(draft, pack)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:

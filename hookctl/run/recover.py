@@ -6,12 +6,10 @@ Where another program wrote a file meanwhile, its bytes stay, and the record tha
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import shlex
 from collections.abc import Mapping
 
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import INTERRUPTED, Record
@@ -133,11 +131,8 @@ def _choose_record(
     Returns the ledgers of the projects that stay as they were.
     """
     new = records[step.path]
-    known, record = new or old, new
-    if known is None:
-        return set()
-    document = _parse_document(snapshot, known.format)
-    old_count, new_count = _count_entries(old, document), _count_entries(new, document)
+    record = new
+    old_count, new_count = _count_entries(old, snapshot), _count_entries(new, snapshot)
     if old is None and new_count == 0:
         record = None
     elif old_count > new_count:
@@ -196,7 +191,7 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
     old = backups.find_backup(folders.state, step.sha_before)
     new = read_pending_bytes(folders, step.sha_after)
     if old is None or new is None:
-        return record is not None and _parse_document(snapshot, record.format) is None
+        return record is not None and _parse(snapshot, record.format) is None
     start = _common_length(snapshot.data, old)
     end = start + _common_length(snapshot.data[start:], new[start:])
     return snapshot.data[end:] == old[end:]
@@ -207,23 +202,17 @@ def _common_length(first: bytes, second: bytes) -> int:
     return next((length for length, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def _parse_document(snapshot: files.Snapshot, format: str) -> Document | None:
+def _parse(snapshot: files.Snapshot, format: str) -> Document | None:
     try:
         return formats.parse(format, snapshot.data or b"", where=snapshot.path)
     except HookctlError:
         return None
 
 
-def _count_entries(record: Record | None, document: Document | None) -> int:
+def _count_entries(record: Record | None, snapshot: files.Snapshot) -> int:
+    document = _parse(snapshot, record.format) if record else None
     if record is None or document is None:
         return 0
-    text = json.dumps(None if document.value is MISSING else document.value)
-    count = 0
-    for entry in record.entries:
-        if entry.id:  # its command stands there plain, or as a host without a shell needs it
-            command = entry.written["command"]
-            forms = (command, f"sh -c {shlex.quote(command)}")
-            count += any(json.dumps(form) in text for form in forms)
-        elif entry.kind != "container":
-            count += document.get(entry.path) == entry.written
-    return count
+    leaves = [entry for entry in record.entries if entry.kind == "leaf"]
+    values = [entry for entry in leaves if document.get(entry.path) == entry.written]
+    return store.count_commands(snapshot.data, record) + len(values)
