@@ -25,6 +25,7 @@ from hookctl.packs.choices import (
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import File, merge_config, read_own
+from hookctl.planner.sources import look
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
 
@@ -127,7 +128,7 @@ def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str
     value = draft.document.get(path)
     if any(want.path == path and want.value != value for want in wants):
         visible = draft.pack_entries()
-        current = draft.read_current(wants, visible)
+        current = look(draft.host, draft.document, wants, visible)
         for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
             if isinstance(edit, Put) and edit.path == path:
                 value = edit.value

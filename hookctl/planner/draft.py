@@ -6,7 +6,7 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
@@ -19,7 +19,6 @@ from hookctl.model import (
     Action,
     Change,
     Conflict,
-    Current,
     Decision,
     DropHook,
     Edit,
@@ -28,11 +27,10 @@ from hookctl.model import (
     PackRecord,
     Path,
     Record,
-    Wanted,
 )
 from hookctl.planner.own_files import describe_changes
 from hookctl.planner.records import find_record, next_record, with_made_folders
-from hookctl.planner.sources import Sources, look
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import Packages
@@ -108,16 +106,6 @@ class Draft:
             if entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
                 entries.append(entry)
         return tuple(entries)
-
-    def read_current(
-        self,
-        wants: Iterable[Wanted],
-        entries: Iterable[Entry],
-        *,
-        null_is_nothing: bool = False,
-    ) -> Current:
-        """What the file, as edited so far, has where these wants and entries belong."""
-        return look(self.host, self.document, wants, entries, null_is_nothing=null_is_nothing)
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""
@@ -261,10 +249,6 @@ def _join_entries(
         if entry.kind != "container":
             used.update(entry.path[:length] for length in range(1, len(entry.path) + 1))
     kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
-    entries = {_name(entry): entry for entry in (*kept, *decided, *hidden)}
-    names = dict.fromkeys([*map(_name, known), *entries])
+    entries = {entry.name: entry for entry in (*kept, *decided, *hidden)}
+    names = dict.fromkeys([*(entry.name for entry in known), *entries])
     return tuple(entries[name] for name in names if name in entries)
-
-
-def _name(entry: Entry) -> tuple[bool, str | Path]:
-    return entry.kind == "container", entry.id or entry.path

@@ -32,7 +32,7 @@ from hookctl.planner.own_files import (
     uninstall_files,
 )
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -205,7 +205,7 @@ def _decide_on_file(
 
         draft.kept += list_switched_off(draft, pack.name)
     visible = draft.pack_entries()
-    current = draft.read_current(wants, visible)
+    current = look(draft.host, draft.document, wants, visible)
     # A committed ledger is a stranger's: entries of other packs are written again only if
     # this machine has written them before.
     others = not target.shared or bool(draft.known and draft.known.sha256_after)

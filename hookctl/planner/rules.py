@@ -19,7 +19,7 @@ from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft, make_draft
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, require_inside, rules_target
 
 _YOURS = {
@@ -87,7 +87,7 @@ class RulesBlocks:
             return
         file = self._open(draft)
         visible = _entries_of(file, name)
-        decision = engine.uninstall(visible, file.read_current((), visible), name)
+        decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
         file.apply_decision(_in_plain_words(file, decision), visible)
 
     def _open(self, draft: Draft) -> Draft:
@@ -137,7 +137,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         action = Action("take-back", want.path, from_state="orphan", to_state="owned")
         file.actions.append(action._replace(reason=reason, owners=(pack.name,)))
         return
-    current = file.read_current([want], visible)
+    current = look(file.host, file.document, [want], visible)
     is_gone = bool(visible) and engine.is_wiped(visible, current)
     is_asked = choice.force or choice.settings.rules
     if is_gone and file.document.data.strip() and not is_asked:

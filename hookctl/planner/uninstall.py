@@ -29,7 +29,7 @@ from hookctl.planner.own_files import (
 )
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, look
 from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, config_name, pack_folder
 from hookctl.system import files
@@ -182,7 +182,9 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
             draft.entries = tuple(other for other in draft.entries if other is not entry)
             entry = entry._replace(mode="adopted")
         visible.append(entry)
-    current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
+    current = look(
+        draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
+    )
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), tuple(visible))
 
 
