@@ -24,12 +24,12 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, merge_config, read_own
+from hookctl.planner.own_files import Files, merge_config, read_own
 from hookctl.planner.sources import look
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
 
-Content = tuple[list[Wanted], dict[str, File], PackRecord]
+Content = tuple[list[Wanted], Files, PackRecord]
 
 
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
@@ -52,7 +52,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []
-    files: dict[str, File] = {}
+    files: dict[str, tuple[bytes, bool | None]] = {}
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
@@ -62,7 +62,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
         draft.kept += kept
-        files[os.path.basename(config)] = File(data)
+        files[os.path.basename(config)] = (data, None)
         cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
         wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
         wants = wants_with(wanted_limit, cap)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from hookctl.planner.content import guard_content
 from hookctl.planner.draft import Draft, make_draft
 from hookctl.planner.notices import add_notices
 from hookctl.planner.own_files import (
-    File,
+    Files,
     file_action,
     install_files,
     own_top,
@@ -270,7 +270,7 @@ def _install_files(
     targets: Collection[str],
     pack: Pack,
     record: PackRecord,
-    brought: Mapping[str, File],
+    brought: Files,
 ) -> None:
     known, names = draft.packs.get(pack.name), set[str]()
     if pack.name != GUARD:

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hookctl import engine, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -22,7 +22,6 @@ from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
-from hookctl.packs.choices import Settings
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.planner.sources import Sources
@@ -50,11 +49,8 @@ FORMER_CALL = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAG
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
 
 
-class File(NamedTuple):
-    """A file as it is wanted."""
-
-    data: bytes
-    executable: bool | None = None  # None: a new file is not, an existing one keeps its mode
+# By name: the bytes, and whether it is executable. None: a new file is not, another keeps its mode.
+Files = Mapping[str, tuple[bytes, bool | None]]
 
 
 def own_top(folders: Folders, target: Target) -> str:
@@ -92,7 +88,7 @@ def install_files(
     draft: Draft,
     folder: str,
     known: PackRecord | None,
-    wanted: Mapping[str, File],
+    wanted: Files,
     staying: Container[str] = (),
 ) -> None:
     """Write the wanted files into the folder, and remove known ones that are wanted no more.
@@ -100,17 +96,17 @@ def install_files(
     `staying` are the names of those that other hosts run.
     """
     changes = []
-    for name, file in wanted.items():
+    for name, (data, executable) in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
         mode, chmod = draft.target.new_file_mode, None
-        if file.executable:
+        if executable:
             mode = _executable(mode)
-        if file.executable is not None and snapshot.data is not None:
+        if executable is not None and snapshot.data is not None:
             now = stat.S_IMODE(os.stat(snapshot.path).st_mode)
-            if file.executable != bool(now & 0o111):
-                chmod = _executable(now) if file.executable else now & ~0o111
-        if snapshot.data != file.data or chmod is not None:
-            changes.append(Change(snapshot.path, snapshot.data, file.data, mode, chmod))
+            if executable != bool(now & 0o111):
+                chmod = _executable(now) if executable else now & ~0o111
+        if snapshot.data != data or chmod is not None:
+            changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
     draft.add_changes(changes)
     if known and known.folder == folder:
         unwanted = [name for name in known.files if name not in wanted and name not in staying]
@@ -262,14 +258,6 @@ def _edited_names(
     if not written:
         edited -= set(_HOOKCTL_KEYS)  # left over from an earlier install
     return edited
-
-
-def unrecorded_guard(folders: Folders, target: Target, config: str) -> PackRecord:
-    """A record of a guard that the ledger lost, with the configuration of this version."""
-    state = "" if target.shared else folders.state
-    values = guard.configuration(Settings(), state, target.host)
-    folder, name = os.path.split(config)
-    return PackRecord("", {"config": values}, folder, (name,))
 
 
 # The programs: the launcher, the packages that it starts, and the runner's table of hosts
