@@ -121,18 +121,3 @@ def test_the_run_waits_until_the_ledger_that_it_has_read_is_back(
         ok(clone.run("uninstall", "--scope", "project"))
     assert json.loads(clone.settings.read_bytes()) == THEIRS
     assert not clone.ledger.exists()
-
-
-def test_where_the_pull_brought_the_settings_too_the_pulled_ledger_stays(clone: Clone) -> None:
-    ok(clone.run("install", *PROJECT))
-    committed = clone.settings.read_bytes(), clone.ledger.read_bytes()
-    ok(clone.run("install", *PROJECT, "--set", "max_stop_blocks=7"))
-    pulled = clone.settings.read_bytes(), clone.ledger.read_bytes()
-    clone.settings.write_bytes(committed[0])
-    clone.ledger.write_bytes(committed[1])
-    clone.killed("settings.json", *UPGRADE)
-    clone.settings.write_bytes(pulled[0])
-    clone.ledger.write_bytes(pulled[1])
-    outcome = ok(clone.run("install", *PROJECT))
-    assert "its bytes stay" in outcome.err
-    assert clone.written()["MAX_STOP_BLOCKS"] == "7"

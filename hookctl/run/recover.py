@@ -91,21 +91,11 @@ def _has_digest(step: Step, *digests: str) -> bool:
 
 
 def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
-    """Refuse to go on where a project's ledger was changed since, as by `git pull`.
-
-    The run must record its changes in the ledger that it has read. If the settings came with the
-    pull too, there is nothing to record: both stay as they are.
-    """
+    """Refuse to go on where a project's ledger was changed since, as by `git pull`."""
     for step in journal.steps:
-        if os.path.basename(step.path) != "ledger.json" or not _is_changed(step):
-            continue
-        project = os.path.dirname(os.path.dirname(step.path))
-        settings = [
-            other
-            for other in journal.steps
-            if other.settings and other.path.startswith(f"{project}/")
-        ]
-        if settings and all(map(_is_changed, settings)):
+        is_file = os.path.isfile(step.path) and not os.path.islink(step.path)
+        is_as_known = not is_file or _has_digest(step, step.sha_before, step.sha_after)
+        if os.path.basename(step.path) != "ledger.json" or is_as_known:
             continue
         message = "an interrupted run was to write this record, which was changed since"
         hint = (
@@ -114,13 +104,6 @@ def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
             f"Or give the run up: move {folders.journal} away, then install again."
         )
         raise HookctlError(INTERRUPTED, message, path=step.path, hint=hint, exit_code=FAILED)
-
-
-def _is_changed(step: Step) -> bool:
-    """Whether a step's file exists, and differs from its bytes before and after the step."""
-    return os.path.isfile(step.path) and not (
-        os.path.islink(step.path) or _has_digest(step, step.sha_before, step.sha_after)
-    )
 
 
 def _choose_record(
