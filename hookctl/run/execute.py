@@ -49,8 +49,11 @@ def execute(
                 kept[one.path] = provide(one, locks, created)
             write_pending_bytes(folders, changes)
             _back_up_settings(folders, changes, records)
-            steps = tuple(map(_step_of, changes))
-            journal = Journal(steps, dict(records), rmdirs, packages=tuple(kept))
+            steps = []
+            for each in changes:
+                old, new = files.digest(each.before), files.digest(each.after)
+                steps.append(Step(each.path, old, new, each.mode, each.settings, each.chmod))
+            journal = Journal(tuple(steps), dict(records), rmdirs, packages=tuple(kept))
             write_journal(folders, journal)
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
@@ -61,11 +64,6 @@ def execute(
             _end(folders, changes, kept, sorted(created, key=len, reverse=True))
             raise
         _end(folders, changes, kept, rmdirs)
-
-
-def _step_of(change: Change) -> Step:
-    old, new = files.digest(change.before), files.digest(change.after)
-    return Step(change.path, old, new, change.mode, change.settings, change.chmod)
 
 
 def _end(
