@@ -102,11 +102,7 @@ def refusals(title: str, path: str, hint: str) -> Iterator[None]:
 
 
 def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
-    """The values of a file of hookctl's own; its version stands under `key`.
-
-    Raises `ledger_newer` for a later version, and `ledger_unreadable` for one before
-    the first that was released.
-    """
+    """The values of a file of hookctl's own; its version stands under `key`."""
     json_object = json.loads(data, parse_constant=_refuse_constant)
     if is_too_deep(json_object):
         raise RecursionError

@@ -168,10 +168,7 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 
 
 def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The whole records of the state folder's ledger, and its stubs.
-
-    A stub only says that a project has a ledger of its own, which holds the record.
-    """
+    """The whole records of the state folder's ledger, and its stubs."""
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in load(folders).items():

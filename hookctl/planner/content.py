@@ -106,10 +106,7 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
 
 
 def choose_python(draft: Draft, recorded: str) -> str:
-    """The Python that starts our programs: the recorded one while it is usable; '' in a project.
-
-    What is wrong with it becomes a message.
-    """
+    """The Python that starts our programs: the recorded one while it is usable; '' in a project."""
     if draft.target.shared:
         project, environ = draft.target.project, draft.folders.environ
         ask = partial(interpreter.on_path, environ, project)

@@ -63,10 +63,7 @@ def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
 
 
 def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
-    """The message about what switches hooks off where the host is started, or ''.
-
-    That is noted in the draft, except where only this file says so and another one wins.
-    """
+    """The message about what switches hooks off where the host is started, or ''."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     scopes = approval.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)

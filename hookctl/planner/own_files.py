@@ -91,10 +91,7 @@ def install_files(
     wanted: Files,
     staying: Container[str] = (),
 ) -> None:
-    """Write the wanted files into the folder, and remove known ones that are wanted no more.
-
-    `staying` are the names of those that other hosts run.
-    """
+    """Write the wanted files into the folder, and remove known ones that are wanted no more."""
     changes = []
     for name, (data, executable) in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
@@ -365,10 +362,7 @@ def list_programs(
 def _find_callers(
     records: Mapping[str, Record | None], target: Target, hook: str
 ) -> tuple[list[Record], dict[str, list[str]], bool]:
-    """A target's records, their packs that the runner runs by host, and if any calls the launcher.
-
-    They are those of its project, or of the data folder.
-    """
+    """A target's records, their packs that are run by host, and if any calls the launcher."""
     scope, packs, is_called = list[Record](), dict[str, set[str]](), False
     for record in records.values():
         project = record.project if record and record.scope == "project" else ""

@@ -31,10 +31,7 @@ def after(known: Iterable[Path], host: Host, before: Document, after: Document) 
 def settle(
     host: Host, document: Document, decision: Decision, known: Iterable[Path], have: Iterable[Entry]
 ) -> Decision:
-    """The decision, with our placeholders filled by its hooks, and gone where nothing needs them.
-
-    The containers on record in which one stays are still ours.
-    """
+    """The decision, with our placeholders filled by its hooks, or gone if nothing needs them."""
     known = tuple(known)
     edits = _fill(host, document, decision, known)
     edited = shapes.apply(host.shape, document, edits)

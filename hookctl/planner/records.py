@@ -71,13 +71,10 @@ def _require_same_scope(record: Record | None, target: Target) -> None:
 
 
 def next_record(draft: Draft, after: bytes | None) -> Record:
-    """The record of a settings file after a write.
-
-    One that was made again without our entries counts as if we had never written it.
-    """
+    """The record of a settings file after a write."""
     target, snapshot, known = draft.target, draft.snapshot, draft.known
     record = known or Record(target.host.name, target.scope, target.host.format)
-    if draft.is_recreated and snapshot.data is not None:
+    if draft.is_recreated and snapshot.data is not None:  # as if we had never written it
         dirs = [each for each in record.created_dirs if not draft.path.startswith(f"{each}/")]
         record = record._replace(created_file=False, created_dirs=tuple(dirs))
         record = record._replace(sha256_before="", sha256_after="")

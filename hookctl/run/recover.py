@@ -109,10 +109,7 @@ def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
 def _choose_record(
     step: Step, snapshot: files.Snapshot, old: Record | None, records: dict[str, Record | None]
 ) -> set[str]:
-    """Keep the record that fits the bytes which another program wrote.
-
-    Returns the ledgers of the projects that stay as they were.
-    """
+    """Keep the record that fits the bytes which another program wrote."""
     new = records[step.path]
     record = new
     old_count, new_count = _count_entries(old, snapshot), _count_entries(new, snapshot)
@@ -133,10 +130,7 @@ def _choose_record(
 def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> tuple[str, ...]:
-    """The beginnings of paths in projects and other folders that were removed since.
-
-    A run must not bring one back.
-    """
+    """The beginnings of paths in projects and other folders that were removed since."""
     removed = set()
     for key, record in (*before.items(), *records.items()):
         if record:
