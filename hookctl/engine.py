@@ -73,7 +73,12 @@ def install(
             _install_leaf(builder, want)
     if builder.wiped and others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
-        builder.write_back(names)
+        for name, entry in list(builder.entries.items()):
+            if name in names or entry.mode != "owned" or entry.id.startswith(WRAP):
+                continue
+            value = claimed_value(entry.owners, written=entry.written)
+            reason = "all our entries were gone"
+            builder.write(entry._replace(before=None), value, "missing", reason=reason)
     return builder.decision()
 
 
@@ -187,15 +192,6 @@ class _DecisionBuilder:
             null = self.current.raw.get(container)
             if container not in self.current.values or null is not None:
                 self.containers[container] = Entry(container, "container", before=null)
-
-    def write_back(self, except_names: set[_Name]) -> None:
-        """After a wipe, write every other entry of the file again, as its owners want it."""
-        for name, entry in list(self.entries.items()):
-            if name in except_names or entry.mode != "owned" or entry.id.startswith(WRAP):
-                continue
-            value = claimed_value(entry.owners, written=entry.written)
-            reason = "all our entries were gone"
-            self.write(entry._replace(before=None), value, "missing", reason=reason)
 
     def leave_unwanted(self, wanted: set[_Name]) -> None:
         """8: take out what the pack does not want any more."""
@@ -546,7 +542,6 @@ def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
 
 
 def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    """The fields, without the command, in which a hook differs from what we wrote."""
     edited = []
     for name in {**written, **current}:
         if name != "command" and not _is_same_field(current, written, name):

@@ -102,11 +102,7 @@ def refusals(title: str, path: str, hint: str) -> Iterator[None]:
 
 
 def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
-    """The values of a file of hookctl's own; its version stands under `key`.
-
-    Raises `ledger_newer` for a later version, and `ledger_unreadable` for one before
-    the first that was released.
-    """
+    """The values of a file of hookctl's own; its version stands under `key`."""
     json_object = json.loads(data, parse_constant=_refuse_constant)
     if is_too_deep(json_object):
         raise RecursionError
@@ -114,50 +110,35 @@ def parse_object(data: bytes, key: str, path: str) -> dict[str, Any]:
     if type(version) is not int or version < 1:
         raise TypeError(f"{key} is not a number")
     if version > VERSION:
-        raise _newer(json_object.get("needs"), path)
+        needs, least = json_object.get("needs"), "a later hookctl"
+        if isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs):
+            least = f"hookctl {needs} or later"
+        message, hint = f"{least} is needed to read this record", f"Upgrade to {least}."
+        raise HookctlError("ledger_newer", message, path=path, hint=hint)
     if version < _OLDEST:
-        raise _older(path)
+        message = "a hookctl before 0.2.0 wrote this record, and no such version was released"
+        raise HookctlError("ledger_unreadable", message, path=path, hint=MOVE_AWAY)
     from_json(str, json_object.pop("needs"), "needs")
     return json_object
 
 
-def _newer(needs: Any, path: str) -> HookctlError:
-    version = "a later hookctl"
-    if isinstance(needs, str) and re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", needs):
-        version = f"hookctl {needs} or later"
-    message = f"{version} is needed to read this record"
-    return HookctlError("ledger_newer", message, path=path, hint=f"Upgrade to {version}.")
-
-
-def _older(path: str) -> HookctlError:
-    message = "a hookctl before 0.2.0 wrote this record, and no such version was released"
-    return HookctlError("ledger_unreadable", message, path=path, hint=MOVE_AWAY)
-
-
 def unreadable(title: str, error: Exception, path: str, hint: str) -> HookctlError:
     """The error of a file of hookctl's own, with the position where it is known."""
-    line, column = 0, 0
+    line, column, why = 0, 0, str(error)
     if isinstance(error, json.JSONDecodeError):
-        line, column = error.lineno, error.colno
-    message = f"{title} cannot be read: {_describe(error)}"
+        line, column, why = error.lineno, error.colno, "not valid JSON"
+    elif isinstance(error, KeyError):
+        why = f"{error.args[0]} is missing"
+    elif isinstance(error, UnicodeDecodeError):
+        why = "not valid UTF-8"
+    elif isinstance(error, RecursionError):
+        why = "it is nested too deeply"
+    elif re.search(_WRONG_TYPE, why):  # in Python's words
+        why = "a value has the wrong type"
+    message = f"{title} cannot be read: {why}"
     return HookctlError(
         "ledger_unreadable", message, path=path, line=line, column=column, hint=hint
     )
-
-
-def _describe(error: Exception) -> str:
-    """What is wrong, in plain words instead of Python's."""
-    if isinstance(error, json.JSONDecodeError):
-        return "not valid JSON"
-    if isinstance(error, KeyError):
-        return f"{error.args[0]} is missing"
-    if isinstance(error, UnicodeDecodeError):
-        return "not valid UTF-8"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if re.search(_WRONG_TYPE, str(error)):
-        return "a value has the wrong type"
-    return str(error)
 
 
 def _refuse_constant(name: str) -> None:

@@ -134,15 +134,10 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     if stub is None:
         return record
     record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
-    names = {_name(entry) for entry in stub.disabled}
-    disabled = [entry for entry in record.entries if _name(entry) in names]
-    active = [entry for entry in record.entries if _name(entry) not in names]
+    names = {entry.name for entry in stub.disabled}
+    disabled = [entry for entry in record.entries if entry.name in names]
+    active = [entry for entry in record.entries if entry.name not in names]
     return record._replace(entries=tuple(active), disabled=tuple(disabled))
-
-
-def _name(entry: Entry) -> tuple[bool, str | Path]:
-    """What tells an entry from the others of its file."""
-    return entry.kind == "container", entry.id or entry.path
 
 
 def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
@@ -167,10 +168,7 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 
 
 def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The whole records of the state folder's ledger, and its stubs.
-
-    A stub only says that a project has a ledger of its own, which holds the record.
-    """
+    """The whole records of the state folder's ledger, and its stubs."""
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in load(folders).items():
@@ -186,7 +184,6 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 def _load_project(
     folders: Folders, project: str, stubs: Mapping[str, Record]
 ) -> tuple[bytes | None, dict[str, Record]]:
-    """The bytes of a project's ledger, and the records in them."""
     from hookctl.ledger import committed  # late: most calls are about no project
 
     project_folder.require_own(project)
@@ -239,16 +236,22 @@ def find_record(records: Mapping[str, Record], path: str) -> tuple[str, Record |
     return target, None
 
 
-def has_our_command(path: str, record: Record) -> bool:
-    """Whether a file has a command of the record, word for word."""
-    text = (files.read_or_none(path) or b"").decode("utf-8", "replace")
+def count_commands(data: bytes | None, record: Record) -> int:
+    """How many of a record's commands a file has, word for word."""
+    text, count = (data or b"").decode("utf-8", "replace"), 0
     for entry in record.entries:
-        if entry.kind != "element":
-            continue
-        for ascii_only in (True, False):
-            if json.dumps(entry.written["command"], ensure_ascii=ascii_only)[1:-1] in text:
-                return True
-    return False
+        if entry.kind == "element":
+            command = entry.written["command"]
+            forms = (command, f"sh -c {shlex.quote(command)}")  # the latter for no shell
+            texts = [json.dumps(form) for form in forms]
+            texts += [json.dumps(form, ensure_ascii=False) for form in forms]
+            count += any(each[1:-1] in text for each in texts)
+    return count
+
+
+def has_our_command(path: str, record: Record) -> bool:
+    """Whether a file has a command of the record."""
+    return count_commands(files.read_or_none(path), record) > 0
 
 
 def current_path(records: Mapping[str, Record], key: str) -> str:

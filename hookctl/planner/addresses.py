@@ -23,10 +23,7 @@ def require_agreement(
     *,
     is_named: bool,
 ) -> None:
-    """Ask about an address that only projects know; an error without a yes, or --yes and the name.
-
-    `command` is the one that agrees.
-    """
+    """Ask about an address that only projects know; `command` is the one that agrees."""
     lines = [f"{name} comes from git, by a project's record alone:", f"  address  {address}"]
     commits: dict[str, None] = {}
     projects: dict[str, None] = {}

@@ -16,7 +16,7 @@ from hookctl.hosts.model import APPROVALS
 from hookctl.ledger import store
 from hookctl.model import Entry, Path, Record
 from hookctl.planner.draft import Draft
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval
 from hookctl.settings.targets import GUARD, Target
 
@@ -80,7 +80,9 @@ class Approvals:
                     approvals = [entry for entry in approvals if _is_alone(config, entry)]
                 containers = [entry for entry in config.entries if entry.kind == "container"]
                 visible = (*approvals, *containers)
-                decision = engine.uninstall(visible, config.read_current((), visible), pack)
+                decision = engine.uninstall(
+                    visible, look(config.host, config.document, (), visible), pack
+                )
                 config.apply_decision(decision._replace(kept=()), visible)
 
     def _list_approvals(

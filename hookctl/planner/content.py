@@ -24,11 +24,12 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, merge_config, read_own
+from hookctl.planner.own_files import Files, merge_config, read_own
+from hookctl.planner.sources import look
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
 
-Content = tuple[list[Wanted], dict[str, File], PackRecord]
+Content = tuple[list[Wanted], Files, PackRecord]
 
 
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
@@ -51,7 +52,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []
-    files: dict[str, File] = {}
+    files: dict[str, tuple[bytes, bool | None]] = {}
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
@@ -61,7 +62,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
         draft.kept += kept
-        files[os.path.basename(config)] = File(data)
+        files[os.path.basename(config)] = (data, None)
         cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
         wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
         wants = wants_with(wanted_limit, cap)
@@ -105,12 +106,11 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> 
 
 
 def choose_python(draft: Draft, recorded: str) -> str:
-    """The Python that starts our programs: the recorded one while it is usable; '' in a project.
-
-    What is wrong with it becomes a message.
-    """
+    """The Python that starts our programs: the recorded one while it is usable; '' in a project."""
     if draft.target.shared:
-        draft.tell("interpreter", *draft.sources.python_on_path(draft.target.project))
+        project, environ = draft.target.project, draft.folders.environ
+        ask = partial(interpreter.on_path, environ, project)
+        draft.tell("interpreter", *draft.sources.once(("on_path", project), ask))
         return ""
     if recorded and interpreter.is_usable(recorded):
         return recorded
@@ -121,12 +121,11 @@ def choose_python(draft: Draft, recorded: str) -> str:
 
 
 def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str:
-    """The limit in the settings file after this install, or ''."""
     path = (*draft.host.env_path, LIMIT_KEY)
     value = draft.document.get(path)
     if any(want.path == path and want.value != value for want in wants):
         visible = draft.pack_entries()
-        current = draft.read_current(wants, visible)
+        current = look(draft.host, draft.document, wants, visible)
         for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
             if isinstance(edit, Put) and edit.path == path:
                 value = edit.value

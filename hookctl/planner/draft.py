@@ -6,7 +6,7 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
@@ -19,7 +19,6 @@ from hookctl.model import (
     Action,
     Change,
     Conflict,
-    Current,
     Decision,
     DropHook,
     Edit,
@@ -28,16 +27,10 @@ from hookctl.model import (
     PackRecord,
     Path,
     Record,
-    Wanted,
 )
 from hookctl.planner.own_files import describe_changes
-from hookctl.planner.records import (
-    find_record,
-    next_record,
-    with_folders_above,
-    with_own_folders,
-)
-from hookctl.planner.sources import Sources, look
+from hookctl.planner.records import find_record, next_record, with_made_folders
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import Packages
@@ -78,9 +71,9 @@ class Draft:
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
-            from hookctl.planner.placeholders import placeholders_in  # late: few hosts need any
+            from hookctl.planner import placeholders  # late: few hosts need any
 
-            self.placeholders = placeholders_in(self.host, document, record.gaps)
+            self.placeholders = placeholders.still_in(self.host, document, record.gaps)
         self.not_loaded = ""  # why the host loads nothing of the file
         self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
@@ -114,16 +107,6 @@ class Draft:
                 entries.append(entry)
         return tuple(entries)
 
-    def read_current(
-        self,
-        wants: Iterable[Wanted],
-        entries: Iterable[Entry],
-        *,
-        null_is_nothing: bool = False,
-    ) -> Current:
-        """What the file, as edited so far, has where these wants and entries belong."""
-        return look(self.host, self.document, wants, entries, null_is_nothing=null_is_nothing)
-
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""
         if decision.conflicts:
@@ -132,18 +115,15 @@ class Draft:
         hidden = [entry for entry in self.entries if entry not in visible]
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
-            from hookctl.planner.placeholders import settle_placeholders  # late: few need it
+            from hookctl.planner import placeholders  # late: few need it
 
-            decision = settle_placeholders(self.host, before, decision, self.placeholders, visible)
+            known = self.placeholders
+            decision = placeholders.settle(self.host, before, decision, known, visible)
         self.entries = _join_entries(decision.entries, hidden, self.entries)
         if decision.edits:
             self.document = shapes.apply(self.host.shape, before, decision.edits)
-        if decision.edits and self.host.shape.positions:
-            from hookctl.planner.placeholders import placeholders_after  # late: few need it
-
-            self.placeholders = placeholders_after(
-                self.placeholders, self.host, before, self.document
-            )
+            if self.host.shape.positions:
+                self.placeholders = placeholders.after(known, self.host, before, self.document)
         self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
@@ -211,14 +191,8 @@ def plan_file(records: Records, draft: Draft) -> Draft:
     has_entries = any(entry.kind != "container" for entry in draft.entries)
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
-        record = next_record(draft, draft.after)
-        if known is None and record.created_file and draft.adds_files:
-            record = with_folders_above(records, draft, record)
+        record = with_made_folders(records, draft, next_record(draft, draft.after))
         record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
-        # Something was ours that the ledger did not know.
-        was_lost = any(action.action == "take-back" for action in draft.actions)
-        if draft.adds_files and (draft.changes or was_lost or known is None):
-            record = with_own_folders(records, draft, record, lost=was_lost)
     else:
         draft.after = _bytes_without_us(draft)
     draft.record = record
@@ -275,10 +249,6 @@ def _join_entries(
         if entry.kind != "container":
             used.update(entry.path[:length] for length in range(1, len(entry.path) + 1))
     kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
-    entries = {_name(entry): entry for entry in (*kept, *decided, *hidden)}
-    names = dict.fromkeys([*map(_name, known), *entries])
+    entries = {entry.name: entry for entry in (*kept, *decided, *hidden)}
+    names = dict.fromkeys([*(entry.name for entry in known), *entries])
     return tuple(entries[name] for name in names if name in entries)
-
-
-def _name(entry: Entry) -> tuple[bool, str | Path]:
-    return entry.kind == "container", entry.id or entry.path

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,9 +22,9 @@ from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
 from hookctl.planner.draft import Draft, make_draft
-from hookctl.planner.notices import find_notices
+from hookctl.planner.notices import add_notices
 from hookctl.planner.own_files import (
-    File,
+    Files,
     file_action,
     install_files,
     own_top,
@@ -32,7 +32,7 @@ from hookctl.planner.own_files import (
     uninstall_files,
 )
 from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -66,8 +66,12 @@ def plan_install(
         if looking:
             looking(target)
         try:
-            if target.host.variants:
-                _require_readable_neighbours(sources, target)
+            if target.host.variants:  # another broken file helps decide where our hooks go
+                host, environ = load(target.host.name), sources.folders.environ
+                near = all_files(host, target.scope, environ, target.project, sources.read)
+                for variant, path in near:
+                    if path != target.path and os.path.lexists(path):
+                        sources.read(path, variant.format)
             drafts.append(make_draft(sources, records, target, decide))
         except HookctlError as error:
             error.path = error.path or target.path
@@ -103,13 +107,9 @@ def _decide_on_rules(
     sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
 ) -> list[Draft]:
     """The drafts of the files with instructions in which a block comes, changes or goes."""
+    guards = [draft.packs[GUARD] for draft in drafts if GUARD in draft.packs]
     has_blocks = any(record.format == RULES for record in records.values())
-    for draft in drafts:
-        wants_block = pack.name != GUARD and bool(pack.rules)
-        if GUARD in draft.packs:
-            wants_block = wants_block or draft.packs[GUARD].settings.get("rules") is True
-        has_blocks = has_blocks or wants_block
-    if not has_blocks:
+    if not (has_blocks or pack.rules or any(one.settings.get("rules") is True for one in guards)):
         return []
     from hookctl.planner.rules import RulesBlocks  # late: most installs have no rules
 
@@ -156,16 +156,6 @@ def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlErr
         yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
-def _require_readable_neighbours(sources: Sources, target: Target) -> None:
-    """Refuse where another file of the scope is broken: it helps decide where our hooks go."""
-    host = load(target.host.name)
-    environ = sources.folders.environ
-    candidates = all_files(host, target.scope, environ, target.project, sources.read)
-    for variant, path in candidates:
-        if path != target.path and os.path.lexists(path):
-            sources.read(path, variant.format)
-
-
 def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> None:
     """Refuse a file that two hosts read as their own: their hooks and keys differ."""
     path, title = draft.snapshot.path, draft.host.title
@@ -189,7 +179,6 @@ def _decide_on_file(
     choice: Choice,
     draft: Draft,
 ) -> None:
-    """Decide on one settings file, and on the pack's own files."""
     target = draft.target
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
@@ -215,7 +204,16 @@ def _decide_on_file(
         from hookctl.planner.disable import list_switched_off  # late, too
 
         draft.kept += list_switched_off(draft, pack.name)
-    _decide_on_entries(draft, pack, wants, force=choice.force)
+    visible = draft.pack_entries()
+    current = look(draft.host, draft.document, wants, visible)
+    # A committed ledger is a stranger's: entries of other packs are written again only if
+    # this machine has written them before.
+    others = not target.shared or bool(draft.known and draft.known.sha256_after)
+    decision = engine.install(
+        visible, current, pack.name, pack.version, wants, force=choice.force, others=others
+    )
+    draft.apply_decision(decision, visible)
+    draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
     if draft.conflicts:
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
@@ -223,7 +221,7 @@ def _decide_on_file(
     former = () if pack.name == GUARD else _renew_former(draft, pack, record)
     draft.packs[pack.name] = record._replace(former=former)
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
-    draft.messages = [*find_notices(draft, pack), *draft.messages]
+    add_notices(draft, pack)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -236,20 +234,6 @@ def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
         hint = f"Install with --project {shlex.quote(repository)}, or with --scope user."
         path = target.project
         raise HookctlError("nested_folder", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _decide_on_entries(draft: Draft, pack: Pack, wants: list[Wanted], *, force: bool) -> None:
-    """Decide on the hooks and values in the file."""
-    visible = draft.pack_entries()
-    current = draft.read_current(wants, visible)
-    # A committed ledger is a stranger's: entries of other packs are written again only if
-    # this machine has written them before.
-    others = not draft.target.shared or bool(draft.known and draft.known.sha256_after)
-    decision = engine.install(
-        visible, current, pack.name, pack.version, wants, force=force, others=others
-    )
-    draft.apply_decision(decision, visible)
-    draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
 
 
 def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wanted]:
@@ -286,9 +270,8 @@ def _install_files(
     targets: Collection[str],
     pack: Pack,
     record: PackRecord,
-    brought: Mapping[str, File],
+    brought: Files,
 ) -> None:
-    """Write the files that the hooks run, and the code of a plugin file."""
     known, names = draft.packs.get(pack.name), set[str]()
     if pack.name != GUARD:
         for key, other_record in records.items():

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 
 from hookctl.hosts import detected, loading, settings_path, shapes
-from hookctl.model import Message
 from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
@@ -18,14 +17,13 @@ from hookctl.settings.targets import GUARD, active_file
 _INFORMATION = ("start_folder", "client_missing")
 
 
-def find_notices(draft: Draft, pack: Pack) -> list[Message]:
-    """A message for each thing that a person should know about this file."""
-    messages = []
+def add_notices(draft: Draft, pack: Pack) -> None:
+    """Tell, before all else, each thing that a person should know about this file."""
+    others, draft.messages = draft.messages, []
     for code, text in _list_notices(draft, pack):
-        level = "info" if code in _INFORMATION else "warning"
         if text:
-            messages.append(Message(text, code, level, draft.host.name, draft.target.path))
-    return messages
+            draft.tell(code, text, level="info" if code in _INFORMATION else "warning")
+    draft.messages += others
 
 
 def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
@@ -65,10 +63,7 @@ def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
 
 
 def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
-    """The message about what switches hooks off where the host is started, or ''.
-
-    That is noted in the draft, except where only this file says so and another one wins.
-    """
+    """The message about what switches hooks off where the host is started, or ''."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     scopes = approval.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)
@@ -98,7 +93,6 @@ def _say_woken_hooks(draft: Draft) -> str:
 
 
 def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
-    """The messages about what a new settings file changes."""
     target, host, environ = draft.target, draft.host, draft.folders.environ
     if target.project and host.scope_rules.first_only:
         user_file = settings_path(host, "user", environ)

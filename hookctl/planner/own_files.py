@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hookctl import engine, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -22,7 +22,6 @@ from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
-from hookctl.packs.choices import Settings
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.planner.sources import Sources
@@ -50,11 +49,8 @@ FORMER_CALL = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAG
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
 
 
-class File(NamedTuple):
-    """A file as it is wanted."""
-
-    data: bytes
-    executable: bool | None = None  # None: a new file is not, an existing one keeps its mode
+# By name: the bytes, and whether it is executable. None: a new file is not, another keeps its mode.
+Files = Mapping[str, tuple[bytes, bool | None]]
 
 
 def own_top(folders: Folders, target: Target) -> str:
@@ -92,22 +88,22 @@ def install_files(
     draft: Draft,
     folder: str,
     known: PackRecord | None,
-    wanted: Mapping[str, File],
+    wanted: Files,
     staying: Container[str] = (),
 ) -> None:
-    """Write the wanted files into the folder, and remove known ones that are wanted no more.
-
-    `staying` are the names of those that other hosts run.
-    """
+    """Write the wanted files into the folder, and remove known ones that are wanted no more."""
     changes = []
-    for name, file in wanted.items():
+    for name, (data, executable) in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
-        chmod = None if file.executable is None else _changed_mode(snapshot, file)
-        if snapshot.data != file.data or chmod is not None:
-            mode = draft.target.new_file_mode
-            if file.executable:
-                mode = _executable(mode)
-            changes.append(Change(snapshot.path, snapshot.data, file.data, mode, chmod))
+        mode, chmod = draft.target.new_file_mode, None
+        if executable:
+            mode = _executable(mode)
+        if executable is not None and snapshot.data is not None:
+            now = stat.S_IMODE(os.stat(snapshot.path).st_mode)
+            if executable != bool(now & 0o111):
+                chmod = _executable(now) if executable else now & ~0o111
+        if snapshot.data != data or chmod is not None:
+            changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
     draft.add_changes(changes)
     if known and known.folder == folder:
         unwanted = [name for name in known.files if name not in wanted and name not in staying]
@@ -180,16 +176,6 @@ def _executable(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _changed_mode(snapshot: files.Snapshot, file: File) -> int | None:
-    """The mode that an existing file has to get; None where the one that it has will do."""
-    if snapshot.data is None:
-        return None
-    mode = stat.S_IMODE(os.stat(snapshot.path).st_mode)
-    if file.executable == bool(mode & 0o111):
-        return None
-    return _executable(mode) if file.executable else mode & ~0o111
-
-
 # The guard's configuration
 
 
@@ -233,7 +219,6 @@ def merge_config(
 
 
 def _lines_on_edits(path: str, edits: Mapping[str, Any], force: str = "") -> tuple[Action, ...]:
-    """A line for each value of the operator in a configuration."""
     lines = []
     for name in sorted(edits):
         text = json.dumps(masked(edits[name], name))
@@ -272,14 +257,6 @@ def _edited_names(
     return edited
 
 
-def unrecorded_guard(folders: Folders, target: Target, config: str) -> PackRecord:
-    """A record of a guard that the ledger lost, with the configuration of this version."""
-    state = "" if target.shared else folders.state
-    values = guard.configuration(Settings(), state, target.host)
-    folder, name = os.path.split(config)
-    return PackRecord("", {"config": values}, folder, (name,))
-
-
 # The programs: the launcher, the packages that it starts, and the runner's table of hosts
 
 
@@ -303,8 +280,13 @@ def plan_programs(
     programs, launcher = load_programs(), read_own(sources, target, hook)
     version = version_of(launcher.data or b"")
     if guard.is_newer(version) and not (force and is_needed):
-        _leave_newer(draft, hook, version, refuses=install and is_needed)
-        return
+        message = f"hookctl {version} wrote the programs here"
+        if not (install and is_needed):
+            draft.kept.append(file_action("keep", hook, f"{message}, so they stay"))
+            return
+        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
+        message += ", and this one is older"
+        raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
     if not target.shared and not is_needed:
         is_needed = _is_shared(top, draft.folders.state, removed)
     is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
@@ -317,7 +299,13 @@ def plan_programs(
             changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
     former: list[str] = []
     if version not in ("", version_of(programs.launcher)) or not is_needed:
-        former = _find_former(top, scope, removed)
+        needed = {top}  # of what 0.2.0 laid there
+        for record in scope:
+            needed.update(known.folder for known in record.packs.values())
+            if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
+                needed.add(os.path.join(top, PACKAGES))
+        paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
+        former = [path for path in paths if files.real(path) not in removed]
     runtime = os.path.dirname(table.path)
     new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
     for name in {*new, *list_packages(runtime)} if target.shared else ():
@@ -355,16 +343,6 @@ def _dump_table(packs: Mapping[str, list[str]], target: Target, folders: Folders
     return hosts_file(packs, "" if target.shared else folders.state)
 
 
-def _leave_newer(draft: Draft, hook: str, version: str, *, refuses: bool) -> None:
-    """Leave the programs of a newer hookctl alone; an install that needs them is refused."""
-    if refuses:
-        message = f"hookctl {version} wrote the programs here, and this one is older"
-        hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
-        raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
-    reason = f"hookctl {version} wrote the programs here, so they stay"
-    draft.kept.append(file_action("keep", hook, reason))
-
-
 def list_programs(
     records: Mapping[str, Record], target: Target, folders: Folders
 ) -> dict[str, bytes]:
@@ -384,10 +362,7 @@ def list_programs(
 def _find_callers(
     records: Mapping[str, Record | None], target: Target, hook: str
 ) -> tuple[list[Record], dict[str, list[str]], bool]:
-    """A target's records, their packs that the runner runs by host, and if any calls the launcher.
-
-    They are those of its project, or of the data folder.
-    """
+    """A target's records, their packs that are run by host, and if any calls the launcher."""
     scope, packs, is_called = list[Record](), dict[str, set[str]](), False
     for record in records.values():
         project = record.project if record and record.scope == "project" else ""
@@ -411,14 +386,3 @@ def _starts(record: Record, pack: str, hook: str) -> bool:
         if entry.id.startswith(f"{pack}/") and called in str(entry.written.get("command")):
             return True
     return False
-
-
-def _find_former(top: str, records: Iterable[Record], removed: Set[str]) -> list[str]:
-    """What 0.2.0 laid there, no record needs any more, and does not go with the run anyway."""
-    needed = {top}
-    for record in records:
-        needed.update(known.folder for known in record.packs.values())
-        if any(f"/{PACKAGES}/{HOOK}" in str(entry.written) for entry in record.entries):
-            needed.add(os.path.join(top, PACKAGES))
-    paths = [path for path in list_former(top) if os.path.dirname(path) not in needed]
-    return [path for path in paths if files.real(path) not in removed]

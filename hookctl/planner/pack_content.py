@@ -15,7 +15,7 @@ from hookctl.packs.shortfalls import describe, possible_answers
 from hookctl.packs.wants import wants
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import File, own_top
+from hookctl.planner.own_files import own_top
 from hookctl.settings.targets import pack_folder
 from hookctl.system.files import content_digest
 
@@ -42,13 +42,18 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
+<<<<<<< HEAD
     files, contents = {}, {}
     for name, (data, executable) in pack.contents.items():
         files[name] = File(data, executable)
         contents[name] = data
+=======
+>>>>>>> r-own
     # It tells what the pack's hooks are to be, in a clone too.
-    files[MANIFEST] = File(pack.manifest)
-    digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
+    files = {**draft.sources.pack_files(pack), MANIFEST: (pack.manifest, None)}
+    contents = {name: data for name, (data, _) in files.items()}
+    digest = content_digest(b"", contents)
+    del contents[MANIFEST]
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)

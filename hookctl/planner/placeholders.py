@@ -16,32 +16,27 @@ from hookctl.hosts import Host, shapes
 from hookctl.model import Action, AddHook, CloseGap, Decision, Edit, Entry, Path
 
 
-def placeholders_in(host: Host, document: Document, known: Iterable[Path]) -> tuple[Path, ...]:
+def still_in(host: Host, document: Document, known: Iterable[Path]) -> tuple[Path, ...]:
     """The known placeholders, by their arrays, without those that are not there any more."""
     return tuple(sorted((Counter(known) & _count(host, document)).elements()))
 
 
-def placeholders_after(
-    known: Iterable[Path], host: Host, before: Document, after: Document
-) -> tuple[Path, ...]:
+def after(known: Iterable[Path], host: Host, before: Document, after: Document) -> tuple[Path, ...]:
     """Our placeholders after an edit, by their arrays: the known ones and those the edit made."""
     remaining = _count(host, after)
     ours = (Counter(known) + remaining - _count(host, before)) & remaining
     return tuple(sorted(ours.elements()))
 
 
-def settle_placeholders(
+def settle(
     host: Host, document: Document, decision: Decision, known: Iterable[Path], have: Iterable[Entry]
 ) -> Decision:
-    """The decision, with our placeholders filled by its hooks, and gone where nothing needs them.
-
-    The containers on record in which one stays are still ours.
-    """
+    """The decision, with our placeholders filled by its hooks, or gone if nothing needs them."""
     known = tuple(known)
     edits = _fill(host, document, decision, known)
     edited = shapes.apply(host.shape, document, edits)
     # Those that the decision itself makes count too.
-    ours = Counter(placeholders_after(known, host, document, edited))
+    ours = Counter(after(known, host, document, edited))
     actions = list(decision.actions)
     for path, count in ours.items():
         removable = min(count, shapes.gaps_at_the_end(edited, path))

@@ -70,7 +70,13 @@ def assemble_plan(
         from hookctl.planner.project_files import plan_project_files  # late: few are shared
 
         project_changes += plan_project_files(draft, records, changed, removes=removes)
-    settings = _settings_changes(drafts)
+    settings: list[Change] = []
+    for draft in drafts:
+        if draft.old != draft.after:
+            if draft.target.project:  # a link may have come after the target was found
+                require_inside(draft.target.project, draft.path)
+            mode = draft.target.new_file_mode
+            settings.append(Change(draft.path, draft.old, draft.after, mode, settings=True))
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     if install:
         changes = (*runtime, *settings, *project_changes)
@@ -91,17 +97,3 @@ def changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record |
     for draft in drafts:
         planned[draft.path] = draft.record
     return {key: record for key, record in planned.items() if records.get(key) != record}
-
-
-def _settings_changes(drafts: list[Draft]) -> list[Change]:
-    """The changes of the settings files."""
-    changes = []
-    for draft in drafts:
-        if draft.old == draft.after:
-            continue
-        if draft.target.project:
-            # A link may have come after the target was found.
-            require_inside(draft.target.project, draft.path)
-        mode = draft.target.new_file_mode
-        changes.append(Change(draft.path, draft.old, draft.after, mode, settings=True))
-    return changes

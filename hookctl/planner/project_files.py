@@ -11,7 +11,7 @@ from hookctl.model import Change, Record
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import describe_changes
 from hookctl.planner.sources import has_files
-from hookctl.settings.targets import OWN, Target, read_inside
+from hookctl.settings.targets import OWN, read_inside
 from hookctl.system.packages import HOOK
 
 _ATTRIBUTES = (
@@ -44,33 +44,22 @@ def plan_project_files(
     if data in (old, committed.dump(target.project, before)):
         return []
     path = read_inside(target.project, committed.ledger_path(target.project)).path
-    if data is not None:
-        changes = _add_files_for_git(target)
-    else:
-        changes = _remove_files_for_git(draft, before)
+    changes = _remove_files_for_git(draft, before) if data is None else []
+    for name, text in _FOR_GIT.items() if data is not None else ():
+        snapshot = read_inside(target.project, os.path.join(target.project, OWN, name))
+        if snapshot.data in (None, _OF_0_2_0):  # other content stays
+            changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
     ledger = Change(path, old, data, target.new_file_mode)
     draft.file_actions += describe_changes([ledger, *changes])
     return [*changes, ledger]
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    """The records of project scope in one project."""
     ours = {}
     for key, record in records.items():
         if record and record.scope == "project" and record.project == project:
             ours[key] = record
     return ours
-
-
-def _add_files_for_git(target: Target) -> list[Change]:
-    """Make those that are not there; other content stays."""
-    changes = []
-    for name, data in _FOR_GIT.items():
-        path = os.path.join(target.project, OWN, name)
-        snapshot = read_inside(target.project, path)
-        if snapshot.data in (None, _OF_0_2_0):
-            changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
-    return changes
 
 
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:

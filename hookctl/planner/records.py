@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hookctl.documents import Document
@@ -71,13 +71,10 @@ def _require_same_scope(record: Record | None, target: Target) -> None:
 
 
 def next_record(draft: Draft, after: bytes | None) -> Record:
-    """The record of a settings file after a write.
-
-    One that was made again without our entries counts as if we had never written it.
-    """
+    """The record of a settings file after a write."""
     target, snapshot, known = draft.target, draft.snapshot, draft.known
     record = known or Record(target.host.name, target.scope, target.host.format)
-    if draft.is_recreated and snapshot.data is not None:
+    if draft.is_recreated and snapshot.data is not None:  # as if we had never written it
         dirs = [each for each in record.created_dirs if not draft.path.startswith(f"{each}/")]
         record = record._replace(created_file=False, created_dirs=tuple(dirs))
         record = record._replace(sha256_before="", sha256_after="")
@@ -88,8 +85,8 @@ def next_record(draft: Draft, after: bytes | None) -> Record:
         return record
     if snapshot.data is None and after is not None:
         missing = files.missing_folders(os.path.dirname(snapshot.path))
-        created_dirs = _join_unique(missing, record.created_dirs)
-        record = record._replace(created_file=True, created_dirs=created_dirs)
+        created_dirs = dict.fromkeys((*missing, *record.created_dirs))
+        record = record._replace(created_file=True, created_dirs=tuple(created_dirs))
     # Of the bytes before our first write. A clone knows no hashes, but has our entries; else only
     # adopted values are on record.
     before = snapshot.sha
@@ -100,44 +97,33 @@ def next_record(draft: Draft, after: bytes | None) -> Record:
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
-def with_own_folders(
-    records: Mapping[str, Record], draft: Draft, record: Record, *, lost: bool = False
-) -> Record:
-    """The record with hookctl's own folders that are made now, or that another install made.
+def with_made_folders(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
+    """The record with hookctl's own folders, and those above its file, that an install made.
 
     The last record to go removes them. A folder that hookctl did not make is in no record, and
-    stays. With `lost`, the ledger did not know our files: then their topmost folder is ours too.
+    stays.
     """
-    topmost = own_top(draft.folders, draft.target)
-    made_before = []
-    for other in records.values():
-        for folder in other.created_dirs:
-            if f"{topmost}/".startswith(f"{folder}/"):
-                made_before.append(folder)
-    ours = [topmost] if lost else []
-    made_now = files.missing_folders(topmost)
-    created_dirs = _join_unique(record.created_dirs, made_before, made_now, ours)
-    return record._replace(created_dirs=created_dirs)
-
-
-def with_folders_above(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
-    """The record with the folders above its file that another install made.
-
-    The last record to go removes them.
-    """
-    others, target = list(records.values()), draft.target
-    if target.project and not target.shared:
+    # Something was ours that the ledger did not know: then our topmost folder is, too.
+    was_lost = any(action.action == "take-back" for action in draft.actions)
+    if not draft.adds_files or not (draft.changes or was_lost or draft.known is None):
+        return record
+    target, others = draft.target, list(records.values())
+    is_new = draft.known is None and record.created_file
+    if is_new and target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a broken ledger must not stop this
             others += draft.sources.records([target.project]).values()
-    project_prefix = top(target.project)
-    above = []
-    for other in others:
-        for folder in other.created_dirs:
-            if folder.startswith(project_prefix) and draft.path.startswith(f"{folder}/"):
-                above.append(folder)
-    return record._replace(created_dirs=_join_unique(record.created_dirs, above))
-
-
-def _join_unique(*lists: Iterable[str]) -> tuple[str, ...]:
-    """The names of all lists in order, each once."""
-    return tuple(dict.fromkeys(name for names in lists for name in names))
+    topmost, above = own_top(draft.folders, target), list[str]()
+    made = list[str]()
+    for folder in [folder for other in others for folder in other.created_dirs]:
+        if (
+            is_new
+            and folder.startswith(top(target.project))
+            and draft.path.startswith(f"{folder}/")
+        ):
+            above.append(folder)
+        if f"{topmost}/".startswith(f"{folder}/"):
+            made.append(folder)
+    made += files.missing_folders(topmost)
+    made += [topmost] if was_lost else []
+    created_dirs = dict.fromkeys((*record.created_dirs, *above, *made))
+    return record._replace(created_dirs=tuple(created_dirs))

@@ -19,8 +19,8 @@ from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft, make_draft
-from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, require_inside, rules_target
+from hookctl.planner.sources import Sources, look
+from hookctl.settings.targets import GUARD, Target, require_inside, rules_target
 
 _YOURS = {
     "foreign": "a block with another text, which hookctl has not written",
@@ -56,14 +56,19 @@ class RulesBlocks:
         if not _wants_rules(pack.name, draft.packs) or not (pack.name == GUARD or pack.rules):
             self._leave(draft, pack.name)
             return
-        if rules_target(draft.target) is None:
+        target = rules_target(draft.target)
+        if target is None:
             draft.tell(
                 "no_rules_file",
                 f"{draft.host.title}: hookctl knows no file with instructions of "
                 f"{draft.target.scope} scope, so no rules are written for it",
             )
             return
-        _write(self._open(draft), self._worded(draft, pack), choice)
+        if pack.name == GUARD:  # its rules follow from the settings of all who read them
+            readers = self._readers(store.real_path(target.path), GUARD)
+            settings = [(title, settings_from(known.settings)) for title, known in readers]
+            pack = pack._replace(rules=write_rules(settings or [("", Settings())]))
+        _write(self._open(draft, target), pack, choice)
 
     def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
         """Take out the blocks of packs that leave; `unread` names a file that cannot be read."""
@@ -85,21 +90,21 @@ class RulesBlocks:
             return
         if any(self._readers(key, name, draft)):
             return
-        file = self._open(draft)
+        file = self._open(draft, target)
         visible = _entries_of(file, name)
-        decision = engine.uninstall(visible, file.read_current((), visible), name)
+        decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
         file.apply_decision(_in_plain_words(file, decision), visible)
 
-    def _open(self, draft: Draft) -> Draft:
-        """The draft of the file with instructions that a draft's host reads."""
-        target = rules_target(draft.target)
-        assert target is not None
+    def _open(self, draft: Draft, target: Target) -> Draft:
+        """The draft of the file; its record is that of the first host by name that reads it."""
         if target.project:
             require_inside(target.project, target.path)
         real = store.real_path(target.path)
         if real not in self._opened:
-            first = _first_reader(target.scope, target.path, draft)
-            target.host = target.host._replace(name=first)
+            for name in names() if target.scope != "user" else ():
+                if rules_beside(load(name), target.scope, "", target.project) == target.path:
+                    target.host = target.host._replace(name=name)
+                    break
             self._opened[real] = make_draft(self._sources, self._records, target)
         return self._opened[real]
 
@@ -118,18 +123,8 @@ class RulesBlocks:
             if is_reader and store.real_path(rules_path(self._records, other)) == key:
                 yield load(record.host).title, record.packs[name]
 
-    def _worded(self, draft: Draft, pack: Pack) -> Pack:
-        """The pack with its rules; the guard's follow from the settings of all who read them."""
-        target = rules_target(draft.target)
-        if pack.name != GUARD or target is None:
-            return pack
-        readers = self._readers(store.real_path(target.path), GUARD)
-        settings = [(title, settings_from(known.settings)) for title, known in readers]
-        return pack._replace(rules=write_rules(settings or [("", Settings())]))
-
 
 def _write(file: Draft, pack: Pack, choice: Choice) -> None:
-    """Decide on the block of a pack that wants one."""
     want = Wanted((pack.name,), "leaf", pack.rules)
     visible = _entries_of(file, pack.name)
     if not visible and file.document.get(want.path) == pack.rules:
@@ -139,7 +134,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         action = Action("take-back", want.path, from_state="orphan", to_state="owned")
         file.actions.append(action._replace(reason=reason, owners=(pack.name,)))
         return
-    current = file.read_current([want], visible)
+    current = look(file.host, file.document, [want], visible)
     is_gone = bool(visible) and engine.is_wiped(visible, current)
     is_asked = choice.force or choice.settings.rules
     if is_gone and file.document.data.strip() and not is_asked:
@@ -188,13 +183,3 @@ def _wants_rules(name: str, packs: Mapping[str, PackRecord]) -> bool:
     if name not in packs:
         return False
     return name != GUARD or packs[name].settings.get("rules") is True
-
-
-def _first_reader(scope: str, path: str, draft: Draft) -> str:
-    """The first host by name that reads this file; the record of a shared file is that host's."""
-    if scope == "user":
-        return draft.host.name
-    for name in names():
-        if rules_beside(load(name), scope, "", draft.target.project) == path:
-            return name
-    return draft.host.name

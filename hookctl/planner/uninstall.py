@@ -15,9 +15,9 @@ from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import WRAP, Action, DropHook, Entry, Record, Wanted
+from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
-from hookctl.packs.choices import settings_from
+from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.draft import Draft, make_draft
@@ -25,11 +25,10 @@ from hookctl.planner.own_files import (
     folders_of_others,
     own_top,
     uninstall_files,
-    unrecorded_guard,
 )
 from hookctl.planner.plan import Plan, assemble_plan
 from hookctl.planner.rules import RulesBlocks
-from hookctl.planner.sources import Sources
+from hookctl.planner.sources import Sources, look
 from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import GUARD, Target, config_name, pack_folder
 from hookctl.system import files
@@ -140,7 +139,9 @@ def _decide_on_file(
             draft.kept.append(line)
     in_use = folders_of_others(others, draft.key)
     if GUARD in packs and GUARD not in known and draft.edits:
-        known[GUARD] = unrecorded_guard(draft.folders, draft.target, config)
+        state = "" if draft.target.shared else draft.folders.state
+        values = guard.configuration(Settings(), state, draft.host)
+        known[GUARD] = PackRecord("", {"config": values}, folder, (os.path.basename(config),))
         # The record of who made the topmost one is lost.
         draft.rmdirs.append(own_top(draft.folders, draft.target))
     for name in packs:
@@ -168,7 +169,6 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
-    """Decide what is removed with one pack, and what stays."""
     # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
     ours = shapes.elements(draft.host.shape, root)
@@ -183,7 +183,9 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
             draft.entries = tuple(other for other in draft.entries if other is not entry)
             entry = entry._replace(mode="adopted")
         visible.append(entry)
-    current = draft.read_current(wants if is_orphan else (), visible, null_is_nothing=True)
+    current = look(
+        draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
+    )
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), tuple(visible))
 
 

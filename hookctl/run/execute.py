@@ -49,8 +49,11 @@ def execute(
                 kept[one.path] = provide(one, locks, created)
             write_pending_bytes(folders, changes)
             _back_up_settings(folders, changes, records)
-            steps = tuple(map(_step_of, changes))
-            journal = Journal(steps, dict(records), rmdirs, packages=tuple(kept))
+            steps = []
+            for each in changes:
+                old, new = files.digest(each.before), files.digest(each.after)
+                steps.append(Step(each.path, old, new, each.mode, each.settings, each.chmod))
+            journal = Journal(tuple(steps), dict(records), rmdirs, packages=tuple(kept))
             write_journal(folders, journal)
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
@@ -63,18 +66,12 @@ def execute(
         _end(folders, changes, kept, rmdirs)
 
 
-def _step_of(change: Change) -> Step:
-    old, new = files.digest(change.before), files.digest(change.after)
-    return Step(change.path, old, new, change.mode, change.settings, change.chmod)
-
-
 def _end(
     folders: Folders,
     changes: tuple[Change, ...],
     packages: Mapping[str, list[str]],
     rmdirs: Iterable[str],
 ) -> None:
-    """Remove what nothing needs any more, and last the journal."""
     unswept = [folder for folder, kept in packages.items() if not sweep(folder, kept)]
     remaining = tuple(rmdirs) if unswept else files.remove_folders(rmdirs)
     close_journal(folders, changes, remaining, unswept)

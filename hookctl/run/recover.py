@@ -6,15 +6,13 @@ Where another program wrote a file meanwhile, its bytes stay, and the record tha
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import shlex
 from collections.abc import Mapping
 
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
-from hookctl.model import INTERRUPTED, Entry, Record
+from hookctl.model import INTERRUPTED, Record
 from hookctl.run.execute import records_before, save_records
 from hookctl.run.journal import (
     Journal,
@@ -93,21 +91,11 @@ def _has_digest(step: Step, *digests: str) -> bool:
 
 
 def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
-    """Refuse to go on where a project's ledger was changed since, as by `git pull`.
-
-    The run must record its changes in the ledger that it has read. If the settings came with the
-    pull too, there is nothing to record: both stay as they are.
-    """
+    """Refuse to go on where a project's ledger was changed since, as by `git pull`."""
     for step in journal.steps:
-        if os.path.basename(step.path) != "ledger.json" or not _is_changed(step):
-            continue
-        project = os.path.dirname(os.path.dirname(step.path))
-        settings = [
-            other
-            for other in journal.steps
-            if other.settings and other.path.startswith(f"{project}/")
-        ]
-        if settings and all(map(_is_changed, settings)):
+        is_file = os.path.isfile(step.path) and not os.path.islink(step.path)
+        is_as_known = not is_file or _has_digest(step, step.sha_before, step.sha_after)
+        if os.path.basename(step.path) != "ledger.json" or is_as_known:
             continue
         message = "an interrupted run was to write this record, which was changed since"
         hint = (
@@ -118,22 +106,17 @@ def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
         raise HookctlError(INTERRUPTED, message, path=step.path, hint=hint, exit_code=FAILED)
 
 
-def _is_changed(step: Step) -> bool:
-    """Whether a step's file exists, and differs from its bytes before and after the step."""
-    return os.path.isfile(step.path) and not (
-        os.path.islink(step.path) or _has_digest(step, step.sha_before, step.sha_after)
-    )
-
-
 def _choose_record(
     step: Step, snapshot: files.Snapshot, old: Record | None, records: dict[str, Record | None]
 ) -> set[str]:
-    """Keep the record that fits the bytes which another program wrote.
-
-    Returns the ledgers of the projects that stay as they were.
-    """
+    """Keep the record that fits the bytes which another program wrote."""
     new = records[step.path]
-    record = _likelier_record(snapshot, old, new)
+    record = new
+    old_count, new_count = _count_entries(old, snapshot), _count_entries(new, snapshot)
+    if old is None and new_count == 0:
+        record = None
+    elif old_count > new_count:
+        record = old
     if record is new:
         return set()
     # The programs are the run's, even if the settings are not.
@@ -147,10 +130,7 @@ def _choose_record(
 def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> tuple[str, ...]:
-    """The beginnings of paths in projects and other folders that were removed since.
-
-    A run must not bring one back.
-    """
+    """The beginnings of paths in projects and other folders that were removed since."""
     removed = set()
     for key, record in (*before.items(), *records.items()):
         if record:
@@ -188,58 +168,28 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
     old = backups.find_backup(folders.state, step.sha_before)
     new = read_pending_bytes(folders, step.sha_after)
     if old is None or new is None:
-        return record is not None and _parse_document(snapshot, record.format) is None
+        return record is not None and _parse(snapshot, record.format) is None
     start = _common_length(snapshot.data, old)
     end = start + _common_length(snapshot.data[start:], new[start:])
     return snapshot.data[end:] == old[end:]
 
 
 def _common_length(first: bytes, second: bytes) -> int:
-    """The length of the common beginning."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((length for length, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def _parse_document(snapshot: files.Snapshot, format: str) -> Document | None:
+def _parse(snapshot: files.Snapshot, format: str) -> Document | None:
     try:
         return formats.parse(format, snapshot.data or b"", where=snapshot.path)
     except HookctlError:
         return None
 
 
-def _likelier_record(
-    snapshot: files.Snapshot, old: Record | None, new: Record | None
-) -> Record | None:
-    """The record with more entries in the file; the new one where both have equally many."""
-    known = new or old
-    if known is None:
-        return None
-    document = _parse_document(snapshot, known.format)
-    old_count = _count_entries(old, document)
-    new_count = _count_entries(new, document)
-    if old is None and new_count == 0:
-        return None
-    if old_count > new_count:
-        return old
-    return new
-
-
-def _count_entries(record: Record | None, document: Document | None) -> int:
-    """The number of a record's entries in the document."""
+def _count_entries(record: Record | None, snapshot: files.Snapshot) -> int:
+    document = _parse(snapshot, record.format) if record else None
     if record is None or document is None:
         return 0
-    text = json.dumps(None if document.value is MISSING else document.value)
-    count = 0
-    for entry in record.entries:
-        if entry.id:
-            count += _has_command(text, entry)
-        elif entry.kind != "container":
-            count += document.get(entry.path) == entry.written
-    return count
-
-
-def _has_command(text: str, entry: Entry) -> bool:
-    """Whether JSON text has a hook's command, plain or as a host without a shell needs it."""
-    command = entry.written["command"]
-    in_shell = f"sh -c {shlex.quote(command)}"
-    return json.dumps(command) in text or json.dumps(in_shell) in text
+    leaves = [entry for entry in record.entries if entry.kind == "leaf"]
+    values = [entry for entry in leaves if document.get(entry.path) == entry.written]
+    return store.count_commands(snapshot.data, record) + len(values)
