@@ -119,6 +119,7 @@ def test_marker_lines_that_make_no_block_are_left_alone() -> None:
         f"{end}{begin}",
         f"{begin}a\n{begin}{end}",
         f"{begin}a\n{end}{begin}b\n{end}",
+        f"{begin}a\n{end}" * 2,
     ):
         document = parsed(text)
         assert document.doubled == ["guard"]
@@ -127,13 +128,6 @@ def test_marker_lines_that_make_no_block_are_left_alone() -> None:
             with pytest.raises(HookctlError) as caught:
                 change(document)
             assert (caught.value.code, caught.value.line) == ("rules_doubled", 1 + text.startswith("a"))
-
-
-def test_equal_blocks_go_together() -> None:
-    block = "<!-- hookctl=guard begin -->\na\n<!-- hookctl=guard end -->\n"
-    document = parsed(f"x\n\n{block}y\n\n{block}")
-    assert (document.doubled, document.get(("guard",))) == (["guard"], "a")
-    assert document.remove(("guard",)).data == b"x\ny\n"
 
 
 def test_a_text_that_is_not_utf_8_is_refused() -> None:
