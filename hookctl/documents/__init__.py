@@ -277,21 +277,29 @@ def line_stop(text: str, offset: int) -> int:
     return line_break.start() if line_break else len(text)
 
 
+def next_line(text: str, offset: int) -> int:
+    """Where the line after an offset's begins; the end of a text that has none."""
+    line_break = BREAK.search(text, offset)
+    return line_break.end() if line_break else len(text)
+
+
 def whole_lines(text: str, start: int, end: int) -> Splice:
     """Remove the lines of a span; if the last one has no line break, the one before them goes."""
-    stop = line_stop(text, end)
-    line_break = BREAK.match(text, stop)
-    if line_break:
-        return Splice(start, line_break.end())
-    break_before = re.compile(r"(?:\r\n|\r|\n)?\Z").search(text, 0, start)
-    return Splice(break_before.start() if break_before else start, stop)
+    after = next_line(text, end)
+    if after == line_stop(text, end):
+        start -= len(re.findall(r"(?:\r\n|\r|\n)?\Z", text[:start])[0])
+    return Splice(start, after)
 
 
-def start_of_comments(text: str, start: int, floor: int = 0) -> int:
-    """Where the lines of comments begin that stand right above a line, not above `floor`."""
+def start_of_comments(text: str, start: int, floor: int = 0, code: str = "") -> int:
+    """Where the lines of comments begin that stand right above a line, not above `floor`.
+
+    They are lines with a `#`, or those that are blank in `code`, the same text without comments.
+    """
     while start > max(floor, line_start(text, 1)):
         line_above = line_start(text, start - 1)
-        if not text[line_above:start].lstrip(" \t").startswith("#"):
+        line = text[line_above:start].strip()
+        if not (line and not code[line_above:start].strip() if code else line.startswith("#")):
             break
         start = line_above
     return start

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Document, Path, unexpected, value_at
+from hookctl.documents import MISSING, Document, Path, edit_value, unexpected, value_at
 
 
 class Listing(NamedTuple):
@@ -51,10 +51,12 @@ class Listing(NamedTuple):
             value = value_at(item, path)
             if value is not MISSING:
                 lifted[name] = value
+                item = edit_value(item, path, MISSING)
+                if item.get(path[0]) == {}:
+                    item = edit_value(item, path[:1], MISSING)
         plain = {}
         for name, value in item.items():
-            value = _without(value, [path[1:] for path in self._paths_from(name)])
-            if value is not MISSING and name != self.event:
+            if name != self.event:
                 plain[f".{name}" if name in self.names else name] = value
         return plain | lifted
 
@@ -69,35 +71,13 @@ class Listing(NamedTuple):
         """Whether the field that the file has for this name is that of the event."""
         return name == self.event and name not in self.names
 
-    def _paths_from(self, name: str) -> list[tuple[str, ...]]:
-        return [path for path in self.names.values() if path[0] == name]
-
     def item_of(self, event: str, fields: Any) -> Any:
         """An item of the list, from its event and its fields under hookctl's names."""
         item: dict[str, Any] = {self.event: event}
         for name, value in fields.items():
-            if self.is_taken(name):
-                continue
-            *above, last = self.path_of(name)
-            table = item
-            for key in above:
-                table = table.setdefault(key, {})
-            table[last] = value
+            if not self.is_taken(name):
+                item = edit_value(item, self.path_of(name), value)
         return item
-
-
-def _without(value: Any, paths: list[tuple[str, ...]]) -> Any:
-    """A value without what stands at these paths in it; MISSING if nothing is left of it."""
-    if () in paths:
-        return MISSING
-    if not paths or not isinstance(value, dict):
-        return value
-    left = {}
-    for name, inner in value.items():
-        inner = _without(inner, [path[1:] for path in paths if path[0] == name])
-        if inner is not MISSING:
-            left[name] = inner
-    return left or MISSING
 
 
 class ListedDocument(Document):

@@ -25,6 +25,7 @@ from hookctl.documents import (
     line_end_of,
     line_start,
     line_stop,
+    next_line,
     spliced,
     start_of_comments,
     unexpected,
@@ -331,7 +332,7 @@ class TomlDocument(Document):
     def _insert_line(self, above: Statement | None, text: str) -> list[Splice]:
         """Insert a line after a statement, else before the first header."""
         if above:
-            indent = leading_blanks(self._text[self._line_start(above.start) : above.start])
+            indent = leading_blanks(self._text[line_start(self._text, above.start) : above.start])
             stop = line_stop(self._text, above.end)
             return [Splice(stop, stop, self._line_end + indent + text)]
         if not self._statements:
@@ -340,7 +341,7 @@ class TomlDocument(Document):
 
     def _insert_above(self, statement: Statement, text: str) -> list[Splice]:
         """Insert lines above a statement and the comments right above it."""
-        offset = start_of_comments(self._text, self._line_start(statement.start))
+        offset = start_of_comments(self._text, line_start(self._text, statement.start))
         return [Splice(offset, offset, text + self._line_end * 2)]
 
     def _add_lines(self, lines: list[str], owner: Sequence[Statement]) -> list[Splice]:
@@ -352,7 +353,7 @@ class TomlDocument(Document):
         text = line_end.join(lines)
         if owner:
             stop = line_stop(self._text, owner[-1].end)
-            has_blank_below = self._is_blank(self._next_line(stop))
+            has_blank_below = self._is_blank(next_line(self._text, stop))
             lead = line_end * 2 if has_blank_below else line_end
             return [Splice(stop, stop, lead + text)]
         size = len(self._text)
@@ -379,7 +380,9 @@ class TomlDocument(Document):
         comment = self._text.find("#", run[-1].end, stop)
         if len(run) == 1 and comment >= 0:
             return Splice(run[0].start, comment)
-        start, after = self._with_blank_line(self._line_start(run[0].start), self._next_line(stop))
+        start, after = self._with_blank_line(
+            line_start(self._text, run[0].start), next_line(self._text, stop)
+        )
         is_at_end = after == stop  # the last line, and it has no line end
         return whole_lines(self._text, start, stop) if is_at_end else Splice(start, after)
 
@@ -388,8 +391,8 @@ class TomlDocument(Document):
 
         An insertion makes an empty line, so an empty one is taken rather than one with blanks.
         """
-        above = max(self._line_start(start - 1), self._start)
-        below = self._next_line(line_stop(self._text, after))
+        above = line_start(self._text, start - 1)
+        below = next_line(self._text, line_stop(self._text, after))
         is_first = start == self._start
         if not self._is_blank(after) or not (is_first or self._is_blank(above)):
             return start, after
@@ -398,14 +401,6 @@ class TomlDocument(Document):
         if is_first or (is_below_empty and not is_above_empty):
             return start, below
         return above, after
-
-    def _line_start(self, offset: int) -> int:
-        return max(line_start(self._text, offset), self._start)
-
-    def _next_line(self, stop: int) -> int:
-        """Where the line after a line's stop begins; the stop itself at the end of the file."""
-        line_break = BREAK.match(self._text, stop)
-        return line_break.end() if line_break else stop
 
     def _is_blank(self, start: int) -> bool:
         """Whether the line that begins at `start` has nothing on it, or there is none."""

@@ -24,6 +24,7 @@ from hookctl.documents import (
     line_end_of,
     line_start,
     line_stop,
+    next_line,
     not_an_object,
     spliced,
     start_of_comments,
@@ -245,12 +246,14 @@ class YamlDocument(Document):
 
     def _after_comments(self, offset: int, margin: int) -> int:
         """After the comments that follow with more indentation than `margin`."""
-        pattern = re.compile(r"[ \t]*(#)[^\r\n]*")
-        while line := self._line_after(offset):
-            comment = pattern.match(self._text, line)
-            if comment is None or comment.start(1) - line <= margin:
+        line = offset
+        if not offset or offset != line_start(self._text, offset):
+            line = next_line(self._text, offset)
+        while comment := re.compile(r"([ \t]*)#[^\r\n]*").match(self._text, line):
+            if len(comment[1]) <= margin:
                 break
             offset = comment.end()
+            line = next_line(self._text, offset)
         return offset
 
     def _new_lines(self, offset: int, lines: list[str]) -> Splice:
@@ -347,13 +350,6 @@ class YamlDocument(Document):
         source = "".join(self._text[node.start : node.end].split())
         is_empty = node.kind == kind and source in ("{}", "[]")
         return is_empty or (node.is_null and not source.startswith("&"))
-
-    def _line_after(self, offset: int) -> int:
-        """Where the next line begins, 0 for none; the offset itself if it begins a line."""
-        if offset and offset == line_start(self._text, offset):
-            return offset
-        line_break = BREAK.match(self._text, line_stop(self._text, offset))
-        return line_break.end() if line_break else 0
 
     def _column(self, offset: int) -> int:
         """How many characters stand before an offset on its line."""
