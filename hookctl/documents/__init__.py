@@ -61,13 +61,10 @@ class Document:
         """The bytes of the file, byte order mark and line ends included."""
         return self._text.encode("utf-8")
 
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these flags cannot read.
 
-        With `plain_comments` it reads comments, but not every one: see scan.odd_in_comment. Only
-        JSON has such dialects.
+        Only JSON has such dialects.
         """
 
     def check_path(self, path: Path) -> None:
@@ -131,14 +128,40 @@ class Document:
 
     def set(self, path: Path, value: Any) -> Document:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
-        raise NotImplementedError
+        if is_too_deep(value, len(path)):
+            raise too_deep(self._text, self.where)
+        if comparable(self.get(path)) == comparable(value):
+            return self
+        return self._put(path, self._new(path, value))
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
-        raise NotImplementedError
+        return self._put(path, self._source(path, text))
 
     def append(self, path: Path, value: Any) -> Document:
         """Add an element at the end of the array at path; creates the array if it is missing."""
+        self.check_path(path)
+        items = self.get(path)
+        if items is MISSING:
+            return self.set(path, [value])
+        if not isinstance(items, list):
+            raise wrong_shape(self, path, "an array")
+        return self._append(path, len(items), value)
+
+    def _new(self, path: Path, value: Any) -> Any:
+        """A value in the form that the format's edits take."""
+        raise NotImplementedError
+
+    def _source(self, path: Path, text: str) -> Any:
+        """The same of a source text."""
+        raise NotImplementedError
+
+    def _put(self, path: Path, new: Any) -> Document:
+        """Replace what is at path, or insert below its deepest existing parent."""
+        raise NotImplementedError
+
+    def _append(self, path: Path, index: int, value: Any) -> Document:
+        """Add an element to the array at path, which has `index` elements."""
         raise NotImplementedError
 
     def remove(self, path: Path) -> Document:
@@ -254,21 +277,29 @@ def line_stop(text: str, offset: int) -> int:
     return line_break.start() if line_break else len(text)
 
 
+def next_line(text: str, offset: int) -> int:
+    """Where the line after an offset's begins; the end of a text that has none."""
+    line_break = BREAK.search(text, offset)
+    return line_break.end() if line_break else len(text)
+
+
 def whole_lines(text: str, start: int, end: int) -> Splice:
     """Remove the lines of a span; if the last one has no line break, the one before them goes."""
-    stop = line_stop(text, end)
-    line_break = BREAK.match(text, stop)
-    if line_break:
-        return Splice(start, line_break.end())
-    break_before = re.compile(r"(?:\r\n|\r|\n)?\Z").search(text, 0, start)
-    return Splice(break_before.start() if break_before else start, stop)
+    after = next_line(text, end)
+    if after == line_stop(text, end):
+        start -= len(re.findall(r"(?:\r\n|\r|\n)?\Z", text[:start])[0])
+    return Splice(start, after)
 
 
-def start_of_comments(text: str, start: int, floor: int = 0) -> int:
-    """Where the lines of comments begin that stand right above a line, not above `floor`."""
+def start_of_comments(text: str, start: int, floor: int = 0, code: str = "") -> int:
+    """Where the lines of comments begin that stand right above a line, not above `floor`.
+
+    They are lines with a `#`, or those that are blank in `code`, the same text without comments.
+    """
     while start > max(floor, line_start(text, 1)):
         line_above = line_start(text, start - 1)
-        if not text[line_above:start].lstrip(" \t").startswith("#"):
+        line = text[line_above:start].strip()
+        if not (line and not code[line_above:start].strip() if code else line.startswith("#")):
             break
         start = line_above
     return start

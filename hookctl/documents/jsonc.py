@@ -19,15 +19,11 @@ from hookctl.documents import (
     Splice,
     decode,
     duplicate_key,
-    is_too_deep,
     last_index,
     not_an_object,
-    position_of,
     spliced,
-    too_deep,
     unexpected,
     wrapped,
-    wrong_shape,
 )
 from hookctl.documents.scan import (
     HOLE,
@@ -37,7 +33,6 @@ from hookctl.documents.scan import (
     Scan,
     Tree,
     contents,
-    odd_in_comment,
     scan,
 )
 from hookctl.errors import HookctlError
@@ -75,34 +70,18 @@ class JsonDocument(Document):
 
     @cached_property
     def value(self) -> Any:
-        """The parsed root value, or MISSING in an empty document."""
         return self.get(())
 
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
-        """Refuse (strict_host) a document that a host with these flags cannot read."""
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         faults = []
         if not comments:
             faults += [(begin, "comment") for begin, _ in self._scan.comments]
         if not trailing_commas:
             faults += [(offset, "trailing comma") for offset in self._scan.commas]
-        odd = odd_in_comment(self._scan) if plain_comments and not faults else None
-        if odd:
-            faults.append(odd)
         if faults:
-            (offset, kind), *others = sorted(faults)
+            offset, kind = min(faults)
             message = f"there is a {kind}, which this host does not read"
-            hint = f"Remove it{self._describe_others(others)}, then run the command again."
-            raise self.error_at("strict_host", offset, message, hint)
-
-    def _describe_others(self, faults: list[tuple[int, str]]) -> str:
-        """The lines of further faults, for a hint; past the third only their number."""
-        lines = [str(position_of(self._text, offset)[0]) for offset, _ in faults[:3]]
-        if not lines:
-            return ""
-        text = f" (and {len(faults)} more, in line {', '.join(lines)}"
-        return text + (", ...)" if len(faults) > len(lines) else ")")
+            raise self.error_at("strict_host", offset, message, "Remove it.")
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key: the host uses the last one."""
@@ -118,7 +97,6 @@ class JsonDocument(Document):
                 raise duplicate_key(self, key, container.starts[indexes[1]])
 
     def get(self, path: Path) -> Any:
-        """The parsed value at path, or MISSING."""
         spot = self._find(path)
         if spot is None:
             return MISSING
@@ -138,22 +116,12 @@ class JsonDocument(Document):
         return self._text[spot.child.value : spot.child.end]
 
     def offset(self, path: Path) -> int:
-        """Where the value at path begins, or its nearest existing parent."""
         spot, _ = self._nearest(path)
         return spot.child.value if spot else 0
 
-    def set(self, path: Path, value: Any) -> JsonDocument:
-        """Replace the value at path, or insert it after its siblings; creates missing parents."""
-        return self._put(path, self._new(path, value))
-
-    def set_raw(self, path: Path, text: str) -> JsonDocument:
-        """Like set(), with a source text from an earlier raw()."""
-        return self._put(path, self._parse_value(path, text))
-
     def insert_raw(self, path: Path, text: str) -> JsonDocument:
-        """Put a source text from an earlier raw() above an array's element and its comments."""
         *above, index = path
-        holder, new = self._find(tuple(above)), self._parse_value(path, text)
+        holder, new = self._find(tuple(above)), self._source(path, text)
         container = holder and self._contents(holder)
         if holder is None or container is None or not isinstance(index, int):
             raise KeyError(path)
@@ -161,8 +129,7 @@ class JsonDocument(Document):
         tree = [*holder.tree[:index], new.tree, *holder.tree[index:]]
         return self._verified(splices, tuple(above), new._replace(tree=tree))
 
-    def _parse_value(self, path: Path, text: str) -> New:
-        """A source text as a new value."""
+    def _source(self, path: Path, text: str) -> New:
         try:
             given = scan(text, self.where, comments=True, trailing_commas=True)
         except HookctlError as error:
@@ -173,20 +140,12 @@ class JsonDocument(Document):
         is_lenient = bool(given.comments or given.commas)
         return New(HOLE, given.tree, text, is_lenient)
 
-    def append(self, path: Path, value: Any) -> JsonDocument:
-        """Add an element at the end of the array at path; creates the array if it is missing."""
-        self.check_path(path)
-        spot = self._find(path)
-        if spot is None:
-            return self.set(path, [value])
-        if not isinstance(spot.tree, list):
-            raise wrong_shape(self, path, "an array")
-        new = self._new(path, value)
+    def _append(self, path: Path, index: int, value: Any) -> JsonDocument:
+        spot, new = self._find(path), self._new(path, value)
         splices = self._layout.insert(self._contents(spot), None, new)
-        return self._verified(splices, (*path, len(spot.tree)), new)
+        return self._verified(splices, (*path, index), new)
 
     def remove(self, path: Path) -> JsonDocument:
-        """Remove the member or element at path; returns the same document if there is none."""
         self.check_path(path)
         spot, holder = self._find(path), self._find(path[:-1])
         if not path or spot is None or holder is None:
@@ -238,22 +197,16 @@ class JsonDocument(Document):
     def _new(self, path: Path, value: Any) -> New:
         try:
             text = json.dumps(value, allow_nan=False)
-        except RecursionError:
-            raise too_deep(self._text, self.where) from None
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             message = f"the new value cannot be written as JSON ({error})"
             raise unexpected(self, path, message) from None
         return New(value, scan(text, self.where, comments=False, trailing_commas=False).tree)
 
     def _put(self, path: Path, new: New) -> JsonDocument:
-        """Replace what is at path, or insert below its deepest existing parent."""
         self.check_path(path)
         spot, length = self._nearest(path)
         if spot and length == len(path):
-            child = spot.child
-            if new.source is None and new.tree == spot.tree:
-                return self
-            return self._verified(self._layout.replace(child, new), path, new)
+            return self._verified(self._layout.replace(spot.child, new), path, new)
         if spot is None:
             new = self._wrapped(path, new)
             return self._verified(self._layout.fill(new), (), new)
@@ -279,8 +232,6 @@ class JsonDocument(Document):
         text = spliced(self._text, splices)
         if text == self._text:
             return self
-        if new and is_too_deep(new.tree, len(path)):
-            raise too_deep(self._text, self.where)
         is_lenient = bool(self._scan.comments or self._scan.commas or (new and new.is_lenient))
         try:
             scanned = scan(text, self.where, comments=is_lenient, trailing_commas=is_lenient)

@@ -19,6 +19,7 @@ from hookctl.documents import (
     line_end_of,
     line_start,
     line_stop,
+    start_of_comments,
 )
 from hookctl.documents.scan import HOLE, Child, Container, New, Scan
 
@@ -92,11 +93,7 @@ class Layout:
             member = self._member(None, new, self._indent_at(start), one_line=True)
             return [Splice(start, start, member + self._comma)]
         offset = line_start(self._text, start)
-        for first, end in reversed(self._comments_in(container.start, start)):
-            is_right_above = BREAK.fullmatch(self._text[end:offset].strip(" \t"))
-            if self._blanks_before(first) is None or not is_right_above:
-                break
-            offset = line_start(self._text, first)
+        offset = start_of_comments(self._text, offset, container.start, self._shadow)
         member = self._member(None, new, indent)
         return [Splice(offset, offset, indent + member + "," + self._line_end)]
 

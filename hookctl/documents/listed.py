@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Document, Path, unexpected, value_at
+from hookctl.documents import MISSING, Document, Path, edit_value, unexpected, value_at
 
 
 class Listing(NamedTuple):
@@ -51,10 +51,12 @@ class Listing(NamedTuple):
             value = value_at(item, path)
             if value is not MISSING:
                 lifted[name] = value
+                item = edit_value(item, path, MISSING)
+                if item.get(path[0]) == {}:
+                    item = edit_value(item, path[:1], MISSING)
         plain = {}
         for name, value in item.items():
-            value = _without(value, [path[1:] for path in self._paths_from(name)])
-            if value is not MISSING and name != self.event:
+            if name != self.event:
                 plain[f".{name}" if name in self.names else name] = value
         return plain | lifted
 
@@ -69,35 +71,13 @@ class Listing(NamedTuple):
         """Whether the field that the file has for this name is that of the event."""
         return name == self.event and name not in self.names
 
-    def _paths_from(self, name: str) -> list[tuple[str, ...]]:
-        return [path for path in self.names.values() if path[0] == name]
-
     def item_of(self, event: str, fields: Any) -> Any:
         """An item of the list, from its event and its fields under hookctl's names."""
         item: dict[str, Any] = {self.event: event}
         for name, value in fields.items():
-            if self.is_taken(name):
-                continue
-            *above, last = self.path_of(name)
-            table = item
-            for key in above:
-                table = table.setdefault(key, {})
-            table[last] = value
+            if not self.is_taken(name):
+                item = edit_value(item, self.path_of(name), value)
         return item
-
-
-def _without(value: Any, paths: list[tuple[str, ...]]) -> Any:
-    """A value without what stands at these paths in it; MISSING if nothing is left of it."""
-    if () in paths:
-        return MISSING
-    if not paths or not isinstance(value, dict):
-        return value
-    left = {}
-    for name, inner in value.items():
-        inner = _without(inner, [path[1:] for path in paths if path[0] == name])
-        if inner is not MISSING:
-            left[name] = inner
-    return left or MISSING
 
 
 class ListedDocument(Document):
@@ -110,7 +90,6 @@ class ListedDocument(Document):
 
     @property
     def real(self) -> Document:
-        """The document with the list as it is in the file."""
         return self._real
 
     @cached_property
@@ -146,13 +125,8 @@ class ListedDocument(Document):
             numbers.setdefault(self._listing.event_of(item), []).append(number)
         return numbers
 
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
-        """Refuse (strict_host) a document that a host with these flags cannot read."""
-        self._real.require_strict(
-            comments=comments, trailing_commas=trailing_commas, plain_comments=plain_comments
-        )
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+        self._real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
     def check_path(self, path: Path) -> None:
         """Refuse (duplicate_key) a path through a duplicate key."""
@@ -178,13 +152,11 @@ class ListedDocument(Document):
         return self._real.raw(self.translate(path))
 
     def offset(self, path: Path) -> int:
-        """Where the value at path begins, or its nearest existing parent."""
         if self._is_event(path) and self.get(path):
             path = (*path, 0)
         return self._real.offset(self.translate(path))
 
     def set(self, path: Path, value: Any) -> Document:
-        """Replace the value at path, or insert it after its siblings; creates missing parents."""
         if self._is_hook(path[:-1]) and self._listing.is_taken(path[-1]):
             return self
         if self._is_hook(path):
@@ -193,18 +165,15 @@ class ListedDocument(Document):
         return self._shown(self._real.set(self.translate(path), value))
 
     def set_raw(self, path: Path, text: str) -> Document:
-        """Like set(), with a source text from an earlier raw()."""
         self._require_no_map(path)
         return self._shown(self._real.set_raw(self.translate(path), text))
 
     def append(self, path: Path, value: Any) -> Document:
-        """Add an element at the end of the array at path; creates the array if it is missing."""
         if self._is_event(path):
             value = self._listing.item_of(str(path[-1]), value)
         return self._shown(self._real.append(self.translate(path), value))
 
     def remove(self, path: Path) -> Document:
-        """Remove the member or element at path; an event goes with all of its hooks."""
         if not self._is_event(path):
             return self._shown(self._real.remove(self.translate(path)))
         document: Document = self
@@ -213,7 +182,6 @@ class ListedDocument(Document):
         return document
 
     def insert_raw(self, path: Path, text: str) -> Document:
-        """Put a source text from an earlier raw() above a hook and its comments."""
         return self._shown(self._real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
@@ -221,7 +189,6 @@ class ListedDocument(Document):
         return self._real.block(self.translate(path))
 
     def insert_block(self, path: Path, text: str) -> Document:
-        """Put the lines of an earlier block() back, as the hook at path."""
         return self._shown(self._real.insert_block(self.translate(path), text))
 
     def _shown(self, real: Document) -> Document:
@@ -241,7 +208,6 @@ class ListedDocument(Document):
             raise unexpected(self, path, "hooks of a list are written one by one")
 
     def translate(self, path: Path) -> Path:
-        """The real path; of an event that of the list, of a new hook the next one in it."""
         root = self._listing.path
         if path[: len(root)] != root or len(path) <= len(root) + 1:
             return path[: len(root)] if self._is_event(path) else path

@@ -72,19 +72,13 @@ class PluginDocument(JsonDocument):
 
     def _require_data(self) -> None:
         """Refuse (foreign_file) what JavaScript reads otherwise than JSON does."""
-        end = 0
+        for start, end in self._scan.comments:  # a string may have what ends a comment there
+            found = _LINE_END.search(self._text, start, end)
+            if found:
+                raise self.error_at("foreign_file", found.start(), _NO_DATA, _HINT)
         for match in strings(self._scan.shadow):
-            self._refuse_line_ends(end, match.start())
             if match["is_key"] is not None and json.loads(match[0]) == "__proto__":
                 raise self.error_at("foreign_file", match.start(), _NO_DATA, _HINT)
-            end = match.end()
-        self._refuse_line_ends(end, len(self._text))
-
-    def _refuse_line_ends(self, start: int, end: int) -> None:
-        """Refuse what ends a comment in JavaScript alone; in a string it is like any other."""
-        found = _LINE_END.search(self._text, start, end)
-        if found:
-            raise self.error_at("foreign_file", found.start(), _NO_DATA, _HINT)
 
     @classmethod
     def _from_parts(
@@ -108,9 +102,7 @@ class PluginDocument(JsonDocument):
         text = self._settings
         return (before + text + after if text.strip() else text).encode()
 
-    def require_strict(
-        self, *, comments: bool, trailing_commas: bool, plain_comments: bool = False
-    ) -> None:
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse nothing: the host reads any JavaScript."""
 
     @property
@@ -120,7 +112,6 @@ class PluginDocument(JsonDocument):
         return bool(settings) and (settings != _compact(self.value) or not _is_empty(self.value))
 
     def renewed(self) -> PluginDocument:
-        """The document with this version's code; the same document if it has that code already."""
         code = current_code(self._host)
         if self._code == code:
             return self

@@ -44,13 +44,10 @@ class _Mark(NamedTuple):
     line_break: str
 
 
-_Pair = tuple[_Mark, _Mark]
-
-
 class RulesDocument(Document):
     """An immutable text with blocks of rules; each edit gives a new one.
 
-    Hosts read every text, and nothing in it is a key. Blocks that are there twice count as edited.
+    Hosts read every text, and nothing in it is a key. A block that is there twice is never edited.
     """
 
     @classmethod
@@ -66,7 +63,7 @@ class RulesDocument(Document):
         """
         if not self._text.removeprefix(BOM):
             return MISSING
-        return {pack: self._text_of(pack) for pack in self._marks}
+        return {pack: _plain(self.raw((pack,))) for pack in self._marks}
 
     @property
     def packs(self) -> list[str]:
@@ -76,7 +73,7 @@ class RulesDocument(Document):
     @property
     def doubled(self) -> list[str]:
         """The packs with more than one block, or with a marker line too many or too few."""
-        return [pack for pack, marks in self._marks.items() if len(_pairs(marks)) != 1]
+        return [pack for pack in self._marks if not self.is_clear(pack)]
 
     def raw(self, path: Path) -> str:
         """The source text of a pack's block; KeyError if there is none.
@@ -84,54 +81,45 @@ class RulesDocument(Document):
         Where the marker lines do not make one block, it is all that they stand around.
         """
         marks = self._marks[str(path[0])]
-        if not self.is_clear(str(path[0])):
-            return self._text[marks[0].start : marks[-1].end]
-        return self._text[marks[0].end : marks[1].start]
+        if self.is_clear(str(path[0])):
+            return self._text[marks[0].end : marks[1].start]
+        return self._text[marks[0].start : marks[-1].end]
 
     def is_clear(self, pack: str) -> bool:
-        """Whether the marker lines of a pack, if it has any, make one block, or equal ones."""
-        pairs = _pairs(self._marks.get(pack, []))
-        return pack not in self._marks or len({self._inner_text(pair) for pair in pairs}) == 1
+        """Whether the marker lines of a pack, if it has any, make one block."""
+        return [mark.is_begin for mark in self._marks.get(pack, ())] in ([], [True, False])
 
     def offset(self, path: Path) -> int:
-        """Where a pack's first marker line begins, or the file."""
         marks = self._marks.get(str(path[0]), ()) if path else ()
         return marks[0].start if marks else 0
 
     def set(self, path: Path, value: str) -> RulesDocument:
-        """Replace the text of a pack's block, or add one at the end of the file."""
         pack = str(path[0])
         if pack not in self._marks:
             return self._with_block(pack, value)
-        line_break = self._blocks_of(pack)[0][0].line_break
+        line_break = self._block(pack)[0].line_break
         return self.set_raw(path, value.replace("\n", line_break) + line_break)
 
     def set_raw(self, path: Path, text: str) -> RulesDocument:
-        """Like set(), with a source text from an earlier raw()."""
         pack = str(path[0])
         if pack not in self._marks:
             return self._with_block(pack, _plain(text))
-        splices = []
-        for begin, end in self._blocks_of(pack):
-            splices.append(Splice(begin.end, end.start, text))
-        return RulesDocument(spliced(self._text, splices), self.where)
-
-    def append(self, path: Path, value: object) -> RulesDocument:
-        """Raise TypeError: there are no arrays."""
-        raise TypeError("a block of rules has no elements")
+        begin, end = self._block(pack)
+        return self._with(Splice(begin.end, end.start, text))
 
     def remove(self, path: Path) -> RulesDocument:
         """Remove a pack's block with what was added beside it; the same document if it has none."""
         pack = str(path[0])
         if pack not in self._marks:
             return self
-        splices = []
-        for begin, end in self._blocks_of(pack):
-            # Behind a block with \\r, a \\n is the first character of the text below.
-            is_theirs = (begin.line_break, end.line_break) == ("\r", "\r\n")
-            stop = end.end - is_theirs
-            splices.append(Splice(self._start_with_added(begin, stop), stop))
-        return RulesDocument(spliced(self._text, splices), self.where)
+        begin, end = self._block(pack)
+        # Behind a block with \\r, a \\n is the first character of the text below.
+        is_theirs = (begin.line_break, end.line_break) == ("\r", "\r\n")
+        stop = end.end - is_theirs
+        return self._with(Splice(self._start_with_added(begin, stop), stop))
+
+    def _with(self, splice: Splice) -> RulesDocument:
+        return RulesDocument(spliced(self._text, [splice]), self.where)
 
     @cached_property
     def _marks(self) -> dict[str, list[_Mark]]:
@@ -143,22 +131,13 @@ class RulesDocument(Document):
             marks.setdefault(pack, []).append(mark)
         return marks
 
-    def _blocks_of(self, pack: str) -> list[_Pair]:
-        """The marker lines of a pack's block, which may be there several times."""
+    def _block(self, pack: str) -> list[_Mark]:
+        """The marker lines of a pack's block."""
         if not self.is_clear(pack):
             message = f"the marker lines of {pack} do not make one block"
             hint = "Leave one of its blocks, with one begin line and one end line, or none."
             raise self.error_at("rules_doubled", self.offset((pack,)), message, hint)
-        return _pairs(self._marks[pack])
-
-    def _text_of(self, pack: str) -> str:
-        if self.is_clear(pack):
-            return self._inner_text(_pairs(self._marks[pack])[0])
-        return _plain(self.raw((pack,)))
-
-    def _inner_text(self, pair: _Pair) -> str:
-        begin, end = pair
-        return _plain(self._text[begin.end : end.start])
+        return self._marks[pack]
 
     def _with_block(self, pack: str, text: str) -> RulesDocument:
         above = self._text.removeprefix(BOM)
@@ -199,13 +178,6 @@ class RulesDocument(Document):
 def marks_in(text: str) -> list[str]:
     """The marker lines in a text, which may be none in the text of a block."""
     return [match[0].strip() for match in _MARK.finditer(text)]
-
-
-def _pairs(marks: list[_Mark]) -> list[_Pair]:
-    """The first and last marker line of each block; none where they do not come in pairs."""
-    pairs = list(zip(marks[::2], marks[1::2], strict=False))
-    is_paired = all(begin.is_begin and not end.is_begin for begin, end in pairs)
-    return pairs if is_paired and len(marks) % 2 == 0 else []
 
 
 def _plain(text: str) -> str:

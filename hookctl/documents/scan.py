@@ -42,8 +42,6 @@ _SCALAR = rf"(?P<scalar>{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_NEXT}"
 _MEMBERS = rf"{STRING}{_GAP}:{_GAP}(?:{_SCALAR}|(?P<nested>))|(?P<close>\}})"
 _ELEMENTS = rf"{_SCALAR}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 HOLE = "\0"  # in a new value: a given source text
-# What JavaScript takes for blank, and JSON does not.
-_ODD_BLANK = "[\\v\\f\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -195,25 +193,6 @@ def _read(text: str, shadow: str) -> Scan:
 def skip_blanks(shadow: str, offset: int) -> int:
     """The next offset that is not blank."""
     return _BLANKS.match(shadow, offset).end()  # type: ignore[union-attr]  # it matches everywhere
-
-
-def odd_in_comment(scanned: Scan) -> tuple[int, str] | None:
-    """Offset and kind of what a host cannot read that takes comments out as most programs do.
-
-    They put blanks in place of a comment but keep what is blank already, also what JSON does not
-    take for blank; and a `//` comment goes on until the next line feed, whatever stands there.
-    """
-    text, shadow = scanned.text, scanned.shadow
-    for start, end in scanned.comments:
-        blank = re.search(_ODD_BLANK, text[start:end])
-        if blank:
-            return start + blank.start(), f"U+{ord(blank[0]):04X} in a comment"
-        if text.startswith("//", start) and text.startswith("\r", end):
-            swallowed = re.compile(r"[^\n]*").match(shadow, end)
-            assert swallowed is not None  # it matches everywhere
-            if swallowed[0].strip(" \t\r"):
-                return end, "comment that ends with a carriage return alone"
-    return None
 
 
 def strings(shadow: str) -> Iterator[re.Match[str]]:

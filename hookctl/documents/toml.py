@@ -25,6 +25,7 @@ from hookctl.documents import (
     line_end_of,
     line_start,
     line_stop,
+    next_line,
     spliced,
     start_of_comments,
     unexpected,
@@ -71,22 +72,21 @@ class TomlDocument(Document):
         value = self.get(path)
         if value is MISSING:
             raise KeyError(path)
-        return self._source(path, value)
+        return self._text_of(path, value)
 
-    def _source(self, path: Path, value: Any) -> str:
+    def _text_of(self, path: Path, value: Any) -> str:
         assigned = self._keys.get(path)
         if assigned:
             return self._text[assigned.value : assigned.end]
         if not self._below(path):
             return inline(value)
         if isinstance(value, list):
-            items = (self._source((*path, index), item) for index, item in enumerate(value))
+            items = (self._text_of((*path, index), item) for index, item in enumerate(value))
             return f"[{', '.join(items)}]"
-        members = ((name, self._source((*path, name), inner)) for name, inner in value.items())
+        members = ((name, self._text_of((*path, name), inner)) for name, inner in value.items())
         return table_text(members)
 
     def offset(self, path: Path) -> int:
-        """Where the value or header at path begins, or its nearest existing parent."""
         statements, length = self._nearest(path)
         if not length:
             return 0
@@ -109,36 +109,19 @@ class TomlDocument(Document):
         if self._text[whole.value : whole.end] != inline(value_at(self.value, whole.path)):
             raise self._unsupported(path if self._below(path) else path[:-1])
 
-    def set(self, path: Path, value: Any) -> TomlDocument:
-        """Replace the value at path, or insert it after its siblings; creates missing parents."""
-        if comparable(self.get(path)) == comparable(value):
-            return self
-        return self._put(path, self._inline(path, value))
-
-    def set_raw(self, path: Path, text: str) -> TomlDocument:
-        """Like set(), with a source text from an earlier raw()."""
-        return self._put(path, BREAK.sub(lambda _: self._line_end, text))
-
     def insert_raw(self, path: Path, text: str) -> TomlDocument:
-        """Put a source text from an earlier raw() above an item in brackets."""
         *above, index = path
         items = list(self.get(tuple(above)))
         items.insert(int(index), self._value_of(path, text))
         return self._rewritten(tuple(above), items)
 
-    def append(self, path: Path, value: Any) -> TomlDocument:
-        """Add an element at the end of the array at path; creates the array if it is missing."""
-        listed = self.get(path)
-        if listed is MISSING:
-            return self.set(path, [value])
-        if not isinstance(listed, list):
-            raise wrong_shape(self, path, "an array")
+    def _append(self, path: Path, index: int, value: Any) -> TomlDocument:
         if self._bracketed(path):
-            return self._rewritten(path, [*listed, value])
+            return self._rewritten((*path, index), value)
         if not isinstance(value, dict):
             raise wrong_shape(self, path, "an array of tables")
-        element = (*path, len(listed))
-        return self._insert_block(element, self._inline(element, value), value)
+        element = (*path, index)
+        return self._insert_block(element, self._new(element, value), value)
 
     def remove(self, path: Path) -> TomlDocument:
         """Remove the value, table or element at path; the same document if there is none.
@@ -171,11 +154,10 @@ class TomlDocument(Document):
         return self._line_end.join(texts)
 
     def insert_block(self, path: Path, text: str) -> TomlDocument:
-        """Put the lines of an earlier block() back, as the table at path."""
         *above, index = path
         listed = tuple(above)
         items = list(self.get(listed) or ())
-        block = TomlDocument(BREAK.sub(lambda _: self._line_end, text), self.where)
+        block = TomlDocument(self._source(path, text), self.where)
         table = block.get((*_names(path), 0))
         if self._bracketed(listed):
             return self._rewritten(listed, [*items, table])
@@ -232,7 +214,10 @@ class TomlDocument(Document):
 
     # Editing
 
-    def _inline(self, path: Path, value: Any) -> str:
+    def _source(self, path: Path, text: str) -> str:
+        return BREAK.sub(lambda _: self._line_end, text)
+
+    def _new(self, path: Path, value: Any) -> str:
         try:
             return inline(value)
         except (TypeError, ValueError) as error:
@@ -240,7 +225,6 @@ class TomlDocument(Document):
             raise unexpected(self, path, message) from None
 
     def _put(self, path: Path, new: str) -> TomlDocument:
-        """Write a source text as the value at path."""
         value = self._value_of(path, new)
         assigned = self._keys.get(path)
         if assigned:
@@ -301,7 +285,7 @@ class TomlDocument(Document):
         assert whole
         old = value_at(self.value, whole.path)
         new = edit_value(old, path[len(whole.path) :], value)
-        splice = Splice(whole.value, whole.end, self._inline(whole.path, new))
+        splice = Splice(whole.value, whole.end, self._new(whole.path, new))
         return self._verified([splice], whole.path, new)
 
     def _value_of(self, path: Path, text: str) -> Any:
@@ -348,7 +332,7 @@ class TomlDocument(Document):
     def _insert_line(self, above: Statement | None, text: str) -> list[Splice]:
         """Insert a line after a statement, else before the first header."""
         if above:
-            indent = leading_blanks(self._text[self._line_start(above.start) : above.start])
+            indent = leading_blanks(self._text[line_start(self._text, above.start) : above.start])
             stop = line_stop(self._text, above.end)
             return [Splice(stop, stop, self._line_end + indent + text)]
         if not self._statements:
@@ -357,7 +341,7 @@ class TomlDocument(Document):
 
     def _insert_above(self, statement: Statement, text: str) -> list[Splice]:
         """Insert lines above a statement and the comments right above it."""
-        offset = start_of_comments(self._text, self._line_start(statement.start))
+        offset = start_of_comments(self._text, line_start(self._text, statement.start))
         return [Splice(offset, offset, text + self._line_end * 2)]
 
     def _add_lines(self, lines: list[str], owner: Sequence[Statement]) -> list[Splice]:
@@ -369,7 +353,7 @@ class TomlDocument(Document):
         text = line_end.join(lines)
         if owner:
             stop = line_stop(self._text, owner[-1].end)
-            has_blank_below = self._is_blank(self._next_line(stop))
+            has_blank_below = self._is_blank(next_line(self._text, stop))
             lead = line_end * 2 if has_blank_below else line_end
             return [Splice(stop, stop, lead + text)]
         size = len(self._text)
@@ -396,7 +380,9 @@ class TomlDocument(Document):
         comment = self._text.find("#", run[-1].end, stop)
         if len(run) == 1 and comment >= 0:
             return Splice(run[0].start, comment)
-        start, after = self._with_blank_line(self._line_start(run[0].start), self._next_line(stop))
+        start, after = self._with_blank_line(
+            line_start(self._text, run[0].start), next_line(self._text, stop)
+        )
         is_at_end = after == stop  # the last line, and it has no line end
         return whole_lines(self._text, start, stop) if is_at_end else Splice(start, after)
 
@@ -405,8 +391,8 @@ class TomlDocument(Document):
 
         An insertion makes an empty line, so an empty one is taken rather than one with blanks.
         """
-        above = max(self._line_start(start - 1), self._start)
-        below = self._next_line(line_stop(self._text, after))
+        above = line_start(self._text, start - 1)
+        below = next_line(self._text, line_stop(self._text, after))
         is_first = start == self._start
         if not self._is_blank(after) or not (is_first or self._is_blank(above)):
             return start, after
@@ -415,14 +401,6 @@ class TomlDocument(Document):
         if is_first or (is_below_empty and not is_above_empty):
             return start, below
         return above, after
-
-    def _line_start(self, offset: int) -> int:
-        return max(line_start(self._text, offset), self._start)
-
-    def _next_line(self, stop: int) -> int:
-        """Where the line after a line's stop begins; the stop itself at the end of the file."""
-        line_break = BREAK.match(self._text, stop)
-        return line_break.end() if line_break else stop
 
     def _is_blank(self, start: int) -> bool:
         """Whether the line that begins at `start` has nothing on it, or there is none."""

@@ -24,6 +24,7 @@ from hookctl.documents import (
     line_end_of,
     line_start,
     line_stop,
+    next_line,
     not_an_object,
     spliced,
     start_of_comments,
@@ -94,14 +95,6 @@ class YamlDocument(Document):
             if len(found) > 1:
                 raise duplicate_key(self, key, self._start(found[1]))
 
-    def set(self, path: Path, value: Any) -> YamlDocument:
-        if self.get(path) is not MISSING and comparable(self.get(path)) == comparable(value):
-            return self
-        return self._put(path, value, value)
-
-    def set_raw(self, path: Path, text: str) -> YamlDocument:
-        return self._put(path, *self._source(path, text))
-
     def insert_raw(self, path: Path, text: str) -> YamlDocument:
         *above, index = path
         self.check_path(path)
@@ -113,18 +106,20 @@ class YamlDocument(Document):
         items.insert(int(index), value)
         return self._verified([splice], tuple(above), items)
 
-    def append(self, path: Path, value: Any) -> YamlDocument:
-        self.check_path(path)
+    def append(self, path: Path, value: Any) -> Document:
+        """Add an element at the end of the array at path; creates it also in place of a null."""
+        if self.get(path) is None:
+            return self._put(path, self._new(path, [value]))
+        return super().append(path, value)
+
+    def _append(self, path: Path, index: int, value: Any) -> YamlDocument:
         holder = self._find(path)
-        if holder is None:
-            return self._put(path, [value], [value])
-        self._check_holder(path, holder)
-        if self._is_vacant(holder, "seq"):
-            return self._put(path, [value], [value])
-        if holder.kind != "seq":
-            raise wrong_shape(self, path, "an array")
+        if holder:
+            self._check_holder(path, holder)
+        if holder is None or self._is_vacant(holder, "seq"):
+            return self._put(path, self._new(path, [value]))
         splice = self._insert_below(holder, None, self._written(path, value))
-        return self._verified([splice], (*path, len(holder.children)), value)
+        return self._verified([splice], (*path, index), value)
 
     def remove(self, path: Path) -> YamlDocument:
         self.check_path(path)
@@ -152,8 +147,10 @@ class YamlDocument(Document):
         margin = self._column(node.start) if node.is_in_lines else max(0, common_indent(lines) - 2)
         return "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
 
+    def _new(self, path: Path, value: Any) -> tuple[Any, Any]:
+        return value, value
+
     def _source(self, path: Path, text: str) -> tuple[Any, Lines]:
-        """A source text as a new value and its lines."""
         try:
             root, value = read(text + "\n", self.where)
         except HookctlError as error:
@@ -180,26 +177,28 @@ class YamlDocument(Document):
             message = f"the new value cannot be written as YAML ({error})"
             raise unexpected(self, path, message) from None
 
-    def _put(self, path: Path, value: Any, new: Any) -> YamlDocument:
-        """Put a value at path; `new` is the value, or its lines, in its missing parents."""
+    def _put(self, path: Path, new: tuple[Any, Any]) -> YamlDocument:
+        """Put a value at path; `new` is the value, and the value or its lines."""
         self.check_path(path)
+        value, lines_or_value = new
         node, length = self._nearest(path)
         above, below = path[:length], path[length:]
         if node and not path:
             raise wrong_shape(self, path, "a part of the document")
         if node and not below:
-            return self._verified(self._replace(node, self._written(path, new)), path, value)
+            splices = self._replace(node, self._written(path, lines_or_value))
+            return self._verified(splices, path, value)
         if node and above and self._is_vacant(node, "map"):
-            value, new = (wrapped(self, below, one) for one in (value, new))
-            return self._put(above, value, new)
+            above_new = tuple(wrapped(self, below, one) for one in new)
+            return self._put(above, above_new)
         if node is None or (node.kind == "map" and self._is_vacant(node, "map")):
-            lines = self._written(path, wrapped(self, path, new))
+            lines = self._written(path, wrapped(self, path, lines_or_value))
             if lines.kind != "map":
                 raise wrong_shape(self, (), "an object")
             return self._verified([self._fill(node, lines.lines)], path, value)
         if node.kind != "map" or not isinstance(below[0], str):
             raise not_an_object(self, above, below[0])
-        lines = self._written(path, wrapped(self, below[1:], new))
+        lines = self._written(path, wrapped(self, below[1:], lines_or_value))
         return self._verified([self._insert_below(node, below[0], lines)], path, value)
 
     def _verified(self, splices: list[Splice], path: Path, new: Any) -> YamlDocument:
@@ -247,12 +246,14 @@ class YamlDocument(Document):
 
     def _after_comments(self, offset: int, margin: int) -> int:
         """After the comments that follow with more indentation than `margin`."""
-        pattern = re.compile(r"[ \t]*(#)[^\r\n]*")
-        while line := self._line_after(offset):
-            comment = pattern.match(self._text, line)
-            if comment is None or comment.start(1) - line <= margin:
+        line = offset
+        if not offset or offset != line_start(self._text, offset):
+            line = next_line(self._text, offset)
+        while comment := re.compile(r"([ \t]*)#[^\r\n]*").match(self._text, line):
+            if len(comment[1]) <= margin:
                 break
             offset = comment.end()
+            line = next_line(self._text, offset)
         return offset
 
     def _new_lines(self, offset: int, lines: list[str]) -> Splice:
@@ -349,13 +350,6 @@ class YamlDocument(Document):
         source = "".join(self._text[node.start : node.end].split())
         is_empty = node.kind == kind and source in ("{}", "[]")
         return is_empty or (node.is_null and not source.startswith("&"))
-
-    def _line_after(self, offset: int) -> int:
-        """Where the next line begins, 0 for none; the offset itself if it begins a line."""
-        if offset and offset == line_start(self._text, offset):
-            return offset
-        line_break = BREAK.match(self._text, line_stop(self._text, offset))
-        return line_break.end() if line_break else 0
 
     def _column(self, offset: int) -> int:
         """How many characters stand before an offset on its line."""

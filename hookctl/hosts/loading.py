@@ -122,11 +122,7 @@ def refusal(host: Host, document: Document) -> HookctlError | None:
         if not host.byte_order_mark and document.data.startswith(_MARK):
             message = "there is a byte order mark, which this host does not read"
             raise document.error_at("strict_host", 0, message, "")
-        document.require_strict(
-            comments=host.comments,
-            trailing_commas=host.trailing_commas,
-            plain_comments=host.plain_comments,
-        )
+        document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
     except HookctlError as error:
         hint = f"Remove it, then run the command again: {cost(host)}."
         return error.reworded(error.message, hint)

@@ -286,7 +286,6 @@ class Host(NamedTuple):
     managed: Any = None  # and in its managed settings
     byte_order_mark: bool = True  # whether it reads a file that begins with one
     empty: bool = True  # whether it reads an empty file
-    plain_comments: bool = False  # whether it reads only comments that its own parser can strip
     null_is_absent: bool = False  # whether a null counts as no hooks and no events
     sure_events: dict[str, str] = _NOTHING  # events that are less sure
     rules: dict[str, str] = _NOTHING  # the file with instructions for the agent, by scope

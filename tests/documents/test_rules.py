@@ -112,6 +112,7 @@ def test_marker_lines_that_make_no_block_are_left_alone() -> None:
         f"{end}{begin}",
         f"{begin}a\n{begin}{end}",
         f"{begin}a\n{end}{begin}b\n{end}",
+        f"{begin}a\n{end}" * 2,
     ):
         document = parsed(text)
         assert document.doubled == ["guard"]
