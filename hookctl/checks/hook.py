@@ -25,7 +25,7 @@ from hookctl.events import WRAPPED
 from hookctl.hosts import loading
 from hookctl.masking import masked, masked_text
 from hookctl.packs.guard import HOSTS, WRAPS
-from hookctl.packs.guard_options import find_faults
+from hookctl.packs.guard_options import is_valid
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, project
@@ -149,11 +149,13 @@ def judge_configuration(file: FileFacts) -> Iterator[Finding]:
 def _judge_schema(file: FileFacts, config: Configuration) -> Iterator[Finding]:
     """Settings in config.json that are not as hookctl knows them."""
     schema = file.workplace.schema
-    settings = {name: value for name, value in config.value.items() if name not in (HOSTS, WRAPS)}
-    for name, fault in find_invalid_settings(settings, schema):
-        outcome = _describe_outcome(settings.get(name), schema.get(name, {}))
-        wrong = f"{name}: {masked_text(fault)}; the hook {outcome}"
-        yield file.find("config_invalid", config.path, wrong=wrong)
+    for name, value in config.value.items():
+        rule = schema.get(name)
+        if name in (HOSTS, WRAPS) or (rule and is_valid(value, rule)):
+            continue
+        wrong = masked_text(f"{name} cannot be {value!r}" if rule else f"{name} is no setting")
+        outcome = _describe_outcome(value, rule or {})
+        yield file.find("config_invalid", config.path, wrong=f"{wrong}; the hook {outcome}")
 
 
 def _describe_outcome(value: Any, rule: Mapping[str, Any]) -> str:
@@ -164,20 +166,6 @@ def _describe_outcome(value: Any, rule: Mapping[str, Any]) -> str:
         if nearest != value:
             return f"takes {nearest}"
     return "ignores it"
-
-
-def find_invalid_settings(
-    value: Mapping[str, Any], schema: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """The settings that break their schema: the name of each, and what is wrong with it."""
-    unknown = [repr(name) for name in sorted(value) if name not in schema]
-    if unknown:
-        were = "was" if len(unknown) == 1 else "were"
-        wrong = f"Additional properties are not allowed ({', '.join(unknown)} {were} unexpected)"
-        yield "the configuration", wrong
-    for name, rule in schema.items():
-        if name in value:
-            yield from find_faults(name, value[name], rule)
 
 
 def _judge_values(file: FileFacts, value: dict[str, Any], path: str) -> Iterator[Finding]:

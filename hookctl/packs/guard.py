@@ -10,7 +10,7 @@ from typing import Any
 from hookctl import __version__
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, load_facts
+from hookctl.hosts import Host, load_facts, parse_version
 from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import PackRecord, Wanted
@@ -331,11 +331,9 @@ def limit_of(text: str, configured: Any = None) -> int:
 
 def is_newer(version: str) -> bool:
     """Whether a plain version is above this one."""
-    is_plain = version != __version__ and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version)
-    if not is_plain:
-        return False
-    numbers, own = (re.findall("[0-9]+", text) for text in (version, __version__))
-    return [int(number) for number in numbers] > [int(number) for number in own]
+    is_plain = re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version)
+    own = re.findall("[0-9]+", __version__)
+    return bool(is_plain) and parse_version(version) > list(map(int, own))
 
 
 def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
