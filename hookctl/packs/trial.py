@@ -14,6 +14,7 @@ from hookctl.packs.runner import find_programs, hosts_file
 from hookctl.packs.shortfalls import Note, possible_answers
 from hookctl.packs.wants import wants
 from hookctl.settings.targets import Target
+from hookctl.system import files
 from hookctl.system.packages import PACKS, TABLE
 
 LONGEST = 60  # seconds beyond a hook's own limit
@@ -29,16 +30,10 @@ class Bench:
         self.data = os.path.join(top, "data")
         self.files = os.path.join(self.data, PACKS, pack.name, "files")
         os.makedirs(os.path.join(self.project, ".git"))
-        for name, (data, is_executable) in pack.contents.items():
-            self._write(os.path.join(self.files, name), data, 0o700 if is_executable else 0o600)
-        for name, data in load_programs().all.items():
-            self._write(os.path.join(self.data, name), data)
-
-    def _write(self, path: str, data: bytes, mode: int = 0o600) -> None:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(data)
-        os.chmod(path, mode)
+        contents = {name: data for name, (data, _) in pack.contents.items()}
+        programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
+        files.write_tree(self.data, load_programs().all, files.PRIVATE)
+        files.write_tree(self.files, contents, files.PRIVATE, programs)
 
     def look_at(
         self, host: Host, answers_of: Callable[[PackHook], Collection[str]] = possible_answers
@@ -52,7 +47,7 @@ class Bench:
     def lay_table(self, host: Host) -> None:
         """Write what the runner has to know of a host."""
         table = hosts_file({host.name: [self.pack.name]}, self.state)
-        self._write(os.path.join(self.data, TABLE), table)
+        files.write_own(os.path.join(self.data, TABLE), table)
 
 
 def every_host(names: tuple[str, ...]) -> list[Host]:

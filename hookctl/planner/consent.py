@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -34,7 +35,6 @@ class Review(NamedTuple):
     """What a pack brings, and which parts of it still need consent."""
 
     pack: Pack
-    contents: listing.Contents
     digest: str
     is_agreed: bool  # a person on this machine agreed to this very content
     replaces: bool  # other content than was installed under the same version
@@ -46,7 +46,7 @@ class Review(NamedTuple):
         """The text to read before consent; none if all of it was agreed to."""
         if self.is_agreed:
             return []
-        lines = listing.lines(self.pack, self.contents, self.digest)
+        lines = listing.lines(self.pack, self.digest)
         if self.changes:
             lines.append(f"what changes in {self.pack.name}:")
             lines += map(OwnText, self.changes)
@@ -67,7 +67,7 @@ class Review(NamedTuple):
     def data(self) -> dict[str, Any]:
         """The same for machines."""
         return {
-            **listing.data(self.pack, self.contents, self.digest),
+            **listing.data(self.pack, self.digest),
             "refused_env": list(self.refused_env),
             "changes": [OwnText(line) for line in self.changes],
         }
@@ -75,20 +75,18 @@ class Review(NamedTuple):
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    contents = pack.contents
-    digest = content_digest(pack.manifest, {name: data for name, (data, _) in contents.items()})
+    contents = {name: data for name, (data, _) in pack.contents.items()}
+    digest = content_digest(pack.manifest, contents)
     is_agreed = _is_known(sources, pack.name, digest)
     changes: dict[str, None] = {}
     replaces = False
     for file in plan.files:
         changes.update(dict.fromkeys(_describe_commit(file, pack)))
-        brought = {**contents, MANIFEST: (pack.manifest, False)}
-        lines = _describe_changes(sources, file, pack.name, brought)
+        lines = _describe_changes(sources, file, pack.name, contents)
         changes.update(dict.fromkeys(lines))
         replaces = replaces or _is_replaced(file, pack, digest, lines)
     return Review(
         pack=pack,
-        contents=contents,
         digest=digest,
         is_agreed=is_agreed,
         replaces=replaces and not is_agreed,
@@ -203,7 +201,7 @@ def _describe_commit(file: FilePlan, pack: Pack) -> list[str]:
 
 
 def _describe_changes(
-    sources: Sources, file: FilePlan, name: str, contents: listing.Contents
+    sources: Sources, file: FilePlan, name: str, contents: Mapping[str, bytes]
 ) -> list[str]:
     """The commands, values and files of a pack that an install changes, old and new."""
     if file.known is None or name not in file.known.packs or file.record is None:
@@ -212,7 +210,7 @@ def _describe_changes(
     old, new = file.known.packs[name], file.record.packs[name]
     for file_name in sorted({*old.files, *new.files} - {MANIFEST}):  # its claims are there already
         before = _read_installed(sources, file.target, old, file_name)
-        after = contents[file_name][0] if file_name in contents else None
+        after = contents.get(file_name)
         if before == after:
             continue
         lines.append(f"  file {file_name}")
