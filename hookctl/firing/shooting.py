@@ -85,6 +85,12 @@ class Stand:
                     change = reading.change
         return _judge_all(call, fired)
 
+    def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Ran, dict[str, Any]]:
+        """Run one hook alone: how it ended, and the receipt of the runner."""
+        with Keeper() as keeper:
+            ran = self._run(keeper, shot, shot.call, environ)
+        return ran, self._take_receipt()
+
     def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
         folder = self._folder_of(shot)
         variables = {**self._variables(shot, environ), "PWD": folder}

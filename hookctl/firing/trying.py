@@ -15,23 +15,23 @@ from hookctl.survey.model import Hook, HookFile
 
 def choose_of_pack(folder: str, pack: Pack, call: Call) -> Iterator[Shot]:
     """The hooks of a pack, laid out in a private folder, that a call's host would run for it."""
-    host, bench = call.host, Bench(folder, pack, sys.executable)
+    bench = Bench(folder, pack, sys.executable)
+    path = call.host.shape.event_path(call.event, pack.name)
+    for shot in list_shots(bench, call):
+        if shot.hook.path == path and is_meant(call, shot.hook.fields.get("matcher")):
+            yield shot
+
+
+def list_shots(bench: Bench, call: Call) -> Iterator[Shot]:
+    """Every hook of a pack on a host, to be run for a call."""
+    host, pack = call.host, bench.pack
     bench.lay_table(host)
-    path = host.shape.event_path(call.event, pack.name)
     env = {key: claim.value for key, claim in pack.env.items()}
+    file = HookFile(host, "user", pack.source, variables=env if host.env_path else {})
     for wanted in bench.look_at(host)[0]:
-        matcher, command = wanted.value.get("matcher"), wanted.value["command"]
-        if wanted.path != path or not is_meant(call, matcher):
-            continue
-        name = hook_id.digest(host.name, "user", call.event, matcher or "", command)
-        variables = env if host.env_path else {}
-        hook = Hook(
-            HookFile(host, "user", pack.source, variables=variables),
-            path,
-            call.event,
-            {**wanted.value, "command": command},
-            matcher or "",
-            own_id=wanted.id,
-            id=name[: hook_id.LENGTH],
-        )
+        matcher = wanted.value.get("matcher") or ""
+        name = hook_id.digest(host.name, "user", call.event, matcher, wanted.value["command"])
+        id = name[: hook_id.LENGTH]
+        fields = {**wanted.value}
+        hook = Hook(file, wanted.path, call.event, fields, matcher, own_id=wanted.id, id=id)
         yield Shot(host, hook, call)

@@ -12,6 +12,9 @@ from hookctl.system.package_data import guard_module
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 MODES = ("breaker", "keepalive", "guard", "off")
 DEFAULT_LIMIT = 5
+# The options that hookctl computes with, and of which type they have to be.
+_NUMBERS = ("max_stop_blocks", "dispatch_max", "dispatch_window_s", "dispatch_end")
+_TOOLS = ("dispatch_tools", "required_tools")
 REFUSALS = 10  # of one call, until the turn ends; only where tool calls are counted
 # Published systems as settings: with a preset the guard decides as its original does. Every preset
 # keeps the host's cap, the ceiling and failing open.
@@ -196,43 +199,28 @@ def _as_text(value: Any) -> str:
 
 
 def settings_from(recorded: dict[str, Any]) -> Settings:
-    """The settings of a pack record; ledger_unreadable if a value has the wrong type."""
-    defaults: dict[str, Any] = {
-        "mode": "breaker",
-        "knobs": {},
-        "python": "",
-        "preset": "",
-        "allow_run": False,
-    }
-    values = {name: recorded.get(name, default) for name, default in defaults.items()}
-    has_config = isinstance(recorded.get("config", {}), dict)
-    if not has_config or not _are_well_formed(values, defaults):
-        hint = (
-            "Move hookctl's record away; `hookctl install` then takes back the hooks that it finds."
-        )
-        raise HookctlError(
-            "ledger_unreadable",
-            "the guard's settings in hookctl's record are of a wrong kind",
-            hint=hint,
-        )
-    chosen = (values["mode"], values["knobs"], values["python"], values["preset"])
-    return Settings(*chosen, allow_run=values["allow_run"])
+    """The settings of a pack record; ledger_unreadable if they are not as hookctl writes them."""
+    mode, preset = recorded.get("mode", "breaker"), recorded.get("preset", "")
+    options, python = recorded.get("knobs", {}), recorded.get("python", "")
+    allow_run = recorded.get("allow_run", False)
+    if not (
+        mode in MODES
+        and preset in ("", *PRESETS)
+        and isinstance(python, str)
+        and isinstance(allow_run, bool)
+        and isinstance(recorded.get("config", {}), dict)
+        and isinstance(options, dict)
+        and all(type(options.get(name, 0)) is int for name in _NUMBERS)
+        and all(_is_list_of_texts(options.get(name, [])) for name in _TOOLS)
+    ):
+        message = "the guard's settings in hookctl's record are of a wrong kind"
+        hint = "Move hookctl's record away; `hookctl install` takes back the hooks that it finds."
+        raise HookctlError("ledger_unreadable", message, hint=hint)
+    return Settings(mode, options, python, preset, allow_run=allow_run)
 
 
-def _are_well_formed(values: dict[str, Any], defaults: dict[str, Any]) -> bool:
-    """Whether recorded settings have the types that hookctl writes, and a known mode and preset."""
-    for name, value in values.items():
-        if not isinstance(value, type(defaults[name])):
-            return False
-    options = values["knobs"]
-    for name in ("max_stop_blocks", "dispatch_max", "dispatch_window_s", "dispatch_end"):
-        if type(options.get(name, 0)) is not int:
-            return False
-    for name in ("dispatch_tools", "required_tools"):
-        tools = options.get(name, [])
-        if not isinstance(tools, list) or not all(isinstance(tool, str) for tool in tools):
-            return False
-    return values["mode"] in MODES and values["preset"] in ("", *PRESETS)
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def choose(settings: Settings, request: Request) -> Settings:

@@ -8,17 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookctl import __version__
-from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import HookctlError
-from hookctl.hosts import Host, load_facts
+from hookctl.hosts import Host, load_facts, parse_version
 from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
-from hookctl.model import PackRecord, Wanted
+from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
 from hookctl.packs.fields import top_wants, wanted_hook
 from hookctl.packs.model import Pack, PackHook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
-from hookctl.system import files
 from hookctl.system.packages import HOOK, PACKAGES
 
 HOSTS = "hosts"  # the key of a configuration with the facts about hosts
@@ -315,21 +312,9 @@ def limit_of(text: str, configured: Any = None) -> int:
 
 def is_newer(version: str) -> bool:
     """Whether a plain version is above this one."""
-    is_plain = version != __version__ and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version)
-    if not is_plain:
-        return False
-    numbers, own = (re.findall("[0-9]+", text) for text in (version, __version__))
-    return [int(number) for number in numbers] > [int(number) for number in own]
-
-
-def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
-    """The values of an installed guard's configuration; empty if they cannot be read."""
-    try:
-        data = files.read(pack_record.config).data or b""
-        value = JsonDocument.parse(data, comments=False, trailing_commas=False).value
-    except HookctlError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    is_plain = re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}", version)
+    own = re.findall("[0-9]+", __version__)
+    return bool(is_plain) and parse_version(version) > list(map(int, own))
 
 
 def host_table(host: Host) -> dict[str, Any]:

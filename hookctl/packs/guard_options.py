@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookctl.system.package_data import guard_module, read_data
@@ -69,32 +69,15 @@ def _is_usable(value: Any) -> bool:
     return True
 
 
-def find_faults(name: str, value: Any, rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The faults of one value by its schema: each place, and what is wrong there."""
-    kind, is_number = (
-        rule.get("type", ""),
-        isinstance(value, int | float) and not isinstance(value, bool),
-    )
-    if kind and not _has_type(kind, value):
-        yield name, f"{value!r} is not of type {kind!r}"
-    if "enum" in rule and value not in rule["enum"]:
-        yield name, f"{value!r} is not one of {rule['enum']!r}"
-    if is_number and value < rule.get("minimum", value):
-        yield name, f"{value!r} is less than the minimum of {rule['minimum']!r}"
-    if is_number and value > rule.get("maximum", value):
-        yield name, f"{value!r} is greater than the maximum of {rule['maximum']!r}"
-    if isinstance(value, str) and not re.search(rule.get("pattern", ""), value):
-        yield name, f"{value!r} does not match {rule['pattern']!r}"
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from find_faults(f"{name}.{number}", item, rule.get("items", {}))
-        if len(value) < rule.get("minItems", 0):
-            yield name, f"{value!r} should be non-empty"
-
-
-def _has_type(kind: str, value: Any) -> bool:
-    """Whether a value is of one of the JSON Schema types that our schemas use."""
+def is_valid(value: Any, rule: Mapping[str, Any]) -> bool:
+    """Whether a value keeps to the schema of its option."""
+    kind = rule.get("type", "string")
+    if type(value) is not {"integer": int, "boolean": bool, "string": str, "array": list}[kind]:
+        return False
     if kind == "integer":
-        whole = isinstance(value, float) and value.is_integer()
-        return whole or (isinstance(value, int) and not isinstance(value, bool))
-    return isinstance(value, {"boolean": bool, "string": str, "array": list}[kind])
+        return bool(rule.get("minimum", value) <= value <= rule.get("maximum", value))
+    if kind == "array":
+        fits = all(is_valid(item, rule["items"]) for item in value)
+        return fits and len(value) >= rule.get("minItems", 0)
+    is_word = value in rule.get("enum", [value])
+    return is_word and (kind == "boolean" or bool(re.search(rule.get("pattern", ""), value)))

@@ -20,17 +20,27 @@ _ASKS = (
 )
 LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer one only its name
 
-Contents = Mapping[str, tuple[bytes, bool]]  # by name: bytes, and whether it is executable
 
-
-def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
+def lines(pack: Pack, digest: str) -> list[str]:
     """The commands, variables and files of a pack, for people; never masked."""
+    brought = data(pack, digest)
     shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.origin} brings:"]
-    for host, hook in pack.all_hooks:
-        shown += _command_lines(pack, hook, host)
-    shown += [_env_line(name, claim.value, host) for host, name, claim in pack.all_env]
-    for name, (data, _) in contents.items():
-        shown += _file_lines(name, data)
+    for (_, hook), command in zip(pack.all_hooks, brought["commands"], strict=True):
+        id = "" if hook.id == hook.event else f" ({hook.id})"
+        event, limits = EVENTS.get(hook.event, hook.event), "; ".join(_limits(pack, hook))
+        shown.append(f"  command  {event}{id}{_only(command)}: {hook.command}")
+        shown += [f"           {limits}"] if limits else []
+    for variable in brought["env"]:
+        name = variable["name"]
+        needed = f"  (needs --allow-env {name})" if variable["risky"] else ""
+        shown.append(f"  env      {name}={variable['value']}{_only(variable)}{needed}")
+    for file in brought["files"]:
+        shown.append(f"  file     {file['name']} ({file['bytes']} bytes, sha256 {file['sha256']})")
+        text = file["text"]
+        if text is None:
+            shown.append("  | (not shown: no text, or longer than 64 KiB; read it yourself)")
+        else:
+            shown += [f"  | {line}" for line in text.split("\n")]
     if pack.rules:
         shown.append("  rules    for the agent, in the host's own file (CLAUDE.md, AGENTS.md, ...)")
         shown += [f"  | {line}" for line in pack.rules.split("\n")]
@@ -38,7 +48,11 @@ def lines(pack: Pack, contents: Contents, digest: str) -> list[str]:
     return [OwnText(line) for line in shown]
 
 
-def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
+def _only(brought: Mapping[str, Any]) -> str:
+    return f" on {', '.join(brought['hosts'])}" if brought["hosts"] else ""
+
+
+def data(pack: Pack, digest: str) -> dict[str, Any]:
     """The same for machines."""
     commands = []
     for host, hook in pack.all_hooks:
@@ -51,7 +65,7 @@ def data(pack: Pack, contents: Contents, digest: str) -> dict[str, Any]:
         named = {"name": name, "value": OwnText(claim.value)}
         env.append({**named, "hosts": [host] if host else [], "risky": is_risky(name)})
     listed = []
-    for name, (content, is_executable) in contents.items():
+    for name, (content, is_executable) in pack.contents.items():
         text = _text(content)
         listed.append(
             {
@@ -84,17 +98,6 @@ def file_changes(old: bytes, new: bytes) -> list[str]:
     return [f"  | {line}" for line in list(diff)[2:]]
 
 
-def _command_lines(pack: Pack, hook: PackHook, host: str) -> list[str]:
-    """When a command runs, the command, and what limits it."""
-    where = host or ", ".join(hook.hosts)
-    only = f" on {where}" if where else ""
-    id = "" if hook.id == hook.event else f" ({hook.id})"
-    event = EVENTS.get(hook.event, hook.event)
-    limits = "; ".join(_limits(pack, hook))
-    shown = [f"  command  {event}{id}{only}: {hook.command}"]
-    return [*shown, f"           {limits}"] if limits else shown
-
-
 def _limits(pack: Pack, hook: PackHook) -> Iterator[str]:
     """For which calls a command runs, how long, and what it may do, in words."""
     if hook.matcher not in ALL:
@@ -123,20 +126,6 @@ def _time_limit(pack: Pack, hook: PackHook) -> int | None:
     if hook.timeout is None and is_run_by_runner(pack, hook):
         return DEFAULT_TIMEOUT
     return hook.timeout
-
-
-def _env_line(name: str, value: str, host: str) -> str:
-    only = f" on {host}" if host else ""
-    needed = f"  (needs --allow-env {name})" if is_risky(name) else ""
-    return f"  env      {name}={value}{only}{needed}"
-
-
-def _file_lines(name: str, data: bytes) -> list[str]:
-    shown = [f"  file     {name} ({len(data)} bytes, sha256 {files.digest(data)})"]
-    text = _text(data)
-    if text is None:
-        return [*shown, "  | (not shown: no text, or longer than 64 KiB; read it yourself)"]
-    return shown + [f"  | {line}" for line in text.split("\n")]
 
 
 def _text(data: bytes) -> str | None:

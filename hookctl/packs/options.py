@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookctl.errors import nearest, usage_error
-from hookctl.packs.guard_options import find_faults, schema
+from hookctl.packs.guard_options import is_valid, schema
 from hookctl.system.package_data import guard_module
 
 # A colon may be part of a tool's name, but not of several tools or of a limit in another form.
@@ -85,7 +85,7 @@ def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     """An option's value from the command line, in the type and form that its schema wants."""
     kind = rule.get("type", "string")
     value = _convert(text, kind)
-    if any(find_faults(name, value, rule)):
+    if not is_valid(value, rule):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
         hint = kinds.get(kind, "") + rule.get("description", "")
         raise usage_error(f"{name} cannot be {text!r}", hint)

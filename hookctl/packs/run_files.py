@@ -22,7 +22,7 @@ from hookctl.events import read_object
 from hookctl.ledger import store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
-from hookctl.packs import guard, supervised
+from hookctl.packs import supervised
 from hookctl.packs.choices import PRESETS
 from hookctl.packs.guard_options import confine, read_settings, variables_of
 from hookctl.settings.targets import top
@@ -143,27 +143,19 @@ def find_project(folders: Folders, named: str = "") -> str:
 def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackRecord]]:
     """The guard in each settings file: this project's first, then this environment's."""
     try:
-        records = _read_records(folders, root)
-        user_keys = set()
+        try:
+            records = store.read(folders, [root])
+        except HookctlError:  # a project's broken ledger must not hide the user's guard
+            records = store.read(folders)
+        users = set()
         for name in hosts.names():
             path = hosts.settings_path(hosts.load(name), "user", folders.environ)
-            user_keys.add(store.find_record(records, path)[0])
+            users.add(store.find_record(records, path)[0])
     except HookctlError:
         return []
-    order = sorted(records, key=lambda key: (records[key].project != root, key not in user_keys))
-    guards = []
-    for key in order:
-        record = records[key]
-        if "guard" in record.packs:
-            guards.append((record, record.packs["guard"]))
-    return guards
-
-
-def _read_records(folders: Folders, root: str) -> dict[str, Record]:
-    try:
-        return store.read(folders, [root])
-    except HookctlError:  # a project's broken ledger must not hide the user's guard
-        return store.read(folders)
+    keys = [key for key, record in records.items() if "guard" in record.packs]
+    keys.sort(key=lambda key: (records[key].project != root, key not in users))
+    return [(records[key], records[key].packs["guard"]) for key in keys]
 
 
 def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:
@@ -172,8 +164,12 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
     # A guard that a repository brings counts only if the user has none of their own.
     personal = [installed for installed in guards if installed[0].scope != "project"]
     for record, pack_record in personal or guards:
-        config = guard.current_configuration(pack_record)
-        if config:
+        try:
+            data = files.read(pack_record.config).data or b""
+            config = JsonDocument.parse(data, comments=False, trailing_commas=False).value
+        except HookctlError:
+            continue
+        if config and isinstance(config, dict):
             return config, record.scope == "project"
     return {}, False
 
@@ -224,13 +220,10 @@ def read_end(run_files: RunFiles) -> float | None:
 
 
 def read_task(run_files: RunFiles) -> dict[str, Any]:
-    """The values in task.json that may be shown; none if it is unreadable, as for the hook."""
-    task = _read_fields(run_files)
-    return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
+    """The values in task.json that may be shown, another system's under our names.
 
-
-def _read_fields(run_files: RunFiles) -> dict[str, Any]:
-    """The values in task.json, with another system's under our names."""
+    There are none if it is unreadable, as for the hook.
+    """
     try:
         task = parse(files.read(run_files.task).data or b"", run_files.task).value
     except HookctlError:
@@ -240,7 +233,7 @@ def _read_fields(run_files: RunFiles) -> dict[str, Any]:
     for ours, theirs in run_files.fields.items():
         if theirs in task:
             task[ours] = task.pop(theirs)
-    return task
+    return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
 
 
 def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
@@ -396,23 +389,19 @@ def disarm(run_files: RunFiles) -> None:
 
 
 def read_sessions(run_files: RunFiles) -> list[Any]:
-    """What the guard keeps of each session of the project, the newest last."""
+    """What the guard keeps of each session of the project."""
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = os.listdir(run_files.state)
     found = filter(None, (re.fullmatch(_SESSION_FILE, name) for name in names))
     read_session = guard_module("state").read_session
-    return sorted((read_session(run_files.state, match[1]) for match in found), key=_seen)
-
-
-def _seen(session: Any) -> float:
-    return float(session.t)
+    return [read_session(run_files.state, match[1]) for match in found]
 
 
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
     """The last session's blocks since the last prompt, and those in a row."""
-    sessions = read_sessions(run_files)
-    return (sessions[-1].total, sessions[-1].host) if sessions else (0, 0)
+    newest = max(read_sessions(run_files), key=lambda session: session.t, default=None)
+    return (newest.total, newest.host) if newest else (0, 0)
 
 
 def has_let_go(run_files: RunFiles) -> bool:

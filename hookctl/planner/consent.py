@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -32,7 +33,6 @@ class Review(NamedTuple):
     """What a pack brings, and which parts of it still need consent."""
 
     pack: Pack
-    contents: listing.Contents
     digest: str
     is_agreed: bool  # a person on this machine agreed to this very content
     replaces: bool  # other content than was installed under the same version
@@ -44,7 +44,7 @@ class Review(NamedTuple):
         """The text to read before consent; none if all of it was agreed to."""
         if self.is_agreed:
             return []
-        lines = listing.lines(self.pack, self.contents, self.digest)
+        lines = listing.lines(self.pack, self.digest)
         if self.changes:
             lines.append(f"what changes in {self.pack.name}:")
             lines += map(OwnText, self.changes)
@@ -65,7 +65,7 @@ class Review(NamedTuple):
     def data(self) -> dict[str, Any]:
         """The same for machines."""
         return {
-            **listing.data(self.pack, self.contents, self.digest),
+            **listing.data(self.pack, self.digest),
             "refused_env": list(self.refused_env),
             "changes": [OwnText(line) for line in self.changes],
         }
@@ -73,8 +73,8 @@ class Review(NamedTuple):
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     """What this plan would install of a pack, against what is on record."""
-    name, contents = pack.name, pack.contents
-    digest = content_digest(pack.manifest, {each: data for each, (data, _) in contents.items()})
+    name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
+    digest = content_digest(pack.manifest, contents)
     records = store.load(sources.folders).values()
     is_agreed = any(_consent_of(record, name).digest == digest for record in records)
     changes: dict[str, None] = {}
@@ -91,14 +91,12 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
             new = f"{pack.version}, {commits[1] or 'not from git'}"
             lines = ["  version and commit", f"    was {known.version}, {commits[0]}"]
             changes.update(dict.fromkeys([*lines, f"    now {new}"]))
-        brought = {**contents, MANIFEST: (pack.manifest, False)}
-        lines = _describe_changes(sources, file, name, brought)
+        lines = _describe_changes(sources, file, name, contents)
         changes.update(dict.fromkeys(lines))
         if known.version == pack.version:
             replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
     return Review(
         pack=pack,
-        contents=contents,
         digest=digest,
         is_agreed=is_agreed,
         replaces=replaces and not is_agreed,
@@ -174,7 +172,7 @@ def changed_commit(file: Draft, name: str) -> tuple[str, str] | None:
 
 
 def _describe_changes(
-    sources: Sources, file: Draft, name: str, contents: listing.Contents
+    sources: Sources, file: Draft, name: str, contents: Mapping[str, bytes]
 ) -> list[str]:
     """The commands, values and files of a pack that an install changes, old and new."""
     if file.known is None or file.record is None:
@@ -193,7 +191,7 @@ def _describe_changes(
             if file_name in old.files:
                 path = os.path.join(old.folder, file_name)
                 before = read_own(sources, file.target, path).data
-        after = contents[file_name][0] if file_name in contents else None
+        after = contents.get(file_name)
         if before == after:
             continue
         lines.append(f"  file {file_name}")

@@ -42,15 +42,8 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
-<<<<<<< HEAD
-    files, contents = {}, {}
-    for name, (data, executable) in pack.contents.items():
-        files[name] = File(data, executable)
-        contents[name] = data
-=======
->>>>>>> r-own
     # It tells what the pack's hooks are to be, in a clone too.
-    files = {**draft.sources.pack_files(pack), MANIFEST: (pack.manifest, None)}
+    files = {**pack.contents, MANIFEST: (pack.manifest, None)}
     contents = {name: data for name, (data, _) in files.items()}
     digest = content_digest(b"", contents)
     del contents[MANIFEST]

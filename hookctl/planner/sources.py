@@ -34,14 +34,7 @@ class Sources:
 
     def forget(self) -> None:
         """Read everything again, for another plan."""
-<<<<<<< HEAD
-        self._snapshots: dict[str, files.Snapshot] = {}
-        self._documents: dict[tuple[str, str], tuple[files.Snapshot, Document]] = {}
-        self._records: dict[tuple[str, ...], Records] = {}
-        self._disabled: dict[str, DisabledFile] | None = None
-=======
         self._known: dict[tuple[object, ...], Any] = {}
->>>>>>> r-own
         # Whether `hookctl disable` keeps anything, of whichever file.
         self.has_disabled = os.path.lexists(self.folders.disabled)
 

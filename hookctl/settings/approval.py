@@ -72,23 +72,15 @@ def _find_not_agreed(
     if switches.read_gate(host.trust.unasked, host, environ, read):
         return
     memory = _read_host_file(host, host.trust.memory, "json", environ, read)
-    agreed = _agreed_commands(memory)
+    approvals = memory.get(("approvals",)) if memory else []
+    agreed = []
+    for agreement in approvals if isinstance(approvals, list) else ():
+        if isinstance(agreement, dict):
+            agreed.append((agreement.get("event"), agreement.get("command")))
     for path, handler, _ in shapes.handlers(host.shape, root):
         event = shapes.event_of(host.shape, path)
         if path in hooks and (event, handler.get("command")) not in agreed:
             yield Closed(hooks[path], UNKNOWN)
-
-
-def _agreed_commands(memory: Document | None) -> list[tuple[Any, Any]]:
-    """Event and command of each agreement that the host remembers."""
-    approvals = memory.get(("approvals",)) if memory else []
-    if not isinstance(approvals, list):
-        return []
-    commands = []
-    for agreement in approvals:
-        if isinstance(agreement, dict):
-            commands.append((agreement.get("event"), agreement.get("command")))
-    return commands
 
 
 def is_untrusted(

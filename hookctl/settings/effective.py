@@ -229,26 +229,15 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
         if value.is_set or "setting" not in host.cap:
             return value
     if "setting" in host.cap:
-        return _read_setting(host, found)
-    return _read_cap_field(host, found)
-
-
-def _read_setting(host: Host, found: Sequence[Source]) -> Value:
-    path = tuple(host.cap["setting"])
-    source = winner(list(found), path)
-    return Value(text(source, path), source, source is not None)
-
-
-def _read_cap_field(host: Host, found: Sequence[Source]) -> Value:
-    """The cap in a field of our first hook."""
+        path = tuple(host.cap["setting"])
+        source = winner(list(found), path)
+        return Value(text(source, path), source, source is not None)
     field = host.cap.get("field", "")
-    if field:
-        for source in found:
-            hook = hook_of(source)
-            if hook and field in hook.fields:
-                return Value(json.dumps(hook.fields[field]), source, True)
-            if hook:
-                return Value("", source, False)
+    for source in found if field else ():
+        hook = hook_of(source)
+        if hook:  # our first one
+            is_set = field in hook.fields
+            return Value(json.dumps(hook.fields[field]) if is_set else "", source, is_set)
     return Value("", None, False)
 
 

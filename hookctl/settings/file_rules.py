@@ -54,23 +54,17 @@ class FileRules(NamedTuple):
 
 def _fits(glob: str, path: str) -> bool:
     """Whether a glob fits a path, part by part; `**` fits any number that are not hidden."""
-    globs = glob.split("/")
-    places = _past_stars(globs, {0})  # how many parts of the glob may be used up so far
-    for name in path.split("/"):
-        after = set()
-        for place in places - {len(globs)}:
-            if _fits_part(globs[place], name):
-                after.add(place if globs[place] == "**" else place + 1)
-        places = _past_stars(globs, after)
-    return len(globs) in places
-
-
-def _past_stars(globs: Sequence[str], places: set[int]) -> set[int]:
-    """These places and those behind the `**` there, which may fit nothing."""
-    for place, glob in enumerate(globs):
-        if glob == "**" and place in places:
-            places.add(place + 1)
-    return places
+    names = path.split("/")
+    fitting = {0}  # how many parts of the path may be used up so far
+    for part in glob.split("/"):
+        if part == "**":
+            for used in range(min(fitting, default=len(names)), len(names)):
+                if used in fitting and not names[used].startswith("."):
+                    fitting.add(used + 1)
+        else:
+            rest = [used for used in fitting if used < len(names)]
+            fitting = {used + 1 for used in rest if _fits_part(part, names[used])}
+    return len(names) in fitting
 
 
 def _fits_part(glob: str, name: str) -> bool:

@@ -37,16 +37,12 @@ def find(host: Host, platform: str, pack: str) -> ManagedFile:
     """The file for a pack; no_managed_scope (exit code 1) where hookctl knows of none."""
     patterns = host.managed_files.get(PLATFORMS[platform], [])
     if not patterns:
-        raise _no_managed_scope(host, platform)
+        able = [name for name in names() if load(name).managed_files.get(PLATFORMS[platform])]
+        message = f"hookctl knows of no managed settings of {host.title} on {platform}"
+        hint = f"Install at user or project scope. Hosts that have some: {', '.join(able)}."
+        raise HookctlError("no_managed_scope", message, hint=hint, exit_code=FAILED)
     for pattern in patterns:
         if "*" in pattern:
             name = _NAME if pack == "guard" else f"{_NAME}-{pack}"
             return ManagedFile(pattern.replace("*", name), True)
     return ManagedFile(patterns[-1], False)
-
-
-def _no_managed_scope(host: Host, platform: str) -> HookctlError:
-    able = [name for name in names() if load(name).managed_files.get(PLATFORMS[platform])]
-    message = f"hookctl knows of no managed settings of {host.title} on {platform}"
-    hint = f"Install at user or project scope. Hosts with managed settings: {', '.join(able)}."
-    return HookctlError("no_managed_scope", message, hint=hint, exit_code=FAILED)

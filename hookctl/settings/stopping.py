@@ -39,12 +39,9 @@ def find_stopping(
         if not is_read and approval.is_untrusted(host, scope, start, folders.environ, read):
             continue
         for variant, path in effective.find_files(folders, host, scope, user, start, read):
-            fault = _find_fault(variant, path, read) if os.path.lexists(path) else None
-            if fault:
-                line, what, code, fix, reach = fault
-                where = f"line {line} of {path}" if line else path
-                reason = f"{loading.cost(variant, reach)}, because of {where}: {what}"
-                yield Stopping(path, line, reason, code, fix)
+            stopping = _read_file(variant, path, read) if os.path.lexists(path) else None
+            if stopping:
+                yield stopping
 
 
 def _may_stop(host: Host, scope: str) -> bool:
@@ -55,20 +52,26 @@ def _may_stop(host: Host, scope: str) -> bool:
     return any(cost.endswith((HOST, CLIENT)) for layout in layouts for cost in layout.loading.costs)
 
 
-def _find_fault(host: Host, path: str, read: Read) -> tuple[int, str, str, str, str] | None:
-    """Line, text, code, fix and reach of the fault in a file that stops all; None for none."""
+def _read_file(host: Host, path: str, read: Read) -> Stopping | None:
+    """A file with the fault that stops all, if it has one."""
     try:
         document = read(path, host.format)[1]
         refusal = loading.refusal(host, document)
     except HookctlError as error:
-        refusal, document = error, None
-    if refusal or document is None:
-        is_text = loading.reach_of(host, "text") == CLIENT
-        if refusal is None or not is_text:
+        refusal = error
+    if refusal:
+        line, what, code, fix = refusal.line, refusal.message, refusal.code, refusal.hint
+        reach = loading.reach_of(host, "text")
+    else:
+        fault = loading.read(host, document).whole
+        if fault is None or fault.reach not in (HOST, CLIENT):
             return None
-        return refusal.line, refusal.message, refusal.code, refusal.hint, CLIENT
-    fault = loading.read(host, document).whole
-    if fault is None or fault.reach not in (HOST, CLIENT):
+        line, reach = document.position(fault.path)[0], fault.reach
+        what = f"{document.name_of(fault.path)} {fault.reason}".strip()
+        code, fix = fault.code, fault.fix
+    if refusal and reach != CLIENT:
         return None
-    what = f"{document.name_of(fault.path)} {fault.reason}".strip()
-    return document.position(fault.path)[0], what, fault.code, fault.fix, fault.reach
+    where = f"line {line} of {path}" if line else path
+    return Stopping(
+        path, line, f"{loading.cost(host, reach)}, because of {where}: {what}", code, fix
+    )

@@ -107,8 +107,16 @@ def find(
             if path not in opened:
                 opened[path] = _open(path, environ, read, layout)
             value = _look_up(rule, opened[path])
-            if value is not MISSING:
-                found += [*_list_set(rule, scope, path, value, found)]
+            if value is MISSING:
+                continue
+            is_variable, values = path.startswith("$"), [value]
+            if rule.reach == "names":  # of a list one for each
+                entries = value if isinstance(value, list) else []
+                values = [entry for entry in entries if isinstance(entry, str)]
+            same = [(rule.key, "host") == (other.rule.key, other.rule.reach) for other in found]
+            counts = rule.reach != "host" or not any(same)
+            name, file = (path, "") if is_variable else (".".join(rule.key), path)
+            found += [Switch(rule, scope, file, name, each, counts) for each in values]
     return tuple(found)
 
 
@@ -136,22 +144,6 @@ def _list_places(
             found = sorted(glob.glob(f"{glob.escape(folder)}/{name}")) if "*" in name else [path]
             for path in found:
                 yield by_path.get(path, _Place(scope, path))
-
-
-def _list_set(
-    rule: SwitchRule, scope: str, path: str, value: Any, found: Iterable[Switch]
-) -> Iterator[Switch]:
-    """The switch of a place, after those that were found; of a list of names one for each."""
-    name = ".".join(rule.key)
-    if path.startswith("$"):
-        name, path = path, ""
-    if rule.reach != "names":
-        same = [(rule.key, "host") == (other.rule.key, other.rule.reach) for other in found]
-        counts = rule.reach != "host" or not any(same)
-        yield Switch(rule, scope, path, name, value, counts)
-    for entry in value if rule.reach == "names" and isinstance(value, list) else ():
-        if isinstance(entry, str):
-            yield Switch(rule, scope, path, name, entry)
 
 
 def _open(

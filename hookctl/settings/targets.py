@@ -103,14 +103,6 @@ def active_file(
     return host, usual
 
 
-def start_folder(host: Host, folder: str, project: str) -> str:
-    """The folder whose project settings a host reads when it is started in a folder of a project.
-
-    A host that looks upwards finds the project's files from any folder in it.
-    """
-    return folder if host.scope_rules.start_folder_only else project
-
-
 def all_files(
     host: Host,
     scope: str,
@@ -151,24 +143,17 @@ def _is_active(where: str, variant: Host, path: str, usual: str, read: Read) -> 
     if where == "wrapped":
         return "hooks" in values
     if where == "overlays":
-        overlaid = _registered_events(_read_values(variant, usual, read))
+        registered = _read_values(variant, usual, read).get("hooks")
+        by_event = registered if isinstance(registered, dict) else {}
+        overlaid = {event for event, groups in by_event.items() if groups}
         covers_all = overlaid <= values.keys() or variant.events["stop"] in values
         return os.path.lexists(path) and covers_all
-    if not _registers_hooks(values):
+    hooks = values.get("hooks")
+    if not isinstance(hooks, dict) or not any(
+        isinstance(groups, list) for groups in hooks.values()
+    ):
         return False
     return not os.path.lexists(usual) or bool(shapes.elements(variant.shape, values))
-
-
-def _registered_events(values: Mapping[str, Any]) -> set[str]:
-    hooks = values.get("hooks")
-    if not isinstance(hooks, dict):
-        return set()
-    return {event for event, groups in hooks.items() if groups}
-
-
-def _registers_hooks(values: Mapping[str, Any]) -> bool:
-    hooks = values.get("hooks")
-    return isinstance(hooks, dict) and any(isinstance(groups, list) for groups in hooks.values())
 
 
 def _read_values(host: Host, path: str, read: Read) -> dict[str, Any]:

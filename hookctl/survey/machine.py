@@ -16,7 +16,7 @@ from hookctl.planner.sources import look, read_document
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import Target, active_file, start_folder, variant_of_file
+from hookctl.settings.targets import Target, active_file, variant_of_file
 from hookctl.survey.model import Layer
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -131,7 +131,8 @@ class Machine:
 
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
-        return start_folder(host, self.folders.cwd, self.cwd_project)
+        is_alone = host.scope_rules.start_folder_only  # else it looks upwards from any folder
+        return self.folders.cwd if is_alone else self.cwd_project
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""

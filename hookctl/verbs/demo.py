@@ -15,7 +15,7 @@ from hookctl.model import Line, Result
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
-from hookctl.system import interpreter
+from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.temporary import private_folder
@@ -118,17 +118,17 @@ class _Stage:
         self.top, self.python = top, python
         self.project, self.state = os.path.join(top, "project"), os.path.join(top, "state")
         for name, data in load_programs().all.items():
-            _write(os.path.join(top, name), data)
+            files.write_own(os.path.join(top, name), data)
         settings = Settings(options={"max_stop_blocks": _LIMIT})
         host = hosts.load("claude")
         config = guard.configuration(settings, self.state, host)
         config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
-        _write(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
+        files.write_own(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
 
     def leave_work(self, remaining: int) -> None:
         """Say how much work is left, as `hookctl run remaining` does."""
         task = os.path.join(self.project, ".hookctl", "run", "task.json")
-        _write(task, json.dumps({"remaining": remaining}).encode())
+        files.write_own(task, json.dumps({"remaining": remaining}).encode())
 
     def stop(self, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """What the hook answers to a stop, and its line in the log."""
@@ -143,12 +143,6 @@ class _Stage:
         )
         lines = events.read(self.state)
         return process.stdout.decode(), lines[-1] if lines else {}
-
-
-def _write(path: str, data: bytes) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as stream:
-        stream.write(data)
 
 
 def _describe(decision: str, said: str, blocks: str = "") -> Line:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
+from hookctl.firing.model import Call
+from hookctl.firing.shooting import Stand
+from hookctl.firing.trying import list_shots
 from hookctl.hosts import Host
-from hookctl.model import Line, Result, Wanted
+from hookctl.model import Line, Result
 from hookctl.packs.cases import Case, load_cases
 from hookctl.packs.model import Pack
-from hookctl.packs.protocol import SHORT
-from hookctl.packs.trial import Bench, Trial, every_host
+from hookctl.packs.native import native_payload
+from hookctl.packs.protocol import SHORT, native_event
+from hookctl.packs.trial import Bench, every_host
 from hookctl.report import progress
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
@@ -48,9 +52,11 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     lines: list[Line] = []
     with private_folder("pack", folders.state) as top:
         bench = Bench(top, pack, sys.executable)
+        stand = Stand(top, folders.state, bench.project)
+        environ = {**folders.environ, "HOME": top}
         for host in every_host(names):
             progress(f"{host.title} ...")
-            played = [*_play(bench, host, cases)]
+            played = [*_play(bench, stand, environ, host, cases)]
             rows += played
             lines += _describe(host, played)
     failed = sum(row["failed"] for row in rows)
@@ -62,18 +68,35 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     )
 
 
-def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any]]:
+class Trial(NamedTuple):
+    """What came of one run."""
+
+    outcome: str  # as in the receipt; "" if the hook was not asked
+    answer: str  # for the host
+    dropped: tuple[str, ...] = ()  # what the host cannot take
+    ms: int = 0
+
+
+def _play(
+    bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[Case]
+) -> Iterator[dict[str, Any]]:
     """What came of each case on a host."""
-    hooks = bench.look_at(host)[0]
     for case in cases:
         if case.hosts and host.name not in case.hosts:
             continue
-        meant = [hook for hook in hooks if _is_meant(bench.pack, hook, case)]
-        trials = [
-            bench.ask(host, hook, case.event, case.tool, case.input, case.fields) for hook in meant
-        ]
-        asked = [trial for trial in trials if trial.outcome]
-        trial = _strictest(asked)
+        fields = {"session_id": "trial", "cwd": bench.project, **case.fields}
+        payload = native_payload(host, case.event, case.tool, case.input, fields)
+        event, data = native_event(host, SHORT[case.event]), json.dumps(payload).encode()
+        shots = list_shots(bench, Call(host, event, case.event, payload, data))
+        meant = [shot for shot in shots if _is_meant(bench.pack, shot.hook.own_id, case)]
+        trials = []
+        for shot in meant:
+            ran, receipt = stand.ask(shot, environ)
+            # An exit status that refuses has its reason on stderr.
+            said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
+            outcome, ms = str(receipt.get("outcome", "")), int(receipt.get("ms", 0))
+            trials.append(Trial(outcome, said, tuple(dropped), ms))
+        trial = _strictest([trial for trial in trials if trial.outcome])
         problem = _judge(host, case, trial) if meant else ""
         yield {
             "skipped": not meant,  # the host has no such event or tool, which `pack check` says
@@ -89,9 +112,9 @@ def _play(bench: Bench, host: Host, cases: list[Case]) -> Iterator[dict[str, Any
         }
 
 
-def _is_meant(pack: Pack, hook: Wanted, case: Case) -> bool:
-    """Whether a case is about this hook."""
-    id = hook.id.partition("/")[2]
+def _is_meant(pack: Pack, name: str, case: Case) -> bool:
+    """Whether a case is about the hook of this name."""
+    id = name.partition("/")[2]
     if case.hook:
         return id == case.hook
     return any(one.id == id and one.event == SHORT[case.event] for one in pack.hooks)
