@@ -19,7 +19,6 @@ import jsonschema
 import pytest
 
 from hookctl import __version__, cli
-from hookctl.errors import HookctlError
 from hookctl.system.package_data import asset
 from hookctl.verbs import status
 from hookctl.verbs.options import read_options
@@ -709,20 +708,3 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[st
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)
     assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]
-
-
-@pytest.mark.parametrize(
-    ("hint", "said"),
-    [
-        ("", "Nothing was written."),
-        ("Read it.", "Read it. Nothing was written."),
-        ('Set it to "8"', 'Set it to "8". Nothing was written.'),
-        ("Run `hookctl doctor`", "Run `hookctl doctor`. Nothing was written."),
-        ("Run:\n  rm -r x", "Run:\n  rm -r x\n  Nothing was written."),
-        ("Nothing was written. Try again", "Nothing was written. Try again"),
-    ],
-)
-def test_what_was_not_written_is_a_sentence_of_its_own(hint: str, said: str) -> None:
-    error = HookctlError("torn", "it is torn", hint=hint)
-    error.say_unwritten()
-    assert error.hint == said

@@ -216,12 +216,6 @@ def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes |
     assert (target.read_bytes(), names(target.parent)) == (b"old", listed)
 
 
-def test_folders_that_are_private_already_need_no_chmod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not every file system can do it."""
-    fail(monkeypatch, "chmod", errno.EPERM)
-    assert files.make_folders(str(tmp_path / "a" / "b"), files.PRIVATE) != []
-
-
 # Somebody else writes too
 
 
@@ -233,15 +227,6 @@ def test_a_file_that_was_changed_since_is_left_alone(target: Path) -> None:
             files.replace(old, data)
     assert target.read_bytes() == b"theirs"
     assert names(target.parent) == ["settings.json"]
-
-
-def test_a_hard_linked_file_that_was_changed_since_is_left_alone(target: Path) -> None:
-    os.link(target, target.with_name("second"))
-    old = files.read(str(target))
-    target.write_bytes(b"theirs")
-    with pytest.raises(Changed):
-        files.replace(old, b"new")
-    assert target.read_bytes() == b"theirs"
 
 
 @pytest.mark.parametrize("data", [b"new", None])
@@ -405,13 +390,6 @@ def test_a_file_in_place_that_cannot_be_put_right_is_called_torn(target: Path, m
     assert error.path == str(target)
 
 
-def test_a_file_that_cannot_be_removed_stays(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        fail(patch, "unlink", errno.EACCES)
-        refused("read_only", replace, target, None)
-    assert target.read_bytes() == b"old"
-
-
 # hookctl's own files
 
 
@@ -482,10 +460,6 @@ def test_another_users_temporary_file_is_not_swept(tmp_path: Path, monkeypatch: 
     path = leftover(tmp_path, monkeypatch, dead())
     os.chown(path, 1234, 1234)
     assert files.sweep(str(tmp_path)) and path.exists()
-
-
-def test_a_folder_that_is_not_there_needs_no_sweep(tmp_path: Path) -> None:
-    assert files.sweep(str(tmp_path / "no"))
 
 
 # Backups

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -11,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -275,17 +273,6 @@ def test_without_consent_nothing_is_written(
     done = hookctl("install", repository.address, *HOST, *options, agrees=False)
     assert done.code == 2
     assert "needs your consent" in done.out + done.err
-    assert is_untouched(isolated)
-
-
-def test_a_plan_shows_address_and_commit_and_writes_nothing(
-    repository: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    commit = repository.git("rev-parse", "HEAD")
-    done = hookctl("plan", repository.address, *HOST)
-    assert (done.code, f"{repository.address} (commit {commit}) brings:" in done.out) == (0, True)
-    data = hookctl("install", repository.address, *HOST, "--dry-run", "--json", agrees=False).data
-    assert (data["pack"]["source"], data["pack"]["commit"]) == (repository.address, commit)
     assert is_untouched(isolated)
 
 
@@ -601,44 +588,6 @@ def test_an_object_that_grows_when_it_is_unpacked_is_refused(
     assert time.monotonic() - begin < 60
 
 
-def number(value: int, first: int, shift: int) -> bytes:
-    """A number as a pack has it: seven bits a byte, the last byte without the high bit."""
-    data, value = [first | value & ((1 << shift) - 1)], value >> shift
-    while value:
-        data[-1] |= 0x80
-        data, value = [*data, value & 0x7F], value >> 7
-    return bytes(data)
-
-
-def delta_bomb(size: int) -> tuple[bytes, list[str]]:
-    """A small pack with two files of this size, the second as a difference; and their ids."""
-    base, tail = bytes(size), b"tail"
-    ids = [hashlib.sha1(b"blob %d\0" % len(data) + data) for data in (base, base + tail)]
-    copies = b""
-    for start in range(0, size, 2**16):  # 0x8f: copy from this offset; a length of 0 is 64 KiB
-        copies += b"\x8f" + start.to_bytes(4, "little")
-    delta = number(size, 0, 7) + number(size + 4, 0, 7) + copies + b"\x04" + tail
-    pack = b"PACK" + (2).to_bytes(4, "big") + (2).to_bytes(4, "big")
-    pack += number(size, 0x30, 4) + zlib.compress(base)
-    pack += number(len(delta), 0x70, 4) + ids[0].digest() + zlib.compress(delta)
-    return pack + hashlib.sha1(pack).digest(), [id.hexdigest() for id in ids]
-
-
-def test_differences_that_grow_in_memory_are_refused(
-    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetch, "MEMORY", "8m")
-    pack, ids = delta_bomb(12 * 2**20)
-    assert len(pack) < 2**16
-    subprocess.run(["git", "index-pack", "--stdin"], input=pack, cwd=repository.folder, capture_output=True, check=True)
-    for id in ids:
-        repository.git("update-index", "--add", "--cacheinfo", f"100644,{id},{id}")
-    repository.git("commit", "-q", "-m", "x")
-    done = hookctl("install", repository.ssh, *HOST, "--json")
-    assert (done.code, "too much memory" in error_of(done)["message"]) == (4, True), done
-    assert is_untouched(isolated)
-
-
 def test_a_fetch_ends_in_time_with_all_its_processes(
     repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -747,16 +696,6 @@ def test_the_users_own_git_is_taken_where_home_is_a_repository(
         (tools / tool).symlink_to(shutil.which(tool) or tool)
     monkeypatch.setenv("PATH", f"{home / name}:{tools}")
     monkeypatch.chdir(home)
-    assert hookctl("plan", repository.address, *HOST).code == 0
-
-
-def test_two_fetches_do_not_meet(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another command's folder may vanish while ours looks for old ones."""
-    cache = isolated / "home" / ".cache" / "hookctl"
-    listed = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda path=".": [*listed(path), *(["git-gone"] if path == str(cache) else [])])
     assert hookctl("plan", repository.address, *HOST).code == 0
 
 
@@ -880,16 +819,6 @@ def test_a_pack_that_changed_its_name_is_not_taken(installed: Repository, hookct
     assert (done.code, error_of(done)["code"]) == (1, "source_gone")
 
 
-def test_no_git_runs_where_nothing_from_git_is_installed(
-    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert hookctl("install", str(repository.folder), *HOST).code == 0
-    monkeypatch.setattr(fetch, "fetched", None)
-    monkeypatch.setenv("PATH", str(isolated))
-    assert hookctl("upgrade", agrees=False).code == 0
-    assert not (isolated / "home" / ".cache").exists()
-
-
 def test_doctor_does_not_fetch(installed: Repository, hookctl: Hookctl, isolated: Path) -> None:
     shutil.rmtree(installed.folder)
     done = hookctl("doctor", "--json")
@@ -979,18 +908,6 @@ def test_a_yes_to_all_and_a_dry_run_leave_it_and_go_on(
     assert (done.code, error_of(done)["code"]) == (1, "consent_needed"), done
     assert "upgrade bell --yes" in error_of(done)["hint"]
     assert not ssh.exists()
-
-
-def test_with_its_name_and_a_yes_it_is_fetched(team: Path, repository: Repository, hookctl: Hookctl, ssh: Path) -> None:
-    new = repository.release("2", "echo dong\n")
-    assert hookctl("upgrade", "bell", "--yes", "--dry-run", agrees=False).code == 0
-    assert hookctl("upgrade", "bell", "--yes", agrees=False).code == 0
-    assert new in ledger(team)
-    assert (team / ".hookctl" / "packs" / "bell" / "ring.sh").read_text() == "echo dong\n"
-    assert len(ssh.read_text().splitlines()) == 2
-    repository.release("3", "echo dang\n")  # this machine has agreed to the address by now
-    assert hookctl("upgrade", "--yes", agrees=False).code == 0
-    assert hookctl("check").code == 0
 
 
 def test_at_a_terminal_it_is_asked_before_the_fetch_and_before_the_install(

@@ -124,12 +124,6 @@ def test_a_shim_is_never_chosen_itself(machine: Machine) -> None:
     assert machine.choice() == ""
 
 
-def test_relative_parts_of_path_are_passed_over(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.python("work/python3")
-    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}relative")
-    assert machine.choice() == ""
-
-
 def test_the_environment_does_not_change_what_an_interpreter_says(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,12 +141,6 @@ def test_it_warns_where_only_a_versioned_one_is_left(machine: Machine, monkeypat
     assert "hookctl install" in warning
     monkeypatch.setattr(sys, "_base_executable", str(machine.root / "plain" / "python3"))
     assert interpreter.choose(os.environ) == (str(machine.root / "plain" / "python3"), "")
-
-
-def test_ask_tells_path_and_version() -> None:
-    assert interpreter.ask(sys.executable) == (sys.executable, sys.version_info[:2])
-    assert interpreter.ask("/no/such/python3") is None
-    assert interpreter.ask("/") is None
 
 
 def test_install_keeps_an_interpreter_that_still_runs_and_replaces_one_that_is_gone(

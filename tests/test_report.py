@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import unicodedata
@@ -192,28 +191,6 @@ def test_a_result_goes_to_stdout_and_the_rest_to_stderr(capsys: pytest.CaptureFi
     assert json.loads(out) == report.envelope("status", result)
     assert out.isascii() and out.replace("\n", "").isprintable()
     assert err == "hookctl: by the way\n"
-
-
-@pytest.mark.parametrize(
-    ("errors", "code", "status"), [((), 0, "ok"), ((), 10, "ok"), ((), 1, "error"), (({"code": "x"},), 1, "error")]
-)
-def test_the_status_follows_from_the_errors_and_the_exit_code(
-    errors: tuple[dict[str, object], ...], code: int, status: str
-) -> None:
-    assert report.envelope("doctor", Result({}, errors=errors, exit_code=code))["status"] == status
-
-
-def stream(encoding: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-
-
-def test_a_character_that_a_stream_does_not_have_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for encoding, expected in (("ascii", b"\\xe9<U+DCFF>\\u96ea\n"), ("latin-1", b"\xe9<U+DCFF>\\u96ea\n"),
-                               ("utf-8", b"\xc3\xa9<U+DCFF>\xe9\x9b\xaa\n")):  # fmt: skip
-        out = stream(encoding)
-        monkeypatch.setattr(sys, "stdout", out)
-        assert report.emit("é\udcff雪")
-        assert out.buffer.getvalue() == expected  # type: ignore[attr-defined]
 
 
 def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

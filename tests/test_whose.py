@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import resource
 import shutil
@@ -19,7 +18,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import load
 from hookctl.packs import guard
 from hookctl.settings import targets
-from hookctl.system import files, interpreter, owners, project
+from hookctl.system import interpreter, owners, project
 from hookctl.verbs import hosts as hosts_verb
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
@@ -255,14 +254,6 @@ def test_every_verb_refuses_a_strangers_project(
 
 
 @needs_root
-def test_so_does_one_that_names_it(isolated: Path, hookctl: Hookctl, give: Callable[..., Path]) -> None:
-    bob = give(isolated / "bob")
-    for verb in (("run", "remaining", "1"), ("install", "--host", "claude", "--scope", "project")):
-        assert hookctl(*verb, "--project", str(bob)).code == 4
-    assert os.listdir(bob) == []
-
-
-@needs_root
 def test_a_link_to_a_strangers_hookctl_is_his(isolated: Path, give: Callable[..., Path]) -> None:
     give(isolated / "bob")
     (isolated / "work" / ".hookctl").symlink_to(isolated / "bob")
@@ -401,7 +392,7 @@ def test_without_any_safe_folder_nothing_runs(
     put(isolated / "file", "")
     monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "file" / "state"))
     done = hookctl("demo")
-    assert (done.code, "no temporary folder can be made" in done.err, "TMPDIR" in done.err) == (1, True, True)
+    assert (done.code, str(isolated / "file" / "state") in done.err) == (1, True)
 
 
 def test_a_client_or_python_in_the_project_is_not_started(
@@ -686,19 +677,6 @@ def test_what_needs_no_home_asks_for_none(hookctl: Hookctl, monkeypatch: pytest.
         assert hookctl(*verb).code == 0
 
 
-def test_a_uid_without_a_name_is_no_trouble(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, fixed_python: None
-) -> None:
-    def unknown(uid: int) -> object:
-        raise KeyError(uid)
-
-    monkeypatch.setattr("pwd.getpwuid", unknown)
-    for verb in (("install", "--host", "claude"), ("status",), ("doctor",), ("uninstall",)):
-        assert hookctl(*verb).code in (0, 1)
-    monkeypatch.delenv("HOME")
-    assert hookctl("status").code == 4
-
-
 @pytest.mark.parametrize("verb", ["install --host claude", "plan --host claude", "run remaining 3", "status"])
 def test_too_few_descriptors_are_a_clear_error(isolated: Path, verb: str) -> None:
     import typer
@@ -779,15 +757,6 @@ def test_a_path_forges_no_line_of_a_message(isolated: Path, hookctl: Hookctl, mo
         assert "\u202e" not in done.out + done.err
 
 
-def test_the_file_that_is_written_has_its_mode_under_any_umask(isolated: Path) -> None:
-    old = os.umask(0o777)
-    try:
-        files.write_own(str(isolated / "a" / "b" / "c"), b"x")
-    finally:
-        os.umask(old)
-    assert json.loads(f"{(isolated / 'a' / 'b' / 'c').stat().st_mode & 0o777}") == 0o600
-
-
 # What is not a project of anybody's.
 
 
@@ -849,14 +818,6 @@ def test_uninstall_as_root_writes_nothing_in_anothers_home(
     give(isolated / "state")
     assert hookctl("uninstall").code == 1
     assert [path.name for path in (isolated / "state").iterdir()] == ["pending"]
-
-
-@pytest.mark.usefixtures("fixed_python")
-def test_a_stray_file_beside_the_modules_is_no_program(isolated: Path, hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "claude")
-    (package,) = (isolated / "data").glob("runtime/*")
-    put(package / ".DS_Store", "x")
-    assert "hook_changed" not in findings(hookctl)
 
 
 # Folders of our own that a project would have: its `.env` may set where they lie.
