@@ -49,26 +49,12 @@ _CONFIG = """\
     bigFileThreshold = 1m
 [credential]
     helper =
-[protocol]
-    version = 2
-    allow = never
-[protocol "{scheme}"]
-    allow = always
-[fetch]
-    recurseSubmodules = false
-    unpackLimit = 1
 [transfer]
     fsckObjects = true
     unpackLimit = 1
     bundleURI = false
-[submodule]
-    recurse = false
 [pack]
     threads = 1
-[gc]
-    auto = 0
-[maintenance]
-    auto = false
 [http]
     lowSpeedLimit = 100
     lowSpeedTime = 30
@@ -121,7 +107,7 @@ class Commit:
         for name in ("git/objects", "git/refs", "home", "files"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
-        for name, text in (("HEAD", _HEAD), ("config", _CONFIG.format(scheme=address.scheme))):
+        for name, text in (("HEAD", _HEAD), ("config", _CONFIG)):
             with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
                 file.write(text)
         path = safe_path(folders.environ, search(folders.cwd, folders.environ))
