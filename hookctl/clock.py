@@ -64,11 +64,9 @@ def local(moment: float) -> str:
 
 def age(span: float) -> str:
     """A duration in its two largest units, such as 11 h 58 min."""
-    rest = int(max(0, span))
-    parts: list[tuple[int, str]] = []
+    rest, words = int(max(0, span)), []
     for name, size in _NAMES.items():
-        count, rest = divmod(rest, size)
-        if count or parts:
-            parts.append((count, name))
-    words = [f"{count} {name}" for count, name in parts[:2] if count]
-    return " ".join(words) or "0 s"
+        if rest >= size or words:
+            words.append(f"{rest // size} {name}")
+            rest %= size
+    return " ".join(word for word in words[:2] if not word.startswith("0 ")) or "0 s"

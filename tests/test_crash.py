@@ -261,25 +261,23 @@ def test_a_file_torn_in_place_is_told_from_an_edit_even_if_it_parses(extra: byte
 
 
 def failing(arguments: tuple[str, ...], *faults: tuple[str, str]) -> int:
-    """Run the command in a child in which, for each of these, the first call of os for such a path fails."""
+    """Run the command in a child in which, for each of these, every call of os for such a path fails."""
     child = os.fork()
     if child == 0:
         try:
             for name, pattern in faults:
-                _fail_once(name, pattern)
+                _fail(name, pattern)
             os._exit(quiet(*arguments))
         except BaseException:
             os._exit(99)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _fail_once(name: str, pattern: str) -> None:
+def _fail(name: str, pattern: str) -> None:
     real: Callable[..., Any] = getattr(os, name)
-    failed: list[str] = []
 
     def call(path: str, *rest: Any, **options: Any) -> Any:
-        if re.search(pattern, str(path)) and not failed:
-            failed.append(path)
+        if re.search(pattern, str(path)):
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
         return real(path, *rest, **options)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -11,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -497,44 +495,6 @@ def test_an_object_that_grows_when_it_is_unpacked_is_refused(
     done = hookctl("plan", repository.ssh, *HOST, "--json")
     assert (done.code, "larger than" in error_of(done)["message"]) == (4, True)
     assert time.monotonic() - begin < 60
-
-
-def number(value: int, first: int, shift: int) -> bytes:
-    """A number as a pack has it: seven bits a byte, the last byte without the high bit."""
-    data, value = [first | value & ((1 << shift) - 1)], value >> shift
-    while value:
-        data[-1] |= 0x80
-        data, value = [*data, value & 0x7F], value >> 7
-    return bytes(data)
-
-
-def delta_bomb(size: int) -> tuple[bytes, list[str]]:
-    """A small pack with two files of this size, the second as a difference; and their ids."""
-    base, tail = bytes(size), b"tail"
-    ids = [hashlib.sha1(b"blob %d\0" % len(data) + data) for data in (base, base + tail)]
-    copies = b""
-    for start in range(0, size, 2**16):  # 0x8f: copy from this offset; a length of 0 is 64 KiB
-        copies += b"\x8f" + start.to_bytes(4, "little")
-    delta = number(size, 0, 7) + number(size + 4, 0, 7) + copies + b"\x04" + tail
-    pack = b"PACK" + (2).to_bytes(4, "big") + (2).to_bytes(4, "big")
-    pack += number(size, 0x30, 4) + zlib.compress(base)
-    pack += number(len(delta), 0x70, 4) + ids[0].digest() + zlib.compress(delta)
-    return pack + hashlib.sha1(pack).digest(), [id.hexdigest() for id in ids]
-
-
-def test_differences_that_grow_in_memory_are_refused(
-    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetch, "MEMORY", "8m")
-    pack, ids = delta_bomb(12 * 2**20)
-    assert len(pack) < 2**16
-    subprocess.run(["git", "index-pack", "--stdin"], input=pack, cwd=repository.folder, capture_output=True, check=True)
-    for id in ids:
-        repository.git("update-index", "--add", "--cacheinfo", f"100644,{id},{id}")
-    repository.git("commit", "-q", "-m", "x")
-    done = hookctl("install", repository.ssh, *HOST, "--json")
-    assert (done.code, "too much memory" in error_of(done)["message"]) == (4, True), done
-    assert is_untouched(isolated)
 
 
 def test_a_fetch_ends_in_time_with_all_its_processes(

@@ -159,14 +159,6 @@ def test_follow_survives_many_rotations(guard: Path) -> None:
     assert follower.end()[:2] == (130, "")
 
 
-def test_follow_waits_for_a_log_that_is_not_there_yet(guard: Path) -> None:
-    follower = Follower()
-    time.sleep(0.3)
-    write(guard / "x" / "events.jsonl", event(code="first"))
-    assert " first: " in follower.line()
-    assert follower.end()[0] == 130
-
-
 def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
     path = write(guard / "x" / "events.jsonl", event(code="first"))
     follower = Follower()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import unicodedata
 from pathlib import Path
@@ -124,19 +123,6 @@ def test_every_character_that_nobody_sees_is_shown_as_its_number() -> None:
         ]
         wrong += [hex(start)] if report.plain("".join(characters)) != "".join(expected) else []
     assert not wrong
-
-
-def stream(encoding: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-
-
-def test_a_character_that_a_stream_does_not_have_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for encoding, expected in (("ascii", b"\\xe9<U+DCFF>\\u96ea\n"), ("latin-1", b"\xe9<U+DCFF>\\u96ea\n"),
-                               ("utf-8", b"\xc3\xa9<U+DCFF>\xe9\x9b\xaa\n")):  # fmt: skip
-        out = stream(encoding)
-        monkeypatch.setattr(sys, "stdout", out)
-        assert report.emit("é\udcff雪")
-        assert out.buffer.getvalue() == expected  # type: ignore[attr-defined]
 
 
 def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

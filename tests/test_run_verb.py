@@ -71,19 +71,6 @@ def test_a_task_that_the_hook_could_not_read_is_refused_without_loss(
     assert run.hookctl("run", "status").code == 0
 
 
-def test_two_runs_that_make_the_folder_at_once_both_succeed(run: Run) -> None:
-    real = os.makedirs
-
-    def slow(path: str, **options: Any) -> None:
-        real(path, **options)
-        ignore = run.project / ".hookctl" / ".gitignore"
-        if run.folder.is_dir() and not ignore.exists():
-            ignore.write_text("run/\n")  # the other one was faster
-
-    run.monkeypatch.setattr("os.makedirs", slow)
-    run.does("remaining", "1")
-
-
 def test_a_file_that_never_stands_still_is_an_error_and_no_promise(run: Run) -> None:
     from hookctl.system import files
 

@@ -18,11 +18,12 @@ from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
-from hookctl.system import files, owners
+from hookctl.system import owners
 from hookctl.system.folders import Folders
 from hookctl.system.git_address import Address, is_commit
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
+from hookctl.system.temporary import folder_in
 
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
@@ -48,26 +49,12 @@ _CONFIG = """\
     bigFileThreshold = 1m
 [credential]
     helper =
-[protocol]
-    version = 2
-    allow = never
-[protocol "{scheme}"]
-    allow = always
-[fetch]
-    recurseSubmodules = false
-    unpackLimit = 1
 [transfer]
     fsckObjects = true
     unpackLimit = 1
     bundleURI = false
-[submodule]
-    recurse = false
 [pack]
     threads = 1
-[gc]
-    auto = 0
-[maintenance]
-    auto = false
 [http]
     lowSpeedLimit = 100
     lowSpeedTime = 30
@@ -76,10 +63,6 @@ _CONFIG = """\
 _TOO_LARGE = ("the repository is larger than 64 MiB", "Tell its author: a pack needs less.")
 _REASONS = {
     r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z": _TOO_LARGE,
-    r"over limit|possible repository corruption|out of memory": (
-        "git needs too much memory for the repository, or it is broken",
-        "Tell its author: a pack needs no file of that size.",
-    ),
     r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref": (
         "the repository has no such revision",
         "Name a branch, a tag, or a commit with all its 40 digits.",
@@ -123,7 +106,7 @@ class Commit:
         for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
-        for name, text in (("HEAD", _HEAD), ("config", _CONFIG.format(scheme=address.scheme))):
+        for name, text in (("HEAD", _HEAD), ("config", _CONFIG)):
             with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
                 file.write(text)
         path = safe_path(folders.environ, search(folders.cwd, folders.environ))
@@ -298,7 +281,9 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     """
     if address.scheme == "file":
         _require_own_repository(address)
-    with _cache_folder(folders.cache) as folder:
+    owners.require_own_home(folders.cache)
+    with folder_in(folders.cache, "git-") as folder:
+        _clear(folders.cache)
         commit = Commit(folder, address, folders, tell)
         if address.scheme == "file":
             commit.require_whole()
@@ -309,7 +294,7 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
 def _require_own_repository(address: Address) -> None:
     """Refuse a repository here that another user could fill while git reads it."""
     for path in (address.path, os.path.join(address.path, ".git")):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # git says so
+        with contextlib.suppress(OSError):  # git says so
             status = os.stat(path)
             if owners.is_foreign(status):
                 message = f"this repository belongs to {owners.user_name(status.st_uid)}"
@@ -317,26 +302,10 @@ def _require_own_repository(address: Address) -> None:
                 raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
 
 
-@contextlib.contextmanager
-def _cache_folder(cache: str) -> Iterator[str]:
-    """A new private folder in the cache, removed at the end with what is in it."""
-    owners.require_own_home(cache)
-    owners.require_safe(cache)
-    try:
-        files.make_folders(cache, files.PRIVATE)
-        _clear(cache)
-        folder = tempfile.TemporaryDirectory(prefix="git-", dir=cache, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise files.cannot_write(cache, error) from None
-    with folder as path:
-        yield path
-
-
 def _clear(cache: str) -> None:
     """Remove what a command that was killed has left."""
-    for name in os.listdir(cache):
-        path = os.path.join(cache, name)
-        with contextlib.suppress(FileNotFoundError):  # another command was done with it
-            is_old = time.time() - os.lstat(path).st_mtime > _OLD
-            if name.startswith("git-") and is_old:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(cache):
+            path = os.path.join(cache, name)
+            if name.startswith("git-") and time.time() - os.lstat(path).st_mtime > _OLD:
                 shutil.rmtree(path, ignore_errors=True)

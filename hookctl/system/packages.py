@@ -197,28 +197,14 @@ def _lay(packages: Packages, name: str, modules: Modules) -> None:
     staged = files.temporary_name(target)
     try:
         files.write_folder(staged, modules, packages.mode)
-        _put_in_place(staged, target)
+        _remove(target)
+        os.rename(staged, target)
         files.sync_folder(packages.path)
     except FileNotFoundError:
         raise files.Changed(target) from None
     except OSError as error:
         shutil.rmtree(staged, ignore_errors=True)
         raise files.cannot_write(target, error) from None
-
-
-def _put_in_place(staged: str, target: str) -> None:
-    """Rename a package into its place; what is there gives way, and comes back if that fails."""
-    if not os.path.lexists(target):
-        os.rename(staged, target)
-        return
-    old = files.temporary_name(target)
-    os.rename(target, old)
-    try:
-        os.rename(staged, target)
-    except OSError:
-        os.rename(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def sweep(folder: str, kept: Container[str] = ()) -> bool:
@@ -245,7 +231,7 @@ def sweep(folder: str, kept: Container[str] = ()) -> bool:
 
 
 def _remove(package: str) -> None:
-    """Remove a package by one rename, so that a kill leaves none that is half there."""
+    """Remove a package, if it is there, by one rename: a kill leaves none that is half there."""
     gone = files.temporary_name(package)
     try:
         os.rename(package, gone)

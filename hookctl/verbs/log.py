@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, events, report
@@ -51,20 +51,22 @@ def log(
 ) -> Result | None:
     """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
     earliest = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
-    _require_known("code", code, events.CODES)
-    _require_known("decision", decision, events.DECISIONS)
+    known = {"code": (*events.CODES,), "decision": events.DECISIONS}
     accepted: dict[str, Sequence[str]] = {"code": code, "decision": decision}
+    for field, words in accepted.items():
+        for word in words:
+            if word not in known[field]:
+                hint = f"Use one of: {', '.join(known[field])}."
+                raise usage_error(f"unknown {field} {word!r}", hint)
     if of_project:
         accepted["project"] = [os.path.basename(state_folder(folders.state, named(of_project)))]
 
     def is_wanted(event: dict[str, Any]) -> bool:
         hash = str(event.get("session") or "")  # its first digits name it too
-        is_session = (
-            not session or session in (hash, hash[:_SHORT]) or hash == session_hash(session)
-        )
-        if event["t"] < earliest or not is_session:
+        if session and hash != session_hash(session) and session not in (hash, hash[:_SHORT]):
             return False
-        return all(not words or event.get(field) in words for field, words in accepted.items())
+        fits = all(not words or event.get(field) in words for field, words in accepted.items())
+        return fits and event["t"] >= earliest
 
     runs = runs or json
     if follow:
@@ -114,12 +116,6 @@ def _select(
     paths = events.project_paths(folders.state)
     wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
-
-
-def _require_known(field: str, words: Iterable[str], known: Collection[str]) -> None:
-    for word in words:
-        if word not in known:
-            raise usage_error(f"unknown {field} {word!r}", f"Use one of: {', '.join(known)}.")
 
 
 def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:

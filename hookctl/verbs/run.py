@@ -33,12 +33,6 @@ from hookctl.verbs.options import ACTIONS
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
 _TELL_AFTER = 5.0  # seconds until progress is shown
-_EXIT_CODES = {
-    "done": errors.OK,
-    "stopped": errors.OK,
-    "stalled": errors.FAILED,
-    "timeout": errors.TIMED_OUT,
-}
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -131,9 +125,13 @@ def run(
     text = [Line(one) for one in lines]
     if action == "status":
         text = [Line(value, label=f"{name:10}") for name, value in _status(run_files, work, data)]
-    is_left_alone = work.is_stale or (work.remaining > 0 and work_files.has_let_go(run_files))
-    needs_a_look = data["ignored"] or is_left_alone or _find_fault(run_files)
-    exit_code = errors.FAILED if check and needs_a_look else errors.OK
+    needs_a_look = check and (
+        data["ignored"]
+        or work.is_stale
+        or (work.remaining > 0 and work_files.has_let_go(run_files))
+        or _find_fault(run_files)
+    )
+    exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
 
 
@@ -438,9 +436,10 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
     goes_on = not run_files.needs_work and work_files.is_armed(run_files)
     again = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
     text = {
-        "done": ["no work is left" + (" to wait for, but the run goes on" if goes_on else "")],
-        "stopped": [f"{mark} is set, {count}"],
-        "stalled": [f"{count}, and {unmoved}", again],
-        "timeout": [f"{count}; {waited}", "wait again, or do something else"],
+        "done": ("no work is left" + (" to wait for, but the run goes on" if goes_on else ""),),
+        "stopped": (f"{mark} is set, {count}",),
+        "stalled": (f"{count}, and {unmoved}", again),
+        "timeout": (f"{count}; {waited}", "wait again, or do something else"),
     }
-    return Result(data, tuple(text[outcome]), exit_code=_EXIT_CODES[outcome])
+    codes = {"stalled": errors.FAILED, "timeout": errors.TIMED_OUT}
+    return Result(data, text[outcome], exit_code=codes.get(outcome, errors.OK))
