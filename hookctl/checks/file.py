@@ -69,7 +69,7 @@ class File:
     @cached_property
     def sources(self) -> list[Source]:
         """The files that the host reads together with this one, the winning ones first."""
-        return [layer.source for layer in self.machine.surroundings(self.target)[0]]
+        return self.machine.surroundings(self.target)[0]
 
     @cached_property
     def reaching(self) -> Sequence[Source]:

@@ -62,8 +62,8 @@ class HostHere:
         self.hooks = [programs.add_fault(hook) for hook in reading.hooks]
         self.lost = reading.lost  # files of which it takes nothing
         user = machine.active_file(host, "user")[1]
-        layers = machine.layers(host, user, machine.start_of(host))
-        self.sources = [layer.source for layer in layers]  # the winning ones first
+        # What it reads, the winning files first.
+        self.sources = machine.sources(host, user, machine.start_of(host))
         self.variables = {**machine.environ, **effective.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
         self.running = [hook for hook in self.hooks if hook.is_started or hook.is_waiting]

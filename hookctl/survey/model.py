@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
-from hookctl.settings.effective import Source
 from hookctl.survey.scripts import name_program
 
 # The states of a hook. All but the first say why it does not run.
@@ -218,11 +217,3 @@ def _texts(values: object) -> list[str]:
     if not isinstance(values, list):
         return []
     return [value for value in values if isinstance(value, str)]
-
-
-class Layer(NamedTuple):
-    """A settings file that a host reads, with the variables that it gives."""
-
-    source: Source
-    real_path: str  # its real path
-    env: dict[str, str]

@@ -173,7 +173,7 @@ def _describe_file(
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
     target = Target(host, record.scope, path, record.project)
-    sources = [layer.source for layer in machine.surroundings(target)[0]]
+    sources = machine.surroundings(target)[0]
     shown["entries"] = _describe_entries(host, record, current, sources)
     for name in record.packs:
         shown["installs"][name] = _install_again(machine, target, record, name, settings)
