@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookctl import events, hosts
+from hookctl import clock, events, hosts
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
@@ -102,6 +102,7 @@ class Machine:
         self.reader = FileReader()
         self.read = self.reader.document
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
+        self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
