@@ -77,11 +77,6 @@ def content_digest(manifest: bytes, contents: Mapping[str, bytes]) -> str:
     return result.hexdigest()
 
 
-def with_unix_endings(data: bytes) -> bytes:
-    """The bytes with LF line ends, as they were before git's autocrlf changed them."""
-    return data.replace(b"\r\n", b"\n")
-
-
 def real(path: str) -> str:
     """The path with every link on it resolved, also where its target does not exist yet."""
     resolved = os.path.realpath(path)
