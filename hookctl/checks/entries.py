@@ -15,6 +15,7 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
 from hookctl.planner import fixes
 from hookctl.settings.targets import GUARD
+from hookctl.survey.scripts import name_program
 
 
 def judge(file: File) -> Iterator[Finding]:
@@ -69,7 +70,9 @@ def judge_disabled(file: File) -> Iterator[Finding]:
         is_part = bool(hook.name) and hook.pack in kept
         if (hook.name not in file.packs) if hook.is_values else is_part:
             continue
-        name = f"{hook.shown} ({hook.event})" if hook.event else hook.shown
+        keys = [key for key in file.host.registration.commands if key in hook.fields]
+        name = hook.name or name_program(str(hook.fields[keys[0]]) if keys else "") or "a hook"
+        name = f"{name} ({hook.event})" if hook.event else name
         yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
     for entry in file.record.disabled if file.record else ():
         if entry.id and entry.id not in kept:

@@ -69,7 +69,7 @@ class File:
     @cached_property
     def sources(self) -> list[Source]:
         """The files that the host reads together with this one, the winning ones first."""
-        return [layer.source for layer in self.machine.surroundings(self.target)[0]]
+        return self.machine.surroundings(self.target)[0]
 
     @cached_property
     def reaching(self) -> Sequence[Source]:
@@ -96,10 +96,7 @@ class File:
         """What is wrong with the programs of the hooks in the file."""
         if not self.elements and not self.packs:
             return None
-        known = {entry.id for entry in self.entries}
-        commands = [str(hook.fields.get("command")) for hook in self.elements if hook.id in known]
-        read, machine = self.machine.reader.snapshot, self.machine
-        return programs.find_fault(machine.folders, machine.records, self.target, read, commands)
+        return programs.find_fault(self.machine, self.target, self.elements)
 
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:

@@ -220,7 +220,8 @@ def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
     given = effective.variable(file.reaching, {}, name)
     scope = given.source.scope if given.source else ""
     if scope and limits.find_effect(file, name, given.text, scope) in ("", limits.OVERRIDES):
-        yield limits.report_variable(file, given.path, name, effect, f"{scope} scope")
+        values = {"setting": name, "place": f"{scope} scope", "effect": effect}
+        yield file.find("hook_environment", given.path, **values)
 
 
 # Packs' hooks, by what the runner noted of them: one that fails each time, or that never runs.

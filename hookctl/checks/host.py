@@ -61,8 +61,8 @@ class HostHere:
         self.hooks = [programs.add_fault(hook) for hook in reading.hooks]
         self.lost = reading.lost  # files of which it takes nothing
         user = machine.active_file(host, "user")[1]
-        layers = machine.layers(host, user, machine.start_of(host))
-        self.sources = [layer.source for layer in layers]  # the winning ones first
+        # What it reads, the winning files first.
+        self.sources = machine.sources(host, user, machine.start_of(host))
         self.variables = {**machine.environ, **effective.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
         self.running = [hook for hook in self.hooks if hook.is_started or hook.is_waiting]
@@ -72,10 +72,6 @@ class HostHere:
     def client(self) -> Client:
         """The host's own program, asked for its version."""
         return ask_client(self.host, self.machine.folders)
-
-    @cached_property
-    def now(self) -> float:
-        return clock.now(self.machine.environ)
 
     def _find_guards(self) -> Iterator[Guard]:
         """The guards that the host runs on the stop event, and that do something there."""
@@ -147,7 +143,7 @@ def judge_client(here: HostHere) -> Iterator[Finding]:
     lines = stops_of(here.machine, here.host)
     last = max([line["t"] for line in lines if line.get("code") == "went_on"], default=0.0)
     if last > client.since and any(file.guard for file in recorded):
-        age = clock.age(here.now - last)
+        age = clock.age(here.machine.now - last)
         does = f"went on after the guard asked it to end the turn, last {age} ago"
         yield here.find("client_old", client.path, "warning", client=client, does=does, since="")
 
@@ -219,7 +215,7 @@ def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
     found = []
     for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
         name, at = os.path.splitext(os.path.basename(path))[0], written_at(path)
-        if at is not None and since < at < here.now - _AT_WORK and _SESSION.fullmatch(name):
+        if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
             found.append((at, name))
     return sorted(found, reverse=True)[:_NEWEST]
 
@@ -255,7 +251,7 @@ def judge_stops(here: HostHere) -> Iterator[Finding]:
         return
     known = [hook for hook in hooks if any(part in hook.command for part in _KEEP_GOING)]
     for line in here.machine.log() if here.guards else ():
-        is_recent = here.now - line["t"] < _SEEN_FOR
+        is_recent = here.machine.now - line["t"] < _SEEN_FOR
         if line["host"] == here.host.name and line["code"] == "stop_loop" and is_recent:
             known = known or hooks
     if known:
@@ -292,10 +288,11 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
     for hook in here.running:
         for obstacle in hook.obstacles:
             # A pack's files and the interpreter have rules of their own.
-            is_lost = f"/{HOOK} " in obstacle.reason or f"/{PACKAGES}/" in obstacle.reason
+            path = obstacle.reason.removesuffix(" is not there")
+            is_lost = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
             if obstacle.fix == REPAIR and is_lost and hook.file not in told:
                 values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
-                yield here.find("hook_missing", hook.file, **values)
+                yield here.find("hook_missing", path, **values)
             elif obstacle.state in model.FAILING and obstacle.fix != REPAIR:
                 yield from _judge_script(here, hook, obstacle)
 
@@ -331,7 +328,8 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
         root = project.find(named, machine.environ)
     state = project.state_folder(machine.folders.state, root)
     is_brought = guard.hook.scope == "project"
-    run_files = locate(root, guard.config, machine.environ, state, here.now, is_brought=is_brought)
+    environ, now = machine.environ, machine.now
+    run_files = locate(root, guard.config, environ, state, now, is_brought=is_brought)
     active, owner = os.path.join(state, "ACTIVE"), os.path.join(run_files.folder, "OWNER")
     for path in (run_files.task, owner, active):
         fault = _find_fault(here, run_files, path)
@@ -371,7 +369,7 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
         fix = f"{name_report(run_files.task, run_files.fields)} renews it, 0 ends it."
     elif (must or guard.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
-    age, owner = clock.age(here.now - work.touched), describe_owner(run_files, work)
+    age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
     yield here.find("work_waiting", run_files.task, level, **values)
     if not but and not run_files.fields:  # else another system writes it

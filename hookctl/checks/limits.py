@@ -82,16 +82,16 @@ def judge_environment(file: File) -> Iterator[Finding]:
             effect = "" if name in ours else find_effect(file, name, value, source.scope)
             if effect:
                 level = "warning" if effect == OVERRIDES else "error"
-                setting, place = shown(name, value), f"{source.scope} scope"
-                yield report_variable(file, source.path, setting, effect, place, level)
-    environ = file.machine.environ
+                values = {"setting": shown(name, value), "place": f"{source.scope} scope"}
+                yield file.find("hook_environment", source.path, level, effect=effect, **values)
+    environ, place = file.machine.environ, "this shell"
     names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *_list_child_variables(file)}
     for name in sorted(names & environ.keys()) if file.guard else ():
         effect = find_effect(file, name, environ[name], "")
         is_set = effective.variable(file.reaching, environ, name).source
         if effect not in ("", OVERRIDES) and not is_set:
-            setting, place = shown(name, environ[name]), "this shell"
-            found = report_variable(file, place, setting, effect, place)
+            values = {"setting": shown(name, environ[name]), "place": place, "effect": effect}
+            found = file.find("hook_environment", place, **values)
             yield found._replace(path="")  # no file is at fault
 
 
@@ -132,22 +132,10 @@ def judge_env_files(here: HostHere) -> Iterator[Finding]:
             given = re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE)
             if given:
                 setting, place = ", ".join(dict.fromkeys(given)), os.path.basename(path)
-                yield report_variable(here, path, setting, OVERRIDES, place, "warning")
+                values = {"setting": setting, "place": place, "effect": OVERRIDES}
+                yield here.find("hook_environment", path, "warning", **values)
         if folder == machine.cwd_project:
             return
-
-
-def report_variable(
-    place_of: File | HostHere,
-    path: str,
-    setting: str,
-    effect: str,
-    place: str,
-    level: str = "error",
-) -> Finding:
-    """The finding about a variable that reaches the hook from a file, or from this shell."""
-    values = {"setting": setting, "place": place, "effect": effect}
-    return place_of.find("hook_environment", path, level, **values)
 
 
 def shown(name: str, value: str) -> str:

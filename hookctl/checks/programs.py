@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from hookctl.errors import HookctlError
-from hookctl.model import PackRecord, Record
+from hookctl.model import HookEntry, PackRecord
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
 from hookctl.packs.released import find_former, version_of_launcher
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top
 from hookctl.settings.targets import Target
+from hookctl.survey.machine import Machine
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, list_former, version_of
 
 MISSING, OLD, NEWER, CHANGED, UNREADABLE = "missing", "old", "newer", "changed", "unreadable"
@@ -33,21 +33,16 @@ class ProgramFault(NamedTuple):
     error: HookctlError | None = None  # why it cannot be read
 
 
-def find_fault(
-    folders: Folders,
-    records: Mapping[str, Record],
-    target: Target,
-    read: Read,
-    commands: Iterable[str],
-) -> ProgramFault | None:
+def find_fault(machine: Machine, target: Target, hooks: Iterable[HookEntry]) -> ProgramFault | None:
     """What is wrong with the programs of a target's data folder or project; None if nothing is.
 
-    `commands` are those of hookctl that stand in the settings, as they are on record.
+    `hooks` are those of hookctl that stand in the settings.
     """
+    folders, read = machine.folders, machine.reader.snapshot
     top = own_top(folders, target)
     hook = os.path.join(top, HOOK)
     try:
-        expected = list_programs(records, target, folders)
+        expected = list_programs(machine.records, target, folders)
         launcher = read(hook).data
     except HookctlError as error:
         return ProgramFault(UNREADABLE, error.path or hook, error=error)
@@ -68,7 +63,8 @@ def find_fault(
         for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
             if name.endswith(".py") and os.path.join(folder, name) not in expected:
                 return ProgramFault(CHANGED, os.path.join(folder, name))
-    return _find_former_fault(top, read) if any(map(FORMER_CALL.search, commands)) else None
+    is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in hooks)
+    return _find_former_fault(top, read) if is_former else None
 
 
 def _find_former_fault(top: str, read: Read) -> ProgramFault:

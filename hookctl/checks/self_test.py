@@ -165,7 +165,8 @@ def _ask(python: str, place: str, question: Question, promised: str, kept: list[
     hook = _lay_programs(project, host.name, config)
     variables = _confine(given, question.of_project, config, project)
     own = {name: text for name, text in variables.items() if name not in question.of_project}
-    settings = _read_settings(config, own, project)
+    confined = confine(dict(config), project, own)
+    settings = guard_module("settings").Settings(confined, env=variables_of(own))
     session = settings.owner.strip() if settings.owner and not question.is_shared else _SESSION
     _lay_work(project, settings, own, session)
     state = os.path.join(place, "state")
@@ -212,12 +213,6 @@ def _confine(
         elif name in of_project:
             variables[name] = os.path.join(os.path.dirname(project), "nowhere")
     return variables
-
-
-def _read_settings(config: Mapping[str, Any], variables: Mapping[str, str], project: str) -> Any:
-    """The settings as the guard reads them."""
-    config = confine(dict(config), project, variables)
-    return guard_module("settings").Settings(config, env=variables_of(variables))
 
 
 def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session: str) -> None:

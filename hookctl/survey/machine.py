@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookctl import events, hosts
+from hookctl import clock, events, hosts
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
@@ -17,7 +17,6 @@ from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Target, active_file, variant_of_file
-from hookctl.survey.model import Layer
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
@@ -103,11 +102,12 @@ class Machine:
         self.reader = FileReader()
         self.read = self.reader.document
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
+        self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
         self._hosts: dict[str, Host] = {}
         self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
-        self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
+        self._sources: dict[tuple[str, ...], list[Source]] = {}
         self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
         self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
@@ -195,21 +195,20 @@ class Machine:
         document = self.reader.patient_document(target.path, target.host.format)[1]
         return None if document.value is MISSING else document
 
-    def layers(self, host: Host, users: str, start: str) -> tuple[Layer, ...]:
+    def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = (host.name, host.variant, users, start)
-        if key not in self._layers:
-            found = effective.sources(self.folders, host, users, start, self.read)
-            self._layers[key] = tuple(map(self._layer, found))
-        return self._layers[key]
+        if key not in self._sources:
+            self._sources[key] = effective.sources(self.folders, host, users, start, self.read)
+        return self._sources[key]
 
-    def surroundings(self, target: Target) -> tuple[tuple[Layer, ...], tuple[Switch, ...]]:
+    def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
         """The files that the host reads together with one, and the switches that are set there."""
         host, user_path = target.host, target.path
         if target.scope != "user":
             user_path = self.active_file(host, "user")[1]
         start = target.project or self.start_of(host)
-        return self.layers(host, user_path, start), self.switches(host, user_path, start)
+        return self.sources(host, user_path, start), self.switches(host, user_path, start)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
@@ -219,10 +218,6 @@ class Machine:
             found = switches.find(self.folders, host, users, start, scopes, self.read)
             self._switches[key] = found
         return self._switches[key]
-
-    def _layer(self, source: Source) -> Layer:
-        real_path = self.reader.snapshot(source.path).path
-        return Layer(source, real_path, effective.variables([source]))
 
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""

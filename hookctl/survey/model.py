@@ -10,7 +10,6 @@ from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
 from hookctl.receipts.model import Runs
-from hookctl.settings.effective import Source
 from hookctl.survey.scripts import name_program
 
 # The states of a hook. All but the first say why it does not run.
@@ -216,11 +215,3 @@ def _texts(values: object) -> list[str]:
     if not isinstance(values, list):
         return []
     return [value for value in values if isinstance(value, str)]
-
-
-class Layer(NamedTuple):
-    """A settings file that a host reads, with the variables that it gives."""
-
-    source: Source
-    real_path: str  # its real path
-    env: dict[str, str]

@@ -24,6 +24,7 @@ from hookctl.output.lines import amount
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.report import progress
+from hookctl.settings import effective
 from hookctl.survey import ids
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.machine import Machine
@@ -225,9 +226,9 @@ def _environ(
     """
     environ = dict(machine.environ)
     user = machine.active_file(host, "user")[1]
-    for layer in reversed(machine.layers(host, user, start) if host.env_path else ()):
-        if layer.source.scope in _OF_USER or is_project_run:
-            environ |= layer.env
+    for source in reversed(machine.sources(host, user, start) if host.env_path else ()):
+        if source.scope in _OF_USER or is_project_run:
+            environ |= effective.variables([source])
     return environ
 
 

@@ -172,23 +172,19 @@ def _describe_file(
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
     target = Target(host, record.scope, path, record.project)
-    sources = [layer.source for layer in machine.surroundings(target)[0]]
+    sources = machine.surroundings(target)[0]
     shown["entries"] = _describe_entries(host, record, current, sources)
     for name in record.packs:
         shown["installs"][name] = _install_again(machine, target, record, name, settings)
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    commands = [
-        str(hook.fields.get("command")) for hook in current.elements if hook.pack in record.packs
-    ]
-    read = machine.reader.snapshot
-    fault = programs.find_fault(machine.folders, machine.records, target, read, commands)
+    fault = programs.find_fault(machine, target, current.elements)
     if fault and fault.kind != programs.OLD:
         shown["program"] = f"{tilde(fault.path)} is {fault.kind}"
         shown["keeps_at_work"] = False if fault.kind == programs.MISSING else None
     elif settings:
-        config = read_config(record.packs[GUARD].config, read)
+        config = read_config(record.packs[GUARD].config, machine.reader.snapshot)
         own = [source for source in sources if source.path == path]
         reaching = own if own and host.env_field else sources
         hooks = [hook for hook in ours if hook.owner == GUARD]
