@@ -132,11 +132,13 @@ class TomlDocument(Document):
         return self._put(path, BREAK.sub(lambda _: self._line_end, text))
 
     def insert_raw(self, path: Path, text: str) -> TomlDocument:
-        """Put a source text from an earlier raw() above an item in brackets."""
+        """Put a source text from an earlier raw() above another item."""
         *above, index = path
-        items = self.get(tuple(above))
-        items.insert(int(index), self._value_of(path, text))
-        return self._rewritten(tuple(above), items)
+        listed, value = tuple(above), self._value_of(path, text)
+        items = self.get(listed)
+        if not self._bracketed(listed):
+            return self.insert_block(path, self.append(listed, value).block((*listed, len(items))))
+        return self._rewritten(listed, [*items[: int(index)], value, *items[int(index) :]])
 
     def append(self, path: Path, value: Any) -> TomlDocument:
         """Add an element at the end of the array at path; creates the array if it is missing."""

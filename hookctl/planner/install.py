@@ -72,7 +72,7 @@ def plan_install(
                 error.say_unwritten()
             raise
     with_approvals = drafts
-    if any(draft.host.trust.gate for draft in drafts):
+    if sources.has_disabled or any(draft.host.trust.gate for draft in drafts):
         with_approvals = _decide_on_approvals(sources, records, drafts, pack, choice)
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     plans = [plan_file(records, draft) for draft in (*with_approvals, *rules_drafts)]
@@ -98,9 +98,9 @@ def _decide_on_approvals(
             continue
         approvals.install(draft, pack.name)
     if choice.enables and sources.has_disabled:
-        from hookctl.planner.disable import put_back_switches  # late: few have anything disabled
+        from hookctl.planner.disable import forget  # late: few have anything disabled
 
-        put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
+        forget(drafts, (pack.name,), approvals.open_beside)
     return approvals.drafts
 
 
@@ -198,10 +198,10 @@ def _decide_on_file(
     target = draft.target
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
-    if choice.enables and (draft.disabled or draft.sources.has_disabled):
-        from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
+    if choice.enables and draft.disabled:
+        from hookctl.planner.disable import without_packs  # late: few have anything disabled
 
-        put_back_packs(draft, (pack.name,), tells=True)
+        draft.disabled = without_packs(draft.disabled, (pack.name,))
     draft.drop_stranded_hooks(pack.name)
     if pack.name == GUARD:
         content = guard_content(draft, records, pack, choice)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.masking import masked, masked_text
-from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Path, Record, Wanted
+from hookctl.model import WRAP, Action, DropHook, Entry, PackRecord, Record, Wanted
 from hookctl.packs import guard
 from hookctl.packs.choices import settings_from
 from hookctl.packs.model import Pack
@@ -76,11 +76,11 @@ def plan_uninstall(
             staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
     approvals = Approvals(sources, records, drafts)
     if sources.has_disabled:
-        from hookctl.planner.disable import put_back_switches  # late, too
+        from hookctl.planner.disable import forget  # late: few have anything disabled
 
         for draft, removal in zip(drafts, left, strict=True):
             try:
-                put_back_switches([draft], removal.packs, approvals.open_beside)
+                forget([draft], removal.packs, approvals.open_beside)
             except HookctlError as error:
                 approvals.unread.append(error)
     for draft, removal in zip(drafts, left, strict=True):
@@ -135,11 +135,8 @@ def _decide_on_file(
 ) -> None:
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
-    disabled = {entry.id or entry.path for entry in draft.disabled}
-    if disabled or draft.sources.has_disabled:
-        from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
-
-        put_back_packs(draft, packs)
+    if draft.disabled:
+        _drop_disabled(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
     for name in reversed(packs):
@@ -150,17 +147,21 @@ def _decide_on_file(
         except HookctlError as error:
             raise _with_manual_steps(error, draft.host, draft.entries, packs) from None
         draft.packs.pop(name, None)
-    draft.actions = [_as_disabled(action, disabled) for action in draft.actions]
     update_other_packs(draft)
     draft.kept += _describe_placeholders(draft)
     _remove_files(records, others, packs, known, draft)
 
 
-def _as_disabled(action: Action, disabled: Container[Path | str]) -> Action:
-    """The line about an entry; of one that was disabled nothing leaves the file."""
-    if action.action != "remove" or (action.id or action.path) not in disabled:
-        return action
-    return action._replace(action="drop", from_state="disabled", reason="it was disabled")
+def _drop_disabled(draft: Draft, packs: tuple[str, ...]) -> None:
+    """Take what is disabled of these packs off the record; in the file there is nothing of it."""
+    from hookctl.planner.disable import without_packs  # late: few have anything disabled
+
+    rest = without_packs(draft.disabled, packs)
+    for entry in draft.disabled:
+        if entry not in rest and entry.kind != "container":
+            states, owners = ("disabled", "free", "it was disabled"), tuple(entry.owners)
+            draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states, owners))
+    draft.disabled = rest
 
 
 def _wants_of(records: Records, draft: Draft, pack: Pack | None) -> list[Wanted]:

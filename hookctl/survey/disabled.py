@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import codex
 from hookctl.ledger import disabled as book
-from hookctl.ledger.disabled import HOOK, SWITCH, DisabledFile, DisabledHook
+from hookctl.ledger.disabled import HOOK, SWITCH, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import ids
@@ -46,19 +46,11 @@ def read_disabled(folders: Folders) -> DisabledHooks:
         known = book.load(folders)
     except HookctlError as error:
         return DisabledHooks(error=Unreadable(error.path, error.line, error.message))
-    return DisabledHooks(tuple(_find_away(known)) if known else ())
+    if not known:
+        return DisabledHooks()
+    from hookctl.planner.disable import find_away  # late, too
 
-
-def _find_away(known: Mapping[str, DisabledFile]) -> Iterator[Wanted]:
-    """What is not back in its file."""
-    from hookctl.planner.disable import Wanted, target_of_file  # late, too
-
-    for path, file in known.items():
-        target = target_of_file(file, path)
-        document = _read(target.path, target.host.format)
-        for hook in file.hooks:
-            if document is None or not book.is_back(target.host, document, hook):
-                yield Wanted(path, hook)
+    return DisabledHooks(tuple(find_away(known, _read)))
 
 
 def _read(path: str, format: str) -> Document | None:

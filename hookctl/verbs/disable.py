@@ -10,13 +10,14 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.ledger import store
+from hookctl.ledger.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
+from hookctl.planner.disable import plan_disable
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import top, variant_of_record
+from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.ids import find
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
@@ -49,9 +50,9 @@ def disable(
         selection = _Selection(folders, load_hosts(host))
         for text in ids:
             selection.add(text)
-        hooks, values = selection.chosen()
-        make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
-        projects = {one.project for one in (*hooks, *values) if one.scope == "project"}
+        chosen = selection.chosen(clock.now(folders.environ))
+        make_plan = partial(plan_disable, sources, chosen)
+        projects = {target.project for target, _ in chosen if target.scope == "project"}
         plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     done = list(_describe_done(selection))
     text = plan_text(plan, dry_run=dry_run, done=done)
@@ -134,32 +135,37 @@ class _Selection:
             return
         raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
 
-    def chosen(self) -> tuple[list[Chosen], list[ChosenValues]]:
+    def chosen(self, now: float) -> list[tuple[Target, DisabledHook]]:
         """The hooks, and the values of the packs of which no hook stays."""
-        hooks = [self._choose(hook) for hook in self._hooks.values()]
-        values = []
+        chosen = [self._choose(hook, now) for hook in self._hooks.values()]
         for key, pack in sorted(self._packs | set(self._emptied_packs())):
             record = self._records[key]
             path = store.current_path(self._records, key)
             host = variant_of_record(hosts.load(record.host), record, path)
-            values.append(ChosenValues(host, record.scope, path, record.project, pack))
-        return hooks, values
+            target = Target(host, record.scope, path, record.project)
+            values = DisabledHook(host.name, record.scope, path, (), name=pack, since=now)
+            chosen.append((target, values))
+        return chosen
 
-    def _choose(self, hook: Hook) -> Chosen:
+    def _choose(self, hook: Hook, now: float) -> tuple[Target, DisabledHook]:
         is_inside = hook.scope != "user" and hook.file.startswith(top(self._here))
-        return Chosen(
-            hook.within.host,
-            hook.scope,
-            hook.file,
-            self._here if is_inside else "",
-            hook.path,
-            hook.event,
-            hook.matcher,
-            hook.fields,
-            hook.own_id,
-            hook.id.partition("#")[0],
-            self._is_named_alone(hook),
+        host, project = hook.within.host, self._here if is_inside else ""
+        step, names = Step(HOOK, hook.path), host.list_key("names")
+        if names and self._is_named_alone(hook):
+            step = Step(NAME, names, str(hook.fields.get("name", hook.command)))
+        disabled = DisabledHook(
+            host=host.name,
+            scope=hook.scope,
+            file=hook.file,
+            steps=(step,),
+            event=hook.event,
+            matcher=hook.matcher,
+            fields=plain_fields(hook.fields),
+            id=hook.id.partition("#")[0],
+            name=hook.own_id,
+            since=now,
         )
+        return Target(host, hook.scope, hook.file, project), disabled
 
     def _is_named_alone(self, hook: Hook) -> bool:
         """Whether its host's list of disabled hooks would mean no hook that is to go on."""
