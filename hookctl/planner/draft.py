@@ -5,7 +5,7 @@ A `Draft` is opened once, changed by what the verb decides, and finished as a `F
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
@@ -99,7 +99,6 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
-        self.made: Sequence[str] = ()  # the file and its folders, if a disable made them for us
         # The last reading, and its arguments:
         self._current: Current | None = None
         self._current_document: Document | None = None
@@ -358,9 +357,6 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
-    if draft.made and not edited.strip():
-        draft.rmdirs += draft.made[1:]
-        return None
     if record and draft.is_exact:
         backup = draft.sources.backup(record.sha256_before)
         if backup is not None and _has_same_values(record.format, backup, draft.document):
