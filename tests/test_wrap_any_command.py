@@ -15,7 +15,7 @@ from hookctl.hosts.shapes import Shape
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
 from hookctl.planner.sources import Sources
-from hookctl.planner.wraps import WrapRequest, unwrap_hooks, wrap_hooks
+from hookctl.planner.wraps import unwrap_hooks, wrap_hooks
 from hookctl.settings.targets import Target
 from hookctl.system import files, folders
 
@@ -41,15 +41,15 @@ def test_any_command_comes_back_as_it_was_written(command: str, escaped: bool, i
     handler = {"type": "command", "command": command, "timeout": 5}
     text = json.dumps({"hooks": {"Stop": [{"hooks": [handler]}] * copies}}, ensure_ascii=escaped, indent=indent)
     document = JsonDocument.parse(text.encode())
-    request = WrapRequest(command, "1", tempfile.gettempdir(), "/usr/bin/python3")
+    request = command, "1", tempfile.gettempdir(), "/usr/bin/python3"
     if shapes.is_ours(command):
         return
     draft = drafted(document)
-    wrap_hooks(draft, request)
+    wrap_hooks(draft, *request, force=False)
     handlers = [handler for _, handler, _ in shapes.handlers(Shape(), draft.document.value)]
     assert [wrapping.original_of(handler["command"]) for handler in handlers] == [command] * copies
     wrapped = draft.document
-    wrap_hooks(draft, request)
+    wrap_hooks(draft, *request, force=False)
     assert draft.document is wrapped
     unwrap_hooks(draft)
     assert draft.document.data == text.encode()

@@ -114,13 +114,12 @@ def _wrap_hooks(draft: Draft, pack: Pack, choice: Choice, config: str, settings:
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
     if choice.settings.wrap is None and not any(id.startswith(WRAP) for id in ids):
         return False
-    from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
+    from hookctl.planner.wraps import wrap_hooks  # late: few installs wrap a hook
 
     text = choice.settings.wrap
     if choice.reset and text is None:
         text = ""
-    request = WrapRequest(text, pack.version, config, settings.python, choice.force)
-    return wrap_hooks(draft, request)
+    return wrap_hooks(draft, text, pack.version, config, settings.python, force=choice.force)
 
 
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
