@@ -264,6 +264,44 @@ def test_an_edit_meanwhile_stays_and_the_hook_comes_behind_its_neighbour(
     assert after["model"] == "other" and not book(isolated).exists()
 
 
+def test_an_edit_elsewhere_leaves_every_other_byte(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
+    ids = disabled_here(hookctl, path, "two", "three")
+    path.write_text(path.read_text().replace('"model": "m"', '"model":   "edited"'))
+    run(hookctl, "enable", ids[0])
+    run(hookctl, "install", "--host", "claude")
+    run(hookctl, "enable", ids[1])
+    run(hookctl, "uninstall")
+    assert path.read_text() == THEIRS.replace('"model": "m"', '"model":   "edited"')
+
+
+def test_a_hook_without_a_former_predecessor_comes_back_in_front(hookctl: Hookctl, isolated: Path) -> None:
+    lines = [
+        '{"hooks": {"Stop": [{"hooks": [',
+        '  {"type": "command",   "command": "x"},',
+        '  {"type": "command", "command": "b"}',
+        "]}]}}",
+    ]
+    path = put(isolated / "home" / ".claude" / "settings.json", "\n".join(lines))
+    ids = disabled_here(hookctl, path, "x")
+    new = '  {"type": "command", "command": "new"},'
+    path.write_text("\n".join([lines[0], new, *lines[2:]]))
+    run(hookctl, "enable", *ids)
+    assert path.read_text() == "\n".join([*lines[:2], new, *lines[2:]])
+
+
+def test_a_hook_comes_back_above_others_and_each_keeps_its_comments(hookctl: Hookctl, isolated: Path) -> None:
+    head = "hooks:\n  pre_verify:\n"
+    twin, other = '  - command: "twin"\n    timeout: 41\n', "  - command: other # of other\n"
+    path = put(isolated / "home" / ".hermes" / "config.yaml", f"{head}{twin}{other}{twin}")
+    run(hookctl, "disable", listed(hookctl, path, "hermes")[0]["id"], "--host", "hermes")
+    edited = "    # above\n    - command: other # new\n    - command: twin # keep me\n      timeout: 41\n"
+    path.write_text(head + edited)
+    gone = [hook["id"] for hook in listed(hookctl, path, "hermes") if hook["state"] == "disabled"]
+    run(hookctl, "enable", *gone)
+    assert path.read_text() == f'{head}    - command: "twin"\n      timeout: 41\n{edited}'
+
+
 def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isolated: Path) -> None:
     path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
     ids = disabled_here(hookctl, path, "two")
@@ -372,7 +410,8 @@ def test_codex_has_a_switch_for_each_hook_and_its_file_stays(
         return
     config.write_text(config.read_text() + "[profile]\nx = 1\n")
     run(hookctl, "enable", ids[0])
-    assert config.read_text().split() == f"{text}[profile]\nx = 1\n".split() and not book(isolated).exists()
+    after = [line for line in config.read_text().splitlines() if line]
+    assert after == f"{text}[profile]\nx = 1\n".splitlines() and not book(isolated).exists()
 
 
 def test_uninstall_takes_the_hosts_own_switches_of_a_pack_along(hookctl: Hookctl, isolated: Path) -> None:
@@ -469,11 +508,9 @@ def test_tables_come_back_with_their_comments_wherever_somebody_has_edited(
     assert "hooks" not in left
     path.write_bytes(written(EDITS[edit](left, new)))
     run(hookctl, "enable", *ids)
-    wanted, after = written(EDITS[edit](text, new)), path.read_bytes()
-    assert sorted(after.split()) == sorted(wanted.split())
-
-
-# Lines.
+    assert sorted(path.read_bytes().split()) == sorted(written(EDITS[edit](text, new)).split())
+    commands = [hook["command"] for hook in listed(hookctl, path, host)]
+    assert commands == ["bell", "two", *(["three"] if "hook" in edit else [])]
 
 
 def test_a_plugin_that_had_no_settings_comes_back_and_one_that_hookctl_made_goes(

@@ -111,9 +111,12 @@ class TomlDocument(Document):
 
     def insert_raw(self, path: Path, text: str) -> TomlDocument:
         *above, index = path
-        items = list(self.get(tuple(above)))
-        items.insert(int(index), self._value_of(path, text))
-        return self._rewritten(tuple(above), items)
+        listed, value = tuple(above), self._value_of(path, text)
+        items = list(self.get(listed))
+        if not self._bracketed(listed):
+            return self.insert_block(path, self.append(listed, value).block((*listed, len(items))))
+        items.insert(int(index), value)
+        return self._rewritten(listed, items)
 
     def _append(self, path: Path, index: int, value: Any) -> TomlDocument:
         if self._bracketed(path):

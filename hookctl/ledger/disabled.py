@@ -8,7 +8,7 @@ text without some of its steps, and no edit of a disable has to be undone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
@@ -70,11 +70,11 @@ class DisabledHook(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """A text of a file, what is disabled of it, and the digest of the bytes that this left."""
+    """A text of a file, and what is disabled of it."""
 
     text: str
-    after: str
     hooks: tuple[DisabledHook, ...]
+    after: str = ""  # 0.2.0 had the digest of what is left of the text
 
 
 class DisabledFile(NamedTuple):
@@ -86,12 +86,19 @@ class DisabledFile(NamedTuple):
     known_as: str  # the path as the host has it
     project: str = ""  # its real path
     layers: tuple[Layer, ...] = ()
-    made: tuple[str, ...] = ()  # the file and the folders above it, where a disable made them
+    made: tuple[str, ...] = ()  # 0.2.0 had the file and its folders, where a disable made them
 
     @property
     def hooks(self) -> tuple[DisabledHook, ...]:
         """All that is disabled, the first one first."""
         return tuple(hook for layer in self.layers for hook in layer.hooks)
+
+    def keep(self, is_kept: Callable[[DisabledHook], bool]) -> DisabledFile:
+        """The file with some of its hooks; a layer goes with its last one."""
+        layers = [
+            layer._replace(hooks=tuple(filter(is_kept, layer.hooks))) for layer in self.layers
+        ]
+        return self._replace(layers=tuple(layer for layer in layers if layer.hooks))
 
 
 class _Book(NamedTuple):
@@ -119,7 +126,9 @@ def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None
     return dump_object(_VERSION_KEY, _Book(_rename(kept, folders.shorten)))
 
 
-def _rename(disabled: Mapping[str, DisabledFile], change: Any) -> dict[str, DisabledFile]:
+def _rename(
+    disabled: Mapping[str, DisabledFile], change: Callable[[str], str]
+) -> dict[str, DisabledFile]:
     """The files with all their paths changed from or to their form on disk."""
     renamed = {}
     for path, file in disabled.items():
@@ -127,10 +136,10 @@ def _rename(disabled: Mapping[str, DisabledFile], change: Any) -> dict[str, Disa
         for layer in file.layers:
             hooks = [hook._replace(file=change(hook.file)) for hook in layer.hooks]
             layers.append(layer._replace(hooks=tuple(hooks)))
-        known_as, project = change(file.known_as), file.project and change(file.project)
-        file = file._replace(known_as=known_as, project=project, layers=tuple(layers))
-        file = file._replace(made=tuple(map(change, file.made)))
-        renamed[change(path)] = file
+        project = file.project and change(file.project)
+        renamed[change(path)] = file._replace(
+            known_as=change(file.known_as), project=project, layers=tuple(layers)
+        )
     return renamed
 
 
@@ -154,24 +163,16 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def count_equal(host: Host, document: Document, hook: DisabledHook) -> int:
     """How many hooks of a file are equal to one that is or was in it."""
-    return len(list(find_equal(host, document, hook)))
-
-
-def find_equal(host: Host, document: Document, hook: DisabledHook) -> Iterable[Path]:
-    """The paths of the hooks of a file that are equal to one that is or was in it."""
     if hook.name:
-        for element in shapes.elements(host.shape, document.value):
-            if element.id == hook.name and shapes.event_of(host.shape, element.path) == hook.event:
-                yield element.path
-        return
-    wanted = command_of(host, hook.fields)
+        ours = shapes.elements(host.shape, document.value)
+        named = [element.path for element in ours if element.id == hook.name]
+        return sum(shapes.event_of(host.shape, path) == hook.event for path in named)
+    wanted, number = (hook.event, hook.matcher, command_of(host, hook.fields)), 0
     for path, handler, group in shapes.handlers(host.shape, document.value):
-        if shapes.event_of(host.shape, path) != hook.event:
-            continue
-        matcher = group.get("matcher")
-        is_alike = (matcher if isinstance(matcher, str) else "") == hook.matcher
-        if is_alike and command_of(host, handler) == wanted:
-            yield path
+        matcher = group.get("matcher") if isinstance(group.get("matcher"), str) else ""
+        event = shapes.event_of(host.shape, path)
+        number += (event, matcher, command_of(host, handler)) == wanted
+    return number
 
 
 def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
@@ -196,39 +197,25 @@ def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
 
 def with_returned(host: Host, record: Record, document: Document) -> Record:
     """The record with the disabled entries that are in the file again: there the file wins."""
-    if not record.disabled:
-        return record
     root = {} if document.value is MISSING else document.value
-    ids = {hook.id for hook in shapes.elements(host.shape, root)}
-    returned = [entry for entry in record.disabled if _is_there(document, entry, ids)]
-    if not returned:
-        return record
-    return enabled(record, returned)
+    ids = {hook.id for hook in shapes.elements(host.shape, root)} if record.disabled else set()
+    returned = [
+        entry
+        for entry in record.disabled
+        if (entry.id in ids if entry.id else document.get(entry.path) == entry.written)
+    ]
+    entries, disabled = enabled(record.entries, record.disabled, returned)
+    return record._replace(entries=entries, disabled=disabled)
 
 
-def _is_there(document: Document, entry: Entry, ids: set[str]) -> bool:
-    if entry.kind == "leaf":
-        return bool(document.get(entry.path) == entry.written)
-    return entry.kind == "element" and entry.id in ids
-
-
-def enabled(record: Record, entries: Iterable[Entry]) -> Record:
-    """The record with some of its disabled entries among the others again."""
-    back, rest = split_entries(record.disabled, entries)
-    return record._replace(entries=join(record.entries, back), disabled=rest)
-
-
-def split_entries(
-    disabled: tuple[Entry, ...], entries: Iterable[Entry]
+def enabled(
+    entries: tuple[Entry, ...], disabled: tuple[Entry, ...], returned: Sequence[Entry]
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """These entries with the containers that they are in, and the other disabled ones."""
-    chosen = [entry for entry in entries if entry.kind != "container"]
-    needed = {entry.path[:length] for entry in chosen for length in range(1, len(entry.path) + 1)}
-    back, rest = [], []
-    for entry in disabled:
-        is_needed = entry.kind == "container" and entry.path in needed
-        (back if entry in chosen or is_needed else rest).append(entry)
-    return tuple(back), tuple(rest)
+    """The entries with those that return, and the containers; what is left of the disabled ones."""
+    if not any(entry.kind != "container" for entry in returned):
+        return entries, disabled
+    back = [entry for entry in disabled if entry in returned or entry.kind == "container"]
+    return join(entries, back), tuple(entry for entry in disabled if entry not in back)
 
 
 def join(entries: tuple[Entry, ...], more: Iterable[Entry]) -> tuple[Entry, ...]:

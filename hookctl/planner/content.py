@@ -42,13 +42,13 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     hooks, wraps_any = shapes.elements(draft.host.shape, draft.document.value or {}), False
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
     if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
-        from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
+        from hookctl.planner.wraps import wrap_hooks  # late: few installs wrap a hook
 
         text = choice.settings.wrap
         if choice.reset and text is None:
             text = ""
-        request = WrapRequest(text, pack.version, config, settings.python, choice.force)
-        wraps_any = wrap_hooks(draft, request)
+        python, version = settings.python, pack.version
+        wraps_any = wrap_hooks(draft, text, version, config, python, force=choice.force)
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []

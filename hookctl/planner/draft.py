@@ -6,7 +6,7 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hookctl.documents import MISSING, Document, formats
@@ -89,7 +89,6 @@ class Draft:
         self.changes: list[Change] = []
         self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
-        self.made: Sequence[str] = ()  # the file and its folders, if a disable made them for us
         self.packages: list[Packages] = []
         # When it is finished:
         self.after, self.record = snapshot.data, record
@@ -207,9 +206,6 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
-    if draft.made and not edited.strip():
-        draft.rmdirs += draft.made[1:]
-        return None
     before = None
     if record and record.sha256_before:
         backup = draft.sources.backup(record.sha256_before)

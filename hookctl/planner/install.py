@@ -79,7 +79,7 @@ def plan_install(
                 error.say_unwritten()
             raise
     with_approvals = drafts
-    if any(draft.host.trust.gate for draft in drafts):
+    if sources.has_disabled or any(draft.host.trust.gate for draft in drafts):
         from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
 
         approvals = Approvals(sources, records, drafts)
@@ -87,9 +87,9 @@ def plan_install(
             if not draft.conflicts and pack.name in draft.packs:
                 approvals.install(draft, pack.name)
         if choice.enables and sources.has_disabled:
-            from hookctl.planner.disable import put_back_switches  # late: few have any
+            from hookctl.planner.disable import forget  # late: few have anything disabled
 
-            put_back_switches(drafts, (pack.name,), approvals.open_beside, tells=True)
+            forget(drafts, (pack.name,), approvals.open_beside)
         with_approvals = approvals.drafts
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     every = [*with_approvals, *rules_drafts]
@@ -182,10 +182,10 @@ def _decide_on_file(
     target = draft.target
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
-    if choice.enables and (draft.disabled or draft.sources.has_disabled):
-        from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
+    if choice.enables and draft.disabled:
+        from hookctl.planner.disable import without_packs  # late: few have anything disabled
 
-        put_back_packs(draft, (pack.name,), tells=True)
+        draft.disabled = without_packs(draft.disabled, (pack.name,))
     draft.drop_stranded_hooks(pack.name)
     if pack.name == GUARD:
         wants, brought, record = guard_content(draft, records, pack, choice)

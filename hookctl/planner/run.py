@@ -182,17 +182,20 @@ def changed_meanwhile() -> HookctlError:
 
 def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
-    from hookctl.ledger import traces  # late: only 0.2.0 traced hooks
-    from hookctl.planner.traces import plan_end  # late, too
+    from hookctl.planner.traces import plan_end, read_traced  # late: only 0.2.0 traced hooks
 
-    for path, file in traces.read(folders).items():
-        name, projects = file.known_as, [file.project] if file.project else []
-        sources = Sources(folders)
+    is_ended = True
+    for file in read_traced(folders):
+        target, sources = file.target, Sources(folders)
+        projects = [target.project] if target.project else []
         try:
-            plan = carry_out(sources, partial(plan_end, sources, path), say, projects=projects)
+            plan = carry_out(sources, partial(plan_end, sources, file), say, projects=projects)
         except HookctlError as error:
-            say(Message(f"{name} stays traced: {error}", "traced", path=name))
+            say(Message(f"{target.path} stays traced: {error}", "traced", path=target.path))
+            is_ended = False
             continue
         count = sum(len(planned.actions) for planned in plan.files)
-        text = f"tracing has ended: {count} of its hooks changed back: {name}"
-        say(Message(text, "trace_ended", "info", file.host, name))
+        text = f"tracing has ended: {count} of its hooks changed back: {target.path}"
+        say(Message(text, "trace_ended", "info", target.host.name, target.path))
+    if is_ended:
+        os.unlink(folders.traces)

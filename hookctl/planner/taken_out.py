@@ -1,14 +1,13 @@
 """The text of a settings file without disabled hooks, and with them again.
 
 Both are made from a text of the file as it was before, and the steps that a disable made in it. As
-long as nobody else has edited the file, what is put back is exactly that text. Otherwise the hook
-goes behind its former neighbour.
+long as nobody else has edited the file, what is put back is exactly that text. Otherwise each hook
+goes behind its nearest former predecessor that is still there, else in front.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hookctl.documents import MISSING, Document, formats
@@ -24,18 +23,14 @@ from hookctl.ledger.disabled import (
     DisabledHook,
     Layer,
     Step,
+    count_equal,
 )
 from hookctl.model import DropHook, DropValue, Edit, HookEntry, Path, Prune, Put
 
 
-def steps_of(hooks: Iterable[DisabledHook]) -> list[Step]:
-    """All steps of some hooks."""
-    return [step for hook in hooks for step in hook.steps]
-
-
-def without(host: Host, before: Document, steps: Iterable[Step]) -> Document:
-    """The document after these steps, whose paths are those before the first of them."""
-    steps = list(steps)
+def without(host: Host, before: Document, hooks: Iterable[DisabledHook]) -> Document:
+    """The document after the steps of these hooks, whose paths are those before all of them."""
+    steps = [step for hook in hooks for step in hook.steps]
     edits: list[Edit] = []
     for step in steps:
         if step.kind == HOOK:
@@ -54,15 +49,12 @@ def without(host: Host, before: Document, steps: Iterable[Step]) -> Document:
     return document
 
 
-def path_before(host: Host, before: Document, steps: Iterable[Step], path: Path) -> Path:
-    """The path that a hook has in the text before these steps, by its path after them."""
-    dropped = {step.path for step in steps if step.kind == HOOK}
-    if not dropped:
-        return path
+def path_before(host: Host, before: Document, hooks: Iterable[DisabledHook], path: Path) -> Path:
+    """The path that a hook has in the text before these were disabled, by its path after that."""
+    dropped = {step.path for hook in hooks for step in hook.steps if step.kind == HOOK}
     left = [hook for hook in _list_by_event(host, before) if hook not in dropped]
-    after = _list_by_event(host, without(host, before, steps))
-    places = dict(zip(after, left, strict=True))
-    return places[path]
+    after = _list_by_event(host, without(host, before, hooks))
+    return dict(zip(after, left, strict=True))[path]
 
 
 def _list_by_event(host: Host, document: Document) -> list[Path]:
@@ -72,141 +64,108 @@ def _list_by_event(host: Host, document: Document) -> list[Path]:
     return sorted(paths, key=lambda path: [*map(str, path[:events])])
 
 
+def make_layer(host: Host, text: str, hooks: Iterable[DisabledHook]) -> Layer:
+    """A layer whose hooks know how many equal ones are left of its text."""
+    hooks = list(hooks)
+    after = without(host, formats.parse(host.format, text.encode()), hooks)
+    counted = [hook._replace(left=count_equal(host, after, hook)) for hook in hooks]
+    return Layer(text, tuple(counted))
+
+
 def put_back(
-    host: Host, current: Document, layer: Layer, hooks: Iterable[DisabledHook]
+    host: Host, current: Document, layer: Layer, chosen: Sequence[DisabledHook]
 ) -> Document:
     """The current document with some of a layer's hooks as they were in its text."""
-    chosen = list(hooks)
-    rest = [hook for hook in layer.hooks if hook not in chosen]
-    parse = partial(formats.parse, host.format, where=current.where)
-    before = parse(layer.text.encode())
-    wanted = without(host, before, steps_of(rest)) if rest else before
-    left = without(host, before, steps_of(layer.hooks))
-    if current.data == left.data:
-        return wanted
-    edited = current
-    for step in steps_of(chosen):
-        edited = _undo(host, before, edited, step)
-    return edited
+    before = formats.parse(host.format, layer.text.encode(), where=current.where)
+    if current.data == without(host, before, layer.hooks).data:
+        return without(host, before, [hook for hook in layer.hooks if hook not in chosen])
+    for hook in chosen:
+        for step in hook.steps:
+            current = _undo(host, before, current, step)
+    return current
 
 
 def _undo(host: Host, before: Document, current: Document, step: Step) -> Document:
-    """The current document without one step."""
+    """The current document without one step; what somebody has set since stays."""
+    path, is_there = step.path, current.get(step.path) is not MISSING
     if step.kind == HOOK:
-        return _insert_hook(host, before, current, step.path)
-    if step.kind == VALUE:
-        return _put_value(host, before, current, step)
-    if step.kind == SWITCH and current.get(step.path) is False:
-        return _without_new_parents(before, _put_or_remove(before, current, step.path), step.path)
+        return _insert_hook(host, before, current, path)
     if step.kind == NAME:
-        names = current.get(step.path)
-        if isinstance(names, list) and step.raw in names:
-            document = current.remove((*step.path, names.index(step.raw)))
-            return _without_new_parents(before, document, (*step.path, 0))
+        return _remove(before, current, (*path, str(step.raw)))
+    if step.kind == SWITCH and before.get(path) is MISSING:
+        return _remove(before, current, path) if current.get(path) is False else current
+    is_as_left = not is_there if step.raw is None else is_there and current.raw(path) == step.raw
+    if current.get(path) is False if step.kind == SWITCH else is_as_left:
+        return shapes.apply(host.shape, current, (Put(path, raw=before.raw(path)),))
     return current
 
 
-def _put_value(host: Host, before: Document, current: Document, step: Step) -> Document:
-    """The value as it was, unless somebody has set another one since."""
-    is_there = current.get(step.path) is not MISSING
-    if is_there and (step.raw is None or current.raw(step.path) != step.raw):
-        return current
-    return shapes.apply(host.shape, current, (Put(step.path, raw=before.raw(step.path)),))
-
-
-def _put_or_remove(before: Document, current: Document, path: Path) -> Document:
-    if before.get(path) is MISSING:
-        return current.remove(path)
-    return current.set_raw(path, before.raw(path))
-
-
-def _without_new_parents(before: Document, current: Document, path: Path) -> Document:
-    """The document without the empty containers on a path that were not there before."""
-    for length in range(len(path) - 1, 0, -1):
-        above = path[:length]
-        if current.get(above) not in ({}, []) or before.get(above) is not MISSING:
-            break
-        current = current.remove(above)
+def _remove(before: Document, current: Document, path: Path) -> Document:
+    """The document without a value, and without the containers of ours that this leaves empty."""
+    current = current.remove(path)
+    while (path := path[:-1]) and current.get(path) in ({}, []) and before.get(path) is MISSING:
+        current = current.remove(path)
     return current
 
 
-# A hook behind its former neighbour.
+# A hook behind its former predecessor.
 
 
 def _insert_hook(host: Host, before: Document, current: Document, path: Path) -> Document:
     """The document with a hook of the text before, in its group or in one of its own."""
-    shape = host.shape
-    listed = path[: len(shape.root) + 1]
-    place = path[len(listed)]
-    assert isinstance(place, int)
-    handler, texts = before.get(path), (before.raw(path), before.block(path))
-    if shape.is_flat(shapes.event_of(shape, path)):
-        position = _position(current.get(listed), before.get(listed), place, same)
-        return _insert(current, (*listed, position), handler, *texts)
-    group, index = before.get(path[:-2]), path[-1]
-    assert isinstance(index, int)
-    groups = current.get(listed)
+    above = len(host.shape.root) + 1
+    listed, item = path[:above], path[: above + 1]
+    if path == item:
+        return _insert(before, current, path, listed, same)
+    group, groups = before.get(item), current.get(listed)
+    mates = [number for number in range(len(group["hooks"])) if number != path[-1]]
     for number, other in enumerate(groups if isinstance(groups, list) else ()):
-        if _is_same_group(other, group, index):
-            inner = (*listed, number, "hooks")
-            position = _position(other["hooks"], group["hooks"], index, same)
-            return _insert(current, (*inner, position), handler, *texts)
-    position = _position(groups, before.get(listed), place, _share_hooks)
-    is_alone = len(group["hooks"]) == 1
-    texts = (before.raw(path[:-2]), before.block(path[:-2])) if is_alone else ("", "")
-    return _insert(current, (*listed, position), {**group, "hooks": [handler]}, *texts)
+        if _is_same_group(other, group, mates):
+            return _insert(before, current, path, (*listed, number, "hooks"), same)
+    for mate in reversed(mates):
+        before = before.remove((*item, "hooks", mate))
+    return _insert(before, current, item, listed, _share_hooks)
 
 
-def _hooks_in(group: Any) -> list[Any]:
-    hooks = group.get("hooks") if isinstance(group, dict) else None
-    return hooks if isinstance(hooks, list) else []
+def _insert(
+    before: Document,
+    current: Document,
+    path: Path,
+    listed: Path,
+    is_same: Callable[[Any, Any], bool],
+) -> Document:
+    """The document with an item of the text before in a list, behind its nearest predecessor."""
+    items, position = current.get(listed), 0
+    items = items if isinstance(items, list) else []
+    for former in before.get(path[:-1])[: path[-1]]:
+        places = [number for number, item in enumerate(items, 1) if is_same(item, former)]
+        position = places[-1] if places else position
+    if block := before.block(path):
+        return current.insert_block((*listed, position), block)
+    try:
+        if position < len(items):
+            return current.insert_raw((*listed, position), before.raw(path))
+        return current.append(listed, {}).set_raw((*listed, position), before.raw(path))
+    except (HookctlError, KeyError):
+        return current.append(listed, before.get(path))  # its text cannot stand alone
 
 
-def _is_same_group(other: Any, group: dict[str, Any], index: int) -> bool:
-    """Whether a group is the one that a hook was in, by the matcher and a hook beside it.
+def _is_same_group(other: Any, group: dict[str, Any], mates: Iterable[int]) -> bool:
+    """Whether a group is the one that a hook was in, by its matcher and one of the other hooks.
 
     Or by what is left of the group without any hook, where it has more than a matcher.
     """
-    if isinstance(other, dict) and other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
+    if not isinstance(other, dict) or not same(other.get("matcher"), group.get("matcher")):
+        return False
+    if other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
         return same({**other, **group, "hooks": []}, other)
-    mates = [hook for number, hook in enumerate(group["hooks"]) if number != index]
-    is_alike = isinstance(other, dict) and same(other.get("matcher"), group.get("matcher"))
-    return is_alike and any(same(hook, mate) for hook in _hooks_in(other) for mate in mates)
+    return any(same(hook, group["hooks"][mate]) for hook in _hooks_in(other) for mate in mates)
 
 
 def _share_hooks(group: Any, other: Any) -> bool:
     return any(same(one, two) for one in _hooks_in(group) for two in _hooks_in(other))
 
 
-def _position(
-    current: Any, before: list[Any], place: int, is_same: Callable[[Any, Any], bool]
-) -> int:
-    """Where an item belongs: behind its former neighbour, or else before the next one."""
-    items = current if isinstance(current, list) else []
-    for neighbour in reversed(before[:place]):
-        for number, item in reversed(list(enumerate(items))):
-            if is_same(item, neighbour):
-                return number + 1
-    for neighbour in before[place + 1 :]:
-        for number, item in enumerate(items):
-            if is_same(item, neighbour):
-                return number
-    return min(place, len(items))
-
-
-def _insert(document: Document, path: Path, value: Any, raw: str, block: str) -> Document:
-    """The document with an item in a list: its lines, or its text above the item there."""
-    *above, position = path
-    listed = tuple(above)
-    try:
-        if block:
-            return document.insert_block(path, block)
-        edited = document.append(listed, value)
-        last = len(edited.get(listed)) - 1
-        if block := edited.block((*listed, last)):
-            return document.insert_block(path, block)
-        if position != last:
-            return document.insert_raw(path, raw or edited.raw((*listed, last)))
-        return edited.set_raw(path, raw) if raw else edited
-    except (HookctlError, KeyError):
-        return document.append(listed, value)  # where an item's text cannot stand alone
+def _hooks_in(group: Any) -> list[Any]:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return hooks if isinstance(hooks, list) else []

@@ -84,11 +84,11 @@ def plan_uninstall(
             staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
     approvals, rules = Approvals(sources, records, drafts), RulesBlocks(sources, records, drafts)
     if sources.has_disabled:
-        from hookctl.planner.disable import put_back_switches  # late, too
+        from hookctl.planner.disable import forget  # late: few have anything disabled
 
         for draft, packs in drafts.items():
             try:
-                put_back_switches([draft], packs, approvals.open_beside)
+                forget([draft], packs, approvals.open_beside)
             except HookctlError as error:
                 approvals.unread.append(error)
     for draft, packs in drafts.items():
@@ -111,11 +111,8 @@ def _decide_on_file(
 ) -> None:
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
-    disabled = {entry.id or entry.path for entry in draft.disabled}
-    if disabled or draft.sources.has_disabled:
-        from hookctl.planner.disable import put_back_packs  # late: few have anything disabled
-
-        put_back_packs(draft, packs)
+    if draft.disabled:
+        _drop_disabled(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
     # Of a guard without a record:
@@ -125,11 +122,6 @@ def _decide_on_file(
         draft.drop_stranded_hooks(name)
         _take_out(draft, name, _wants_of(draft, loaded.get(name), config))
         draft.packs.pop(name, None)
-    for number, action in enumerate(draft.actions):
-        if action.action == "remove" and (action.id or action.path) in disabled:
-            reason = "it was disabled"  # nothing of it leaves the file
-            line = action._replace(action="drop", from_state="disabled", reason=reason)
-            draft.actions[number] = line
     title = draft.host.title
     reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
     dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
@@ -147,6 +139,18 @@ def _decide_on_file(
     for name in packs:
         if name in known:
             uninstall_files(draft, known[name], in_use)
+
+
+def _drop_disabled(draft: Draft, packs: tuple[str, ...]) -> None:
+    """Take what is disabled of these packs off the record; in the file there is nothing of it."""
+    from hookctl.planner.disable import without_packs  # late: few have anything disabled
+
+    rest = without_packs(draft.disabled, packs)
+    for entry in draft.disabled:
+        if entry not in rest and entry.kind != "container":
+            states, owners = ("disabled", "free", "it was disabled"), tuple(entry.owners)
+            draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states, owners))
+    draft.disabled = rest
 
 
 def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:

@@ -6,12 +6,10 @@ The hook stays that tool's or the operator's: only its command is ever touched.
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
@@ -20,27 +18,15 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP, Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
 from hookctl.planner.draft import Draft
-from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, Target, readable
+from hookctl.settings.targets import GUARD
 
 # What a host that expands variables takes for one.
 _VARIABLE = re.compile(r"\$(?:\w|\{)")
 
 
-class WrapRequest(NamedTuple):
-    """What an install is asked to wrap, and with which guard."""
-
-    text: str | None  # a part of the command to wrap; '': unwrap all; None: no change
-    version: str
-    config: str  # the path of the guard's configuration
-    python: str
-    force: bool = False
-
-
 def unwrap_hooks(draft: Draft) -> None:
     """Give every wrapped hook its own command again, byte for byte where the ledger knows it."""
-    visible = _wrap_entries(draft)
-    known = {entry.id: entry for entry in visible}
+    known = _wrap_entries(draft)
     edits, actions, kept = [], [], []
     hooks = _wrapped_hooks(draft.host, draft.document)
     for hook in hooks:
@@ -48,246 +34,177 @@ def unwrap_hooks(draft: Draft) -> None:
         path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
-            states = ("edited copy", "edited copy")
-            kept.append(_line("keep", path, hook.id, states, reason))
+            kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
             continue
         field = (*hook.path, "command")
-        raw = _original_source(draft.document, field, known.get(hook.id), original)
-        edits.append(Put(field, raw=raw))
+        edits.append(Put(field, raw=_source(draft.document, field, known.get(hook.id), original)))
         reason = f"back to {masked_text(original)}"
-        actions.append(_line("replace", path, hook.id, ("owned", "foreign"), reason))
+        actions.append(_line("replace", path, hook.id, "owned", "foreign", reason))
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
-        states = ("missing", "free")
-        actions.append(_line("drop", known[id].path, id, states, "it was gone already"))
-    decision = Decision(
-        edits=tuple(edits),
-        entries=(),  # none of them is ours any more
-        actions=tuple(actions),
-        kept=tuple(kept),
-    )
-    draft.apply_decision(decision, visible)
+        path = known[id].path
+        actions.append(_line("drop", path, id, "missing", "free", "it was gone already"))
+    decision = Decision(tuple(edits), (), tuple(actions), tuple(kept))  # none is ours any more
+    draft.apply_decision(decision, tuple(known.values()))
 
 
-def wrap_hooks(draft: Draft, request: WrapRequest) -> bool:
-    """Bring wrapped hooks up to date and wrap the requested one; whether any hook is wrapped then.
+def wrap_hooks(
+    draft: Draft, text: str | None, version: str, config: str, python: str, *, force: bool
+) -> bool:
+    """Bring wrapped hooks up to date and wrap the one with this text; whether any is wrapped then.
 
-    A usage error lists the hooks of the file, if the text names none or several.
+    With '' all are unwrapped. A usage error lists the hooks of the file, if the text names none or
+    several.
     """
-    if request.text == "":
+    if text == "":
         unwrap_hooks(draft)
         return bool(_wrap_entries(draft))
-    if request.text and not draft.host.registration.wraps:
-        raise _not_proven(draft.host)
-    visible, hooks = _wrap_entries(draft), _wrapped_hooks(draft.host, draft.document)
-    if not visible and not hooks and not request.text:
-        return False
-    wraps = _Wraps(draft, request, visible)
-    for hook in hooks:
-        wraps.renew(hook)
-    for entry in visible:
+    if text and not draft.host.registration.wraps:
+        message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
+        raise HookctlError("usage", message, hint="Leave --wrap out.", exit_code=USAGE)
+    wraps = _Wraps(draft, version, config, python)
+    for hook in _wrapped_hooks(draft.host, draft.document):
+        wraps.renew(hook, force=force)
+    for entry in wraps.known.values():
         wraps.follow(entry)
-    if request.text:
-        wraps.add(request.text)
-    draft.apply_decision(wraps.decision(), visible)
+    if text:
+        wraps.add(text)
+    decision = Decision(
+        tuple(wraps.edits), tuple(wraps.entries.values()), tuple(wraps.actions), tuple(wraps.kept)
+    )
+    draft.apply_decision(decision, tuple(wraps.known.values()))
     return bool(wraps.entries)
 
 
-def _wrap_entries(draft: Draft) -> tuple[Entry, ...]:
-    return tuple(entry for entry in draft.entries if entry.id.startswith(WRAP))
+def _wrap_entries(draft: Draft) -> dict[str, Entry]:
+    return {entry.id: entry for entry in draft.entries if entry.id.startswith(WRAP)}
 
 
 class _Wraps:
     """The entries and edits of one settings file while its wraps are being planned."""
 
-    def __init__(self, draft: Draft, request: WrapRequest, known: Iterable[Entry]) -> None:
-        self.sources, self.document = draft.sources, draft.document
-        self.target, self.request = draft.target, request
-        self.known = {entry.id: entry for entry in known}
-        self.foreign = _foreign_commands(self.target.host, self.document.value)
+    def __init__(self, draft: Draft, version: str, config: str, python: str) -> None:
+        self.document, self.host, self.target = draft.document, draft.host, draft.target
+        self.version, self.config, self.python = version, config, python
+        self.known = _wrap_entries(draft)
+        self.foreign = _foreign_commands(self.host, self.document.value)
         self.entries: dict[str, Entry] = {}
         self.edits: list[Put] = []
         self.actions: list[Action] = []
         self.kept: list[Action] = []
 
-    def decision(self) -> Decision:
-        """What was planned."""
-        entries = tuple(self.entries.values())
-        return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
-
-    def renew(self, hook: HookEntry) -> None:
+    def renew(self, hook: HookEntry, *, force: bool) -> None:
         """Bring a wrapped hook up to date; leave it alone where its command was edited."""
-        text, entry = str(hook.fields["command"]), self.known.get(hook.id)
-        original = wrapping.original_of(text)
-        is_edited = original is None
-        if is_edited and entry and self.request.force:
+        command, taken = str(hook.fields["command"]), ""
+        original, entry = wrapping.original_of(command), self.known.get(hook.id)
+        if original is None and entry and force:
             original = wrapping.original_of(entry.written["command"])
-        if original is None:
-            self._keep_edited(hook, entry)
+            taken = f"took over your {masked_text(command)}"
+        if original is not None:
+            self._wrap([hook.path], original, taken)
             return
-        raw = _original_source(self.document, (*hook.path, "command"), entry, original)
-        renewed = self._entry_for(hook.path, original, raw)
-        self.entries[renewed.id] = renewed
-        command = renewed.written["command"]
-        if command != text:
-            self._put_command(hook.path, command)
-        if entry is None:
-            self._act("take-back", renewed, ("orphan", "owned"), "hookctl's record did not have it")
-        elif command != text and is_edited:
-            reason = f"took over your {masked_text(text)}"
-            self._act("replace", renewed, ("overridden", "owned"), reason)
-        elif command != text:
-            self._act("replace", renewed, ("owned", "owned"), "as this version wants it")
-
-    def _put_command(self, path: Path, command: str) -> None:
-        fields = shapes.as_written(self.target.host.shape, {"command": command})
-        self.edits.append(Put((*path, "command"), fields["command"]))
-
-    def _keep_edited(self, hook: HookEntry, entry: Entry | None) -> None:
         reason = "its command was edited, so it stays"
         if entry:
             reason += "; --force puts ours back"
             self.entries.setdefault(hook.id, entry)
-        path = _list_path(self.target.host, hook.path)
-        line = _line("keep", path, hook.id, ("overridden", "overridden"), reason)
-        self.kept.append(line)
+        path = _list_path(self.host, hook.path)
+        self.kept.append(_line("keep", path, hook.id, "overridden", "overridden", reason))
 
     def follow(self, entry: Entry) -> None:
         """Wrap a hook again that its tool has registered anew; forget one that is gone."""
         original = wrapping.original_of(entry.written["command"])
-        if original is not None and self._wrappable_paths(original):
-            self._wrap_command(original, "its tool has registered it again")
+        paths = self._wrappable_paths(original)
+        if original is not None and paths:
+            self._wrap(paths, original)
         elif entry.id not in self.entries:
-            self._act("drop", entry, ("missing", "free"), "the hook that it wrapped is gone")
+            reason = "the hook that it wrapped is gone"
+            self.actions.append(_line("drop", entry.path, entry.id, "missing", "free", reason))
 
     def add(self, text: str) -> None:
         """Wrap the one hook that a text names, unless it is wrapped."""
-        wrapped = []
+        commands = dict.fromkeys(command for _, command in self.foreign)
         for entry in self.entries.values():
-            original = wrapping.original_of(entry.written["command"])
-            if original:
-                wrapped.append(original)
-        unwrapped = [command for _, command in self.foreign]
-        commands = list(dict.fromkeys([*unwrapped, *wrapped]))
-        matches = [command for command in commands if text in command]
+            commands[wrapping.original_of(entry.written["command"])] = None
+        matches = [command for command in commands if command and text in command]
         if text in commands:
             matches = [text]
         if len(matches) != 1:
-            raise self._ambiguous(text, commands, matches)
-        if matches[0] in wrapped:
+            raise self._ambiguous(text, [*filter(None, commands)], "several" if matches else "no")
+        (original,) = matches
+        if wrapping.id_of(original) in self.entries:
             return
-        if not self._wrappable_paths(matches[0]):
-            raise self._not_wrappable(matches[0])
-        self._wrap_command(matches[0], "")
+        paths = self._wrappable_paths(original)
+        if not paths:
+            raise self._not_wrappable(original)
+        self._wrap(paths, original)
 
-    def _wrappable_paths(self, original: str) -> list[Path]:
-        """The paths of commands in hooks that can be wrapped."""
-        paths = []
-        for path, command in self.foreign:
-            if command == original and not self._find_obstacle(path, original):
-                paths.append(path)
-        return paths
+    def _wrappable_paths(self, original: str | None) -> list[Path]:
+        """The paths of hooks with this command that can be wrapped."""
+        paths = [path for path, command in self.foreign if command == original]
+        return [path for path in paths if not self._find_obstacle(path)]
 
-    def _find_obstacle(self, path: Path, original: str) -> str:
+    def _find_obstacle(self, path: Path) -> str:
         """What keeps the hook at a path from being wrapped, or ''."""
-        host = self.target.host
+        host, handler = self.host, self.document.get(path)
+        key = _command_key(host, handler)
+        original = handler[key]
         if host.registration.expands and _VARIABLE.search(original):
             return f"variables, which {host.title} fills in and the guard cannot"
-        if not host.shape.shell and not _is_plain(original):
-            return f"words: a shell reads them otherwise than {host.title}, which runs none"
-        handler = self.document.get(path)
-        if _command_key(host, handler) == "bash":
+        if not host.shape.shell:
+            from hookctl.planner import shell_free  # late: few hosts have no shell
+
+            if not shell_free.is_plain(original):
+                return f"words: a shell reads them otherwise than {host.title}, which runs none"
+        if key == "bash":
             return f"key `bash`: {host.title} runs `command` alike, so call it that"
-        return _preventing_field(handler, original)
+        if handler.get("shell") not in (None, "sh", "bash"):
+            return "shell"
+        if "args" in handler:
+            return "args"
+        for name in ("async", "asyncRewake"):
+            if handler.get(name):
+                return name
+        return "command" if "\0" in original else ""
 
-    def _wrap_command(self, original: str, reason: str) -> None:
-        """Put the guard's command in place of a hook's own, everywhere on the event."""
-        paths = self._wrappable_paths(original)
-        known = self.known.get(wrapping.id_of(original))
-        field = (*paths[0], "command")
-        if known:
-            raw = _original_source(self.document, field, known, original)
-        else:
-            raw = self.document.raw(field)
-        entry = self._entry_for(paths[0], original, raw)
-        self.entries[entry.id] = entry
-        for path in paths:
-            self._put_command(path, entry.written["command"])
-        wrapped = f"it wraps {masked_text(original)}"
-        reason = f"{wrapped}; {reason}" if reason else wrapped
-        self._act("replace", entry, ("foreign", "owned"), reason)
-
-    def _entry_for(self, path: Path, original: str, raw: str) -> Entry:
-        """The entry of a wrapped hook: only its command is ours, so nothing else is on record."""
-        command = wrapping.command(original, self.target, self.request.config, self.request.python)
+    def _wrap(self, paths: list[Path], original: str, taken: str = "") -> None:
+        """Have hooks with a command run it through the guard, as this version wants it."""
+        id, path = wrapping.id_of(original), _list_path(self.host, paths[0])
+        known, field = self.known.get(id), (*paths[0], "command")
+        command = wrapping.command(original, self.target, self.config, self.python)
         written = {"command": command}
-        return Entry(
-            path=_list_path(self.target.host, path),
-            kind="element",
-            mode="owned",
-            before=raw,
-            written=written,
-            owners={GUARD: Claim(written, self.request.version)},
-            id=wrapping.id_of(original),
-        )
+        owners = {GUARD: Claim(written, self.version)}
+        raw = _source(self.document, field, known, original)
+        self.entries[id] = Entry(path, "element", "owned", raw, written, owners, id)
+        text = shapes.as_written(self.host.shape, written)["command"]
+        changed = [one for one in paths if self.document.get((*one, "command")) != text]
+        self.edits += [Put((*one, "command"), text) for one in changed]
+        reason = taken or f"it wraps {masked_text(original)}"
+        if changed:
+            state = "owned" if known else "foreign"
+            self.actions.append(_line("replace", path, id, state, "owned", reason))
+        elif not known:
+            reason = "hookctl's record did not have it"
+            self.actions.append(_line("take-back", path, id, "orphan", "owned", reason))
 
-    def _act(self, action: str, entry: Entry, states: tuple[str, str], reason: str) -> None:
-        self.actions.append(_line(action, entry.path, entry.id, states, reason))
-
-    def _ambiguous(self, text: str, commands: list[str], matches: list[str]) -> HookctlError:
-        named = "several hooks" if matches else "no hook"
-        hint = f"There is no other hook on {self.target.host.events['stop']}."
-        other_file = "" if matches else _file_beside(self.sources, self.target, text)
-        if other_file:
-            named = f"a hook of {other_file}"
-            hint = (
-                f"Move it into {self.target.path} as `command`: {self.target.host.title} runs it "
-                "from there alike, and hookctl edits no other file in this folder."
-            )
-        elif commands:
+    def _ambiguous(self, text: str, commands: list[str], number: str) -> HookctlError:
+        hint = f"There is no other hook on {self.host.events['stop']}."
+        if commands:
             listed = "".join(f"\n  {masked_text(command)}" for command in commands)
             hint = f"Give a part of one of these commands:{listed}"
-        message = f"--wrap {masked_text(text)!r} names {named}"
+        message = f"--wrap {masked_text(text)!r} names {number} hook{'s' * (number != 'no')}"
         return HookctlError("usage", message, path=self.document.where, hint=hint, exit_code=USAGE)
 
     def _not_wrappable(self, original: str) -> HookctlError:
         path = next(path for path, command in self.foreign if command == original)
-        line, column = self.document.position(path)
-        return HookctlError(
-            "usage",
-            f"this hook cannot be wrapped, because of its {self._find_obstacle(path, original)}",
-            path=self.document.where,
-            line=line,
-            column=column,
-            hint="Wrap plain commands only; a script can hold the rest.",
-            exit_code=USAGE,
-        )
+        message = f"this hook cannot be wrapped, because of its {self._find_obstacle(path)}"
+        hint = "Wrap plain commands only; a script can hold the rest."
+        error = self.document.error_at("usage", self.document.offset(path), message, hint)
+        error.exit_code = USAGE
+        return error
 
 
 def _list_path(host: Host, path: Path) -> Path:
     """The path of the event's list that contains a hook."""
     return path[: len(host.shape.root) + 1]
-
-
-def _not_proven(host: Host) -> HookctlError:
-    message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
-    hint = "Leave --wrap out; mode guard counts chains without progress in `hookctl log`."
-    if host.dialect.end:
-        hint = "Leave --wrap out; the guard ends chains without progress there by itself."
-    return HookctlError("usage", message, hint=hint, exit_code=USAGE)
-
-
-def _file_beside(sources: Sources, target: Target, text: str) -> str:
-    """Another file that the host reads in the same folder, with a hook that a text names; or ''."""
-    host = target.host
-    if not host.files_beside:
-        return ""
-    pattern = os.path.join(glob.escape(os.path.dirname(target.path)), host.files_beside)
-    for path in sorted(glob.glob(pattern)):
-        document = readable(path, host.format, sources.read)
-        root = document.value if document else MISSING
-        if any(text in command for _, command in _foreign_commands(host, root)):
-            return path
-    return ""
 
 
 def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
@@ -313,35 +230,17 @@ def _command_key(host: Host, handler: Mapping[str, Any]) -> str:
     return "bash" if "bash" in host.registration.commands and "bash" in handler else "command"
 
 
-def _original_source(document: Document, path: Path, entry: Entry | None, original: str) -> str:
-    """The source text of the original command, as it stood in the file at this path."""
+def _source(document: Document, path: Path, entry: Entry | None, original: str) -> str:
+    """The source text of the original command, as it stands or stood in the file at this path."""
     if entry is not None and entry.before is not None:
         with contextlib.suppress(HookctlError, ValueError):
             if document.set_raw(path, entry.before).get(path) == original:
                 return entry.before
+    if document.get(path) == original:
+        return document.raw(path)
     return json.dumps(original, ensure_ascii=False)
 
 
-def _line(action: str, path: Path, id: str, states: tuple[str, str], reason: str) -> Action:
+def _line(action: str, path: Path, id: str, before: str, after: str, reason: str) -> Action:
     """A line of the plan about a wrapped hook, with its state before and after."""
-    before, after = states
     return Action(action, path, "element", id, before, after, reason, owners=(GUARD,))
-
-
-def _preventing_field(handler: Mapping[str, Any], original: str) -> str:
-    """The field that prevents wrapping this hook, or ''."""
-    if "args" in handler:
-        return "args"
-    if handler.get("shell") not in (None, "sh", "bash"):
-        return "shell"
-    for name in ("async", "asyncRewake"):
-        if handler.get(name):
-            return name
-    return "command" if "\0" in original else ""
-
-
-def _is_plain(original: str) -> bool:
-    """Whether a shell and a host without one run a command alike."""
-    from hookctl.planner import shell_free  # late: few hosts have no shell
-
-    return shell_free.is_plain(original)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import Document
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import HookctlError
 from hookctl.hosts import codex
 from hookctl.ledger import disabled as book
-from hookctl.ledger.disabled import HOOK, SWITCH, DisabledFile, DisabledHook
+from hookctl.ledger.disabled import HOOK, SWITCH, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import ids
@@ -46,19 +45,11 @@ def read_disabled(folders: Folders) -> DisabledHooks:
         known = book.load(folders)
     except HookctlError as error:
         return DisabledHooks(error=Unreadable(error.path, error.line, error.message))
-    return DisabledHooks(tuple(_find_away(known)) if known else ())
+    if not known:
+        return DisabledHooks()
+    from hookctl.planner.disable import find_away  # late, too
 
-
-def _find_away(known: Mapping[str, DisabledFile]) -> Iterator[Wanted]:
-    """What is not back in its file."""
-    from hookctl.planner.disable import Wanted, target_of_file  # late, too
-
-    for path, file in known.items():
-        target = target_of_file(file, path)
-        document = _read(target.path, target.host.format)
-        for hook in file.hooks:
-            if document is None or not book.is_back(target.host, document, hook):
-                yield Wanted(path, hook)
+    return DisabledHooks(tuple(find_away(known, _read)))
 
 
 def _read(path: str, format: str) -> Document | None:
@@ -135,24 +126,12 @@ def find_disabled(disabled: Sequence[Wanted], text: str, names: Iterable[str] = 
         return packs
     listed = [one for one in known if not one.hook.is_values]
     hooks = list_hooks(_hook_of(one.hook) for one in listed)
-    find = partial(_find, hooks)
-    found = find(text) or find(text.partition("#")[0])
-    if not found:
-        hint = ids.suggest(hooks, text)
-        hint = hint or "`hookctl hooks` lists every hook, with those that are disabled."
-        message = f"nothing that is disabled has the ID {text}"
-        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    try:
+        found = ids.find(hooks, text)
+    except HookctlError:  # a number of a repeat counts those that are not disabled, too
+        found = ids.find(hooks, text.partition("#")[0])
     chosen = [one for one, hook in zip(listed, hooks, strict=True) if hook in found]
     return [*chosen, *_values_beside(known, chosen)]
-
-
-def _find(hooks: list[Hook], text: str) -> list[Hook]:
-    try:
-        return ids.find(hooks, text)
-    except HookctlError as error:
-        if error.message.startswith("no hook"):
-            return []
-        raise
 
 
 def _values_beside(known: Iterable[Wanted], chosen: Iterable[Wanted]) -> Iterator[Wanted]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from hookctl import clock, hosts, report
@@ -10,13 +10,14 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.ledger import store
+from hookctl.ledger.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.planner.disable import Chosen, ChosenValues, plan_disable
+from hookctl.planner.disable import plan_disable
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import top, variant_of_record
+from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.ids import find
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
@@ -49,9 +50,9 @@ def disable(
         selection = _Selection(folders, load_hosts(host))
         for text in ids:
             selection.add(text)
-        hooks, values = selection.chosen()
-        make_plan = partial(plan_disable, sources, hooks, values, clock.now(folders.environ))
-        projects = {one.project for one in (*hooks, *values) if one.scope == "project"}
+        chosen = selection.chosen(clock.now(folders.environ))
+        make_plan = partial(plan_disable, sources, chosen)
+        projects = {target.project for target, _ in chosen if target.scope == "project"}
         plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     done = list(_describe_done(selection))
     text = plan_text(plan, dry_run=dry_run, done=done)
@@ -69,8 +70,8 @@ class _Selection:
         # Of the hooks of another host that a wanted one reads too, none is meant.
         self._known = [hook for hook in self._inventory.hooks if hook.host in self._hosts]
         self._records, _ = store.read_known(folders)
-        self._hooks: dict[tuple[str, str, object], Hook] = {}
-        self._off: set[tuple[str, str, object]] = set()  # by their host's own switch
+        self._hooks: list[Hook] = []
+        self._off: list[Hook] = []  # by their host's own switch
         self._packs: set[tuple[str, str]] = set()  # key of the record, and name
         self.messages: list[Message] = []
 
@@ -84,25 +85,20 @@ class _Selection:
             if keys:
                 return  # a pack of values alone
             raise
-        if any(text == hook.own_id.partition("/")[0] for hook in found):
-            found = [hook for hook in found if not hook.own_id.startswith(WRAP)]
+        if any(text == _pack_of(hook) for hook in found):
+            found = [hook for hook in found if _pack_of(hook)]
         for hook in found:
             if hook.state == DISABLED:
                 self._tell(f"{self._name(hook)} is disabled already", hook, "disabled")
                 continue
             self._require_editable(hook)
-            if switch := self._find_switch(hook):
-                self._tell(f"{self._name(hook)} is off already: {tildes(switch)}", hook, "off")
-                self._off.add((hook.host, hook.file, hook.path))
-                continue
-            self._hooks[hook.host, hook.file, hook.path] = hook
-
-    def _find_switch(self, hook: Hook) -> str:
-        """What already switches this hook off, by its host's own means; '' if nothing does.
-
-        Its state may be another one: of several obstacles the first counts.
-        """
-        return "; ".join(one.reason for one in hook.obstacles if one.state == OFF)
+            # Its state may be another one: of several obstacles the first counts.
+            switches = "; ".join(one.reason for one in hook.obstacles if one.state == OFF)
+            if switches:
+                self._tell(f"{self._name(hook)} is off already: {tildes(switches)}", hook, "off")
+                self._off.append(hook)
+            elif hook not in self._hooks:
+                self._hooks.append(hook)
 
     def _is_here(self, record: Record, pack: str) -> bool:
         is_here = record.scope == "user" or record.project == self._here
@@ -116,50 +112,49 @@ class _Selection:
 
     def _require_editable(self, hook: Hook) -> None:
         """Refuse a hook that stands where hookctl edits nothing, with the host's own means."""
-        host = hosts.load(hook.host)
+        if not hook.plugin and hook.scope != "managed":
+            return
+        place, hint = "managed settings", "Ask whoever manages this machine."
         if hook.plugin:
-            message = (
-                f"{self._name(hook)} belongs to the plugin {hook.plugin}, which stays as it is"
-            )
+            host = hosts.load(hook.host)
+            place, hint = f"the plugin {hook.plugin}", f"Switch the plugin off in {host.title}."
             table = read_table(host)
-            hint = f"Switch the plugin off in {host.title}."
             if table and table.disable:
                 hint = f"To switch the plugin off, {table.disable.replace('{name}', hook.plugin)}."
-        elif hook.scope == "managed":
-            message = (
-                f"{self._name(hook)} is in managed settings, which only an administrator edits"
-            )
-            hint = "Ask whoever manages this machine."
-        else:
-            return
+        message = f"{self._name(hook)} belongs to {place}, which hookctl does not edit"
         raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
 
-    def chosen(self) -> tuple[list[Chosen], list[ChosenValues]]:
+    def chosen(self, now: float) -> list[tuple[Target, DisabledHook]]:
         """The hooks, and the values of the packs of which no hook stays."""
-        hooks = [self._choose(hook) for hook in self._hooks.values()]
-        values = []
+        chosen = [self._choose(hook, now) for hook in self._hooks]
         for key, pack in sorted(self._packs | set(self._emptied_packs())):
             record = self._records[key]
             path = store.current_path(self._records, key)
             host = variant_of_record(hosts.load(record.host), record, path)
-            values.append(ChosenValues(host, record.scope, path, record.project, pack))
-        return hooks, values
+            target = Target(host, record.scope, path, record.project)
+            values = DisabledHook(host.name, record.scope, path, (), name=pack, since=now)
+            chosen.append((target, values))
+        return chosen
 
-    def _choose(self, hook: Hook) -> Chosen:
+    def _choose(self, hook: Hook, now: float) -> tuple[Target, DisabledHook]:
         is_inside = hook.scope != "user" and hook.file.startswith(top(self._here))
-        return Chosen(
-            hook.within.host,
-            hook.scope,
-            hook.file,
-            self._here if is_inside else "",
-            hook.path,
-            hook.event,
-            hook.matcher,
-            hook.fields,
-            hook.own_id,
-            hook.id.partition("#")[0],
-            self._is_named_alone(hook),
+        host, project = hook.within.host, self._here if is_inside else ""
+        step, names = Step(HOOK, hook.path), host.list_key("names")
+        if names and self._is_named_alone(hook):
+            step = Step(NAME, names, str(hook.fields.get("name", hook.command)))
+        disabled = DisabledHook(
+            host=host.name,
+            scope=hook.scope,
+            file=hook.file,
+            steps=(step,),
+            event=hook.event,
+            matcher=hook.matcher,
+            fields=plain_fields(hook.fields),
+            id=hook.id.partition("#")[0],
+            name=hook.own_id,
+            since=now,
         )
+        return Target(host, hook.scope, hook.file, project), disabled
 
     def _is_named_alone(self, hook: Hook) -> bool:
         """Whether its host's list of disabled hooks would mean no hook that is to go on."""
@@ -172,32 +167,20 @@ class _Selection:
 
     def _emptied_packs(self) -> Iterator[tuple[str, str]]:
         """The packs all of whose hooks in a file are to be disabled, or are so already."""
-        for hook in self._hooks.values():
+        staying = [hook for hook in self._inventory.hooks if self._stays(hook)]
+        left = {(hook.host, hook.file, _pack_of(hook)) for hook in staying}
+        for hook in self._hooks:
             key, record = store.find_record(self._records, hook.file)
-            pack = hook.own_id.partition("/")[0]
-            if record is None or pack not in record.packs or hook.own_id.startswith(WRAP):
-                continue
-            if not any(map(self._stays, self._hooks_of(hook, pack))):
+            pack = _pack_of(hook)
+            if record and pack in record.packs and (hook.host, hook.file, pack) not in left:
                 yield key, pack
 
-    def _hooks_of(self, hook: Hook, pack: str) -> Iterable[Hook]:
-        """The hooks of a pack in the file of one of them."""
-        for other in self._inventory.hooks:
-            is_beside = (other.host, other.file) == (hook.host, hook.file)
-            is_of_pack = other.own_id.startswith(f"{pack}/") and not other.own_id.startswith(WRAP)
-            if is_beside and is_of_pack:
-                yield other
-
     def _stays(self, hook: Hook) -> bool:
-        place = hook.host, hook.file, hook.path
-        is_off = place in self._off or hook.state == DISABLED
-        return place not in self._hooks and not is_off
+        return hook not in (*self._hooks, *self._off) and hook.state != DISABLED
 
     def twins(self) -> Iterator[Hook]:
         """Hooks that are equal to one that goes, and that run from now on instead of it."""
-        gone = {
-            (hook.host, hook.event, hook.matcher, hook.command) for hook in self._hooks.values()
-        }
+        gone = {(hook.host, hook.event, hook.matcher, hook.command) for hook in self._hooks}
         for hook in self._inventory.hooks:
             if self._stays(hook) and (hook.host, hook.event, hook.matcher, hook.command) in gone:
                 yield hook
@@ -205,12 +188,14 @@ class _Selection:
     @property
     def names(self) -> list[str]:
         """What is disabled, as people name it."""
-        packs = dict.fromkeys(pack for _, pack in sorted(self._packs))
-        names = [*packs]
-        for hook in self._hooks.values():
-            if hook.own_id.partition("/")[0] not in packs:
-                names.append(self._name(hook))
+        names = [pack for _, pack in sorted(self._packs)]
+        names += [self._name(hook) for hook in self._hooks if _pack_of(hook) not in names]
         return list(dict.fromkeys(names))
+
+
+def _pack_of(hook: Hook) -> str:
+    """The pack of one of our hooks; '' for others', wrapped ones too."""
+    return "" if hook.own_id.startswith(WRAP) else hook.own_id.partition("/")[0]
 
 
 def _describe_done(selection: _Selection) -> Iterator[Line]:

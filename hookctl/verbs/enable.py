@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hookctl import hosts, report
+from hookctl import report
 from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import disabled as book
@@ -74,7 +75,9 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
                 hint = f"`{install} --scope {record.scope} --force` writes it again."
                 path = folders.disabled
                 raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
-    hooks = _find_hooks(take_inventory(folders).hooks, text)
+    hooks: list[Hook] = []
+    with contextlib.suppress(HookctlError):
+        hooks = find(take_inventory(folders).hooks, text)
     if not hooks and not any(text in record.packs for record in records):
         return None
     if hooks and all(hook.state != RUNS for hook in hooks):
@@ -83,18 +86,6 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
         path = hooks[0].file
         raise HookctlError("not_disabled", message, path=path, hint=fix, exit_code=FAILED)
     return Message(f"{text} is not disabled", "not_disabled", "info")
-
-
-def _find_hooks(hooks: Sequence[Hook], text: str) -> list[Hook]:
-    """The hooks that an ID means, or the name by which their host switches them."""
-    try:
-        return find(hooks, text)
-    except HookctlError:
-        return [
-            hook
-            for hook in hooks
-            if hook.fields.get("name") == text and hosts.load(hook.host).list_key("names")
-        ]
 
 
 def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
