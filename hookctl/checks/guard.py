@@ -26,7 +26,7 @@ from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import HookEntry, PathFault
 from hookctl.packs.guard import HOSTS, WRAPS
-from hookctl.packs.guard_options import in_effect
+from hookctl.packs.guard_options import is_valid, schema
 from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import ALL, SHORT, TOOL_EVENTS
 from hookctl.packs.run_files import describe_outside
@@ -159,11 +159,13 @@ def judge_configuration(file: File) -> Iterator[Finding]:
         for wrong in describe_outside(config.value, file.target.project, environ):
             yield file.find("config_invalid", path, wrong=wrong)
     if not file.is_alone:  # else each value is compared with the record
-        known = {HOSTS, WRAPS, "$schema", *in_effect(config.value, {})}
-        for name in sorted(config.value.keys() - known):
-            value = json.dumps(masked(config.value[name], name))
-            wrong = f"{name} is {value}, which the hook does not take; it ignores that"
-            yield file.find("config_invalid", path, wrong=wrong)
+        rules = schema()
+        for name, value in sorted(config.value.items()):
+            is_known = name in (HOSTS, WRAPS, "$schema")
+            if not is_known and not (name in rules and is_valid(value, rules[name])):
+                text = json.dumps(masked(value, name))
+                wrong = f"{name} is {text}, which the hook does not take; it ignores that"
+                yield file.find("config_invalid", path, wrong=wrong)
     yield from _judge_values(file, path)
 
 
