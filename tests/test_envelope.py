@@ -78,7 +78,7 @@ def test_a_client_that_is_not_there_is_said_where_its_settings_are_made(hookctl:
 def test_what_stands_below_a_plan_are_messages_too(hookctl: Hookctl) -> None:
     for more in (("--dry-run",), ()):
         outcome = hookctl("install", "--host", "claude", *more, "--json")
-        assert codes(outcome)[-7:] == ["outcome", *["next_step"] * 6]
+        assert codes(outcome)[-8:] == ["outcome", *["next_step"] * 7]
     assert codes(hookctl("install", "--host", "claude", "--json")) == []
     assert "outcome" in codes(hookctl("uninstall", "--json"))
 

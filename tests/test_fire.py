@@ -296,7 +296,7 @@ def test_a_disabled_hook_is_named_and_runs_by_its_id(hookctl: Hookctl, settings:
     result = only(hookctl("fire", "stop", "--hook", hook["id"], "--json"))
     assert result["hooks"][0]["outcome"] == "block"
     assert result["outcome"] == "none"  # the host stops
-    assert result["reason"].startswith("If it ran, Claude Code would not stop")
+    assert "ran as well, Claude Code would not stop" in result["reason"]
 
 
 def test_a_hook_that_is_for_no_tool_of_the_host_is_named_and_one_for_another_tool_is_not(
@@ -306,10 +306,10 @@ def test_a_hook_that_is_for_no_tool_of_the_host_is_named_and_one_for_another_too
     said = hookctl("fire", "pre-tool", "--tool", "Bash")
     assert 'not run: the matcher "bash" matches no tool of Claude Code' in said.out
     assert "no-such-program" not in said.out
-    assert "ok    Claude Code would make the call; 1 hook was not run" in said.out
+    assert "ok    Claude Code would make the call (1 hook not run)" in said.out
     put(settings, events(PreToolUse=[("bash", "true"), ("bash", "false"), REFUSES]))
     said = hookctl("fire", "pre-tool", "--tool", "Bash")
-    assert "warn  Claude Code would refuse the call (2 hooks were not run): not here" in said.out
+    assert "warn  Claude Code would refuse the call (2 hooks not run): not here" in said.out
 
 
 def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, settings: Path) -> None:
@@ -324,8 +324,7 @@ def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, sett
     said = hookctl(*command)
     assert "ok    Claude Code would make the call\n" in said.out
     names = f"{ids[0][:8]} and {ids[2][:8]}"
-    assert f"warn  If {names} ran, Claude Code would refuse the call: not here" in said.out
-    assert said.out.endswith("; as it is, they do not run.\n")
+    assert said.out.endswith(f"warn  If {names} ran as well, Claude Code would refuse the call: not here.\n")
 
 
 def test_a_serial_host_goes_on_after_a_refusal_that_it_would_not_hear(hookctl: Hookctl, settings: Path) -> None:
@@ -354,7 +353,7 @@ def test_an_id_picks_one_hook_also_where_its_matcher_does_not_fit(hookctl: Hookc
     ids = {hook["matcher"]: hook["id"] for hook in hookctl("hooks", "--event", "pre-tool", "--json").data["hooks"]}
     said = hookctl("fire", "pre-tool", "--tool", "Bash", "--hook", ids["Edit"])
     assert 'its matcher "Edit" does not fit this call' in said.out
-    assert "If it ran, Claude Code would refuse the call: not here; as it is, it does not run." in said.out
+    assert "ran as well, Claude Code would refuse the call: not here." in said.out
     assert "ok    Claude Code" not in said.out
     assert hookctl("fire", "stop", "--hook", ids["Edit"]).code == 2
     assert hookctl("fire", "stop", "--hook", "zzz").code == 2
@@ -488,14 +487,12 @@ def test_a_receipt_says_that_it_was_fired(hookctl: Hookctl, pack: str, isolated:
 
 def test_hooks_of_another_hosts_file_are_named_where_the_host_reads_it_too(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(Stop=[handler("true"), handler("echo x")], PreToolUse=[handler("true")]))
-    said = "not run: 2 hooks for stop in Claude Code's files, which Grok Build reads too; "
-    line = f"{said}`hookctl fire stop --host claude` runs them"
-    assert line in hookctl("fire", "stop", "--host", "grok").out
+    said = "not run: hooks in Claude Code's files, which Grok Build reads too; add --host claude"
+    assert said in hookctl("fire", "stop", "--host", "grok").out
     assert said not in hookctl("fire", "stop", "--host", "grok", "--host", "claude").out
     assert said not in hookctl("fire", "stop", "--host", "kimi").out
     assert said not in hookctl("fire", "session-start", "--host", "grok").out
-    of_tool = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "grok").out
-    assert "; `hookctl fire pre-tool --tool Bash --host claude` runs it" in of_tool
+    assert said in hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "grok").out
 
 
 def test_a_host_without_the_tool_is_not_asked(hookctl: Hookctl, isolated: Path) -> None:
@@ -627,10 +624,7 @@ def test_without_any_hook_that_is_said(hookctl: Hookctl, settings: Path) -> None
     assert hookctl("fire", "stop", "--json").data == {"hosts": []}
     put(settings, events(PostToolUse=[("Edit|Write", "true"), ("Read", "true")]))
     said = hookctl("fire", "post-tool", "--tool", "Bash")
-    assert "no hook here is for post-tool with Bash (2 are for Edit|Write and Read)\n" in said.out
-    said = hookctl("fire", "post-tool", "--tool", "Bash", "--host", "claude")
-    assert "no hook is for this (2 are for Edit|Write and Read)\n" in said.out
-    assert "(" not in hookctl("fire", "post-tool", "--tool", "Edit").out
+    assert "no hook here is for post-tool with Bash\n" in said.out
     asked = hookctl("fire", "stop", "--host", "claude")
     assert "no hook is for this" in asked.out and "Claude Code would stop" in asked.out
 

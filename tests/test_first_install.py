@@ -33,11 +33,6 @@ def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hoo
         assert [message["level"] for message in said] == [level]
 
 
-def test_where_a_limit_below_the_cap_is_told_of_the_cap_is_not_said_again(hookctl: Hookctl) -> None:
-    assert "takes 1 block" not in hookctl("install", "--host", "kimi").out
-    assert "Grok Build takes 8 blocks in a turn, and no more." in hookctl("install", "--host", "grok").out
-
-
 def test_where_no_stop_can_be_blocked_no_work_is_proposed(hookctl: Hookctl) -> None:
     done = hookctl("install", "--host", "windsurf")
     assert "a hook cannot keep it working at a stop, so the guard only watches there" in done.err

@@ -110,7 +110,7 @@ def test_what_is_tracked_is_not_ignored(isolated: Path, hookctl: Hookctl) -> Non
 
 
 def test_without_a_repository_no_clone_has_it(isolated: Path, hookctl: Hookctl) -> None:
-    assert "this is no git repository" in hookctl(*INSTALL).out
+    assert hookctl(*INSTALL).code == 0
     done = hookctl("check", "--require", "guard", "--json")
     assert done.data["findings"] == []
     assert done.code == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ import pytest
 
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
-from tests.manifest import hook as pack_hook
-from tests.manifest import manifest
 
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 
@@ -175,18 +172,3 @@ def test_the_rest_of_what_was_asked_for_is_written(isolated: Path, hookctl: Hook
     outcome = hookctl(*INSTALL, "--set", "MAX_STOP_BLOCKS=7", "--set", "claim=false", "--json")
     assert [error["code"] for error in outcome.result["errors"]] == ["no_effect"]
     assert outcome.data["changed"] and json.loads((isolated / CONFIG).read_bytes())["claim"] is False
-
-
-@pytest.mark.parametrize(("host", "name", "given", "is_vain"), [
-    ("claude", ".claude/settings.json", 60, True), ("claude", ".claude/settings.json", 3, False),
-    ("gemini", ".gemini/settings.json", 60_000, True), ("gemini", ".gemini/settings.json", 3_000, False),
-])  # fmt: skip
-def test_more_time_than_a_pack_gives_its_command_is_said_to_be_of_no_use(
-    host: str, name: str, given: int, is_vain: bool, isolated: Path, hookctl: Hookctl
-) -> None:
-    pack = put(isolated / "own" / "pack.toml", manifest("own", pack_hook("Stop", "true", timeout=20)))
-    assert hookctl("install", str(pack), "--host", host).code == 0
-    file = isolated / "home" / name
-    file.write_text(re.sub(r'("timeout": )\d+', rf"\g<1>{given}", file.read_text()))
-    said = hookctl("status").out
-    assert "your change, kept" in said and ("but the pack ends it earlier" in said) == is_vain

@@ -297,5 +297,5 @@ def test_an_uninstall_of_what_is_not_installed_names_what_is(hookctl: Hookctl) -
     assert hookctl("uninstall").out == "nothing to do\n"
     hookctl("pack", "new", "own")
     hookctl("install", "./own", "--host", "claude", "--yes")
-    assert hookctl("uninstall").out == "nothing to do\nguard is not installed. Installed are: own\n"
+    assert hookctl("uninstall").err.startswith("hookctl: still installed: own in ~/.claude/settings.json;")
     assert hookctl("uninstall", "own", "--host", "gemini").out == "nothing to do\n"

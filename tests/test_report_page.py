@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.page import decisions
+from hookctl.verbs import report
 from tests.conftest import Hookctl, put
 from tests.test_every_hook import Machine, machine  # noqa: F401 (a fixture)
 
@@ -165,7 +165,7 @@ def test_its_numbers_are_those_of_the_receipts_and_the_log(hookctl: Hookctl, tol
     for rect in parsed.select("rect"):
         if "x" in rect:
             heights[rect["class"]] = heights.get(rect["class"], 0) + float(rect["height"])
-    refused, blocked = heights[decisions._CLASSES["refuse"]], heights[decisions._CLASSES["block"]]
+    refused, blocked = heights[report._CLASSES["refuse"]], heights[report._CLASSES["block"]]
     assert refused / blocked == pytest.approx(12 / 39, rel=0.01)
 
 
@@ -192,8 +192,8 @@ def test_where_nothing_is_told_the_page_says_so(hookctl: Hookctl, isolated: Path
     shown = " ".join(parsed.texts)
     for words in (
         "Nothing: doctor",
-        "There are no receipts yet",
-        "The guard has decided nothing yet",
+        "There are no receipts",
+        "There are no decisions of the guard",
         "No host of this",
     ):
         assert words in shown

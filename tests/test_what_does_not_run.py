@@ -42,7 +42,7 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
     assert done.code == 0
     assert reason in done.err
     assert "installed" not in done.out
-    assert "guard is written, but not loaded by" in done.out
+    assert "guard is written, but does not run in" in done.out
     again = hookctl("install", "--host", host)
     assert again.out == "nothing to do\n"
     assert reason in again.err
@@ -55,7 +55,7 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
 def test_one_of_two_hosts(isolated: Path, hookctl: Hookctl) -> None:
     put(isolated / "home/.codex/hooks.json", '{"$schema": "x"}')
     done = hookctl("install", "--host", "codex", "--host", "claude")
-    assert "guard is written, but not loaded by Codex CLI: see the message." in done.out
+    assert "guard is written, but does not run in Codex CLI: see the message." in done.out
 
 
 def test_what_is_loaded_is_installed(isolated: Path, hookctl: Hookctl) -> None:

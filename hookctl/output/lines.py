@@ -140,7 +140,6 @@ def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
 
 
 def _keep_commands(text: str) -> str:
-    """The text with hard blanks in its commands."""
     parts = text.split("`")
     for number in range(1, len(parts) - 1, 2):
         parts[number] = parts[number].replace(" ", _HARD_BLANK)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
-from hookctl.model import WRAP, Action, Line, Message, Path
+from hookctl.model import WRAP, Action, Line, Message, Path, Result
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
@@ -40,6 +40,22 @@ _WORDS = {
 }
 _INTENDED = {"+": "create", "~": "replace", "-": "remove"}
 _LONGEST = 60  # characters of a value
+
+
+def plan_result(
+    plan: Plan,
+    done: Sequence[Text] = (),
+    *,
+    dry_run: bool,
+    diff: bool = False,
+    warned: Container[str] = (),
+) -> Result:
+    """A plan and its outcome, with what is to be said of its files."""
+    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff, warned=warned)
+    messages = tuple(message for file in plan.files for message in file.messages)
+    below = () if plan.empty else hints(done)
+    data = plan_data(plan, dry_run=dry_run, diff=diff)
+    return Result(data, tuple(text), messages, hints=below)
 
 
 def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any]:
@@ -100,17 +116,13 @@ def plan_text(
 
 def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
     """The text below a plan, its outcome and the next steps, as messages for machines."""
-    messages: list[Message] = []
+    messages = []
     for line in lines:
-        text = line.text if isinstance(line, Line) else line
-        is_indented = line.indent if isinstance(line, Line) else line.startswith(" ")
-        if text.startswith("fix: "):
-            messages[-1] = messages[-1]._replace(text=f"{messages[-1].text}; {text}")
-        elif isinstance(line, Line) and line.mark == WARN:
-            messages.append(Message(text, "guard_off"))
-        elif text != "Next:":
-            code = "next_step" if is_indented else "outcome"
-            messages.append(Message(text.strip(), code, "info"))
+        if isinstance(line, str):
+            line = Line(line.strip(), indent=len(line) - len(line.lstrip()))
+        code = "guard_off" if line.mark == WARN else "next_step" if line.indent else "outcome"
+        if line.text != "Next:":
+            messages.append(Message(line.text, code, "warning" if line.mark == WARN else "info"))
     return tuple(messages)
 
 
@@ -172,7 +184,6 @@ def _action_line(file: FilePlan, action: Action) -> Line:
 
 
 def _kept_lines(file: FilePlan) -> list[Line]:
-    """A line for each value or file of the operator that stays, and why."""
     lines = []
     for action in file.decision.kept:
         reason = action.reason.removeprefix("kept ")
