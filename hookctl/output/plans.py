@@ -62,6 +62,7 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
     """A plan as data for the result envelope, on request with the unified diff of all of it."""
     actions: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
+    files: list[dict[str, Any]] = []
     for file in plan.files:
         # In the order of the run: files are made before and removed after their hooks.
         runtime = file.runtime_actions
@@ -71,10 +72,21 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
         place = file.target.host.name, file.target.scope, file.path
         actions += [action_data(action, *place) for action in done]
         kept += [action_data(action, *place) for action in file.decision.kept]
+        if file.old != file.after:
+            from hookctl.output.diffs import own_lines  # late: only where a file changes
+
+            changed = {
+                "file": file.path,
+                "sha256_before": digest(file.old),
+                "sha256_after": digest(file.after),
+                "created": file.old is None,
+                "diff": partial(own_lines, file),  # made only when it is printed
+            }
+            files.append(changed)
     data: dict[str, Any] = {
         "actions": actions,
         "kept": kept,
-        "files": [_file_data(file) for file in plan.files if file.old != file.after],
+        "files": files,
         "dry_run": dry_run,
         "changed": not plan.empty,
     }
@@ -245,16 +257,4 @@ def action_data(action: Action, host: str, scope: str, path: str) -> dict[str, A
         "to": action.to_state,
         "reason": action.reason,
         "owners": list(action.owners),
-    }
-
-
-def _file_data(file: FilePlan) -> dict[str, Any]:
-    from hookctl.output.diffs import own_lines  # late: only where a file changes
-
-    return {
-        "file": file.path,
-        "sha256_before": digest(file.old),
-        "sha256_after": digest(file.after),
-        "created": file.old is None,
-        "diff": partial(own_lines, file),  # made only when it is printed
     }

@@ -269,8 +269,15 @@ def _require_consent(shots: Sequence[Shot], given: Permission) -> None:
     asked = [shot for shot in shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
+    lines = ["these hooks would run here, as you:"]
+    for shot in asked:
+        hook = shot.hook
+        whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
+        where = place(hook.file, hook.line)
+        lines.append(f"  {shot.host.title} {hook.event}, {whose}: {where}")
+        lines.append(f"    {masked_text(hook.command)}")
     if given.show is not None:
-        given.show(OwnText("\n".join(_ask_lines(asked))))
+        given.show(OwnText("\n".join(lines)))
     count = amount(len(asked), "hook")
     if given.yes or (given.confirm is not None and given.confirm(f"Run {count}?")):
         return
@@ -278,16 +285,6 @@ def _require_consent(shots: Sequence[Shot], given: Permission) -> None:
     hint = "Read what would run (`hookctl hooks`), then add --yes. Nothing was run."
     path = asked[0].hook.file
     raise HookctlError("consent_needed", message, path=path, hint=hint, exit_code=USAGE)
-
-
-def _ask_lines(shots: Sequence[Shot]) -> Iterator[str]:
-    """What would run, for the person who is to agree: each command in full, with its place."""
-    yield "these hooks would run here, as you:"
-    for shot in shots:
-        hook = shot.hook
-        whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
-        yield f"  {shot.host.title} {hook.event}, {whose}: {place(hook.file, hook.line)}"
-        yield f"    {masked_text(hook.command)}"
 
 
 # What came of it.

@@ -289,8 +289,6 @@ def _describe_success(
     folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
 ) -> list[str | Line]:
     """What the pack does now, where it is loaded, and the next steps."""
-    if not plan.changes:  # only what this machine knows of it is new: a colleague has installed it
-        return [Line("nothing to do")]
     stopped = []
     for file in plan.files:
         if file.not_loaded or file.switched_off:
@@ -302,6 +300,8 @@ def _describe_success(
         text = f"{pack.name} is written, but does not run in {', '.join(stopped)}: see the message."
     elif pack.name == GUARD:
         return _describe_guard(folders, plan, targets)
+    elif not plan.changes:  # only what this machine knows of it is new: a colleague installed it
+        return [Line("nothing to do")]
     else:
         text, steps = f"{pack.name} {pack.version} is installed", []
         if pack.has_hooks:

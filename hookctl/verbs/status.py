@@ -377,7 +377,8 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
                 sign = _SIGNS.get(rules["state"], "=")
                 yield Line(text, indent=4, sign=sign, path=tilde(rules["file"]))
         for entry in file["entries"]:
-            if verbose or _is_remarkable(entry):
+            is_ours = entry["state"] in ("owned", "disabled")
+            if verbose or not is_ours or entry["in_effect"] or entry["wraps"]:
                 yield _entry_line(entry)
             for key, value in (entry["env"] or {}).items() if verbose else ():
                 yield Line(f"{key}={value}", indent=6, sign="+")
@@ -396,12 +397,6 @@ def _list_troubles(file: dict[str, Any]) -> list[tuple[str, str]]:
     if file["guard"] and file["guard"].startswith("does nothing") and not troubles:
         troubles.append((f"guard {file['guard']}", ""))
     return troubles
-
-
-def _is_remarkable(entry: dict[str, Any]) -> bool:
-    """Whether an entry is not simply as hookctl wrote it; a disabled one has its obstacle."""
-    is_own = entry["state"] in ("owned", "disabled")
-    return not is_own or bool(entry["in_effect"]) or bool(entry["wraps"])
 
 
 def _entry_line(entry: dict[str, Any]) -> Line:

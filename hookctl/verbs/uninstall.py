@@ -193,9 +193,13 @@ def _select(
     for key, record in records.items():
         if request.means(record) and key not in away:
             try:
-                leavings.append(_make_leaving(records, key, request))
+                target = choosing.recorded_target(record, store.current_path(records, key))
             except HookctlError as error:
                 unreadable.append(error)
+                continue
+            # Any pack may leave a file that only has placeholders: that removes them.
+            names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
+            leavings.append(Leaving(target, names, key))
     if request.name in ("", GUARD):
         lost = [target for target in targets if _has_lost_guard(records, target)]
         leavings += [Leaving(target, (GUARD,)) for target in lost]
@@ -235,14 +239,6 @@ def _list_here(
             if has_ours or is_named or (is_there and readable(path, target.host.format)):
                 leaving = Target(host, target.scope, path, target.project)
                 yield Leaving(leaving, (request.name,), key if record else "")
-
-
-def _make_leaving(records: Mapping[str, Record], key: str, request: Request) -> Leaving:
-    record, path = records[key], store.current_path(records, key)
-    target = choosing.recorded_target(record, path)
-    # Any pack may be removed from a file that only has placeholders: that removes them.
-    names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
-    return Leaving(target, names, key)
 
 
 def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:

@@ -123,7 +123,13 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
             continue
         try:
             if item.source.startswith(GIT):
-                _require_known_address(item, records, request, permission)
+                from hookctl.planner import addresses  # late: few packs come from git
+
+                committed = addresses.find_committed(item.name, item.source, records)
+                command = f"{program()} upgrade {item.name} --yes"
+                is_named = request.pack == item.name
+                if committed is not None:  # a stranger may have written it
+                    addresses.require_agreement(committed, permission, command, is_named=is_named)
             pack, review = _load(sources.folders, item), None
             command = f"{program()} upgrade {item.name} --dry-run"
             for choice, targets in _find_targets(sources, item, request):
@@ -138,25 +144,18 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
     return brought
 
 
-def _require_known_address(
-    item: _Installed, records: dict[str, Record], request: Request, permission: Permission
-) -> None:
-    """Refuse to fetch from an address that is known only from a project's record."""
-    from hookctl.planner import addresses  # late: few packs come from git
-
-    committed = addresses.find_committed(item.name, item.source, records)
-    if committed is not None:
-        command = f"{program()} upgrade {item.name} --yes"
-        is_named = request.pack == item.name
-        addresses.require_agreement(committed, permission, command, is_named=is_named)
-
-
 def _upgrade_pack(
     sources: Sources, item: _Installed, brought: _Brought, request: Request
 ) -> Iterator[Result]:
     """Install a pack again in its settings files; where its entries vanished, in a run apart."""
+    found = brought.get((item.name, item.source), changed_meanwhile())  # or it came just now
+    if item.name in packs.names():
+        found = packs.load(item.name), None
+    if isinstance(found, HookctlError):
+        yield _leave(item, found)
+        return
+    pack, review = found
     try:
-        pack, review = _find_brought(item, brought)
         sources.forget()
         for choice, targets in [*_find_targets(sources, item, request)]:
             sources.forget()  # the step before has written
@@ -176,17 +175,6 @@ def _upgrade_pack(
                 yield with_review(result, review, dry_run=request.dry_run)
     except HookctlError as error:
         yield _leave(item, error)
-
-
-def _find_brought(item: _Installed, brought: _Brought) -> tuple[Pack, Review | None]:
-    if item.name in packs.names():
-        return packs.load(item.name), None
-    found = brought.get((item.name, item.source))
-    if found is None:  # it was installed since, and nobody has agreed to it here
-        raise changed_meanwhile()
-    if isinstance(found, HookctlError):
-        raise found
-    return found
 
 
 def _find_installed(
