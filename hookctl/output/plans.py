@@ -139,7 +139,6 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
 
 
 def _file_lines(file: FilePlan, *, is_alone: bool, is_warned: bool) -> list[Text]:
-    """A settings file, and below it what was done in it or for it, and what was kept."""
     actions = [_action_line(file, action) for action in file.decision.actions]
     details = [*actions, *_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:

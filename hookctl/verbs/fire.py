@@ -172,7 +172,6 @@ def _show_progress(shot: Shot) -> None:
 def _aim(
     machine: Machine, request: _Request, folder: str
 ) -> tuple[list[tuple[Call, list[Shot]]], list[str]]:
-    """The call of each host with the hooks for it, and what else is to be said."""
     asked, aimed, skipped = request.asked, [], []
     inventory = None if request.pack else take_inventory(machine.folders, request.hosts)
     known = inventory.hooks if inventory else ()

@@ -199,7 +199,6 @@ def _describe_host(facts: dict[str, Any]) -> list[Line]:
 
 
 def _name_what_is_read(reader: dict[str, Any]) -> str:
-    """An agent, and which files it reads of another one, or another one of it."""
     what = ", ".join([*reader["scopes"], *(["plugins"] if reader["plugins"] else [])])
     only = f", {reader['only']}" if reader["only"] else ""
     return f"{reader['agent']} ({what}){only}, {reader['sure']}"

@@ -311,7 +311,6 @@ def _describe_success(
 
 
 def _describe_guard(folders: Folders, plan: Plan, targets: list[Target]) -> list[str | Line]:
-    """What a guard that every host loads does now, and the next steps."""
     record = plan.files[0].record
     settings = settings_from(record.packs[GUARD].settings if record else {})
     hosts = [target.host for target in targets]

@@ -142,24 +142,22 @@ def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) ->
 def _list_wants(
     folders: Folders, target: Target, pack: Pack, folder: str, settings: Settings
 ) -> tuple[list[Wanted], list[str]]:
-    """What the pack wants in the settings, and warnings."""
     # A named folder lies outside the project, and is the same for everyone.
     if target.shared and folder != "/.hookctl":
         target = Target(target.host, "managed", target.path, target.project)
-    warning = ""
+    notes: list[str] = []
     is_started = pack.name == GUARD or needs_runner(pack, target.host)
     if is_started and not settings.python and not target.shared:
         python, warning = interpreter.choose(folders.environ)
         settings = settings.with_python(python)
-    if pack.name != GUARD:
-        files_folder = os.path.join(folder, PACKS, pack.name)
-        programs = find_programs(target, files_folder, folder, settings.python)
-        wants, notes = pack_wants(pack, target.host, programs)
-        return wants, [*notes, warning] if warning else notes
-    wants = guard.wants(
-        settings, target, pack, _config(folder, target), guard.wanted_limit(settings)
-    )
-    return wants, [warning] if warning else []
+        notes += [warning] if warning else []
+    if pack.name == GUARD:
+        config, limit = _config(folder, target), guard.wanted_limit(settings)
+        return guard.wants(settings, target, pack, config, limit), notes
+    files_folder = os.path.join(folder, PACKS, pack.name)
+    programs = find_programs(target, files_folder, folder, settings.python)
+    wants, more = pack_wants(pack, target.host, programs)
+    return wants, [*more, *notes]
 
 
 def _config(folder: str, target: Target) -> str:

@@ -71,7 +71,6 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
 
 
 def _read_old(path: str) -> files.Snapshot:
-    """What is at the path now. Refuses a file that is no page of hookctl's."""
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         what = "this is a folder" if os.path.isdir(path) else "there is no such folder"
         hint = "Name a file in a folder that is there."
@@ -190,7 +189,6 @@ def _row(hook: Hook) -> list[str]:
 
 
 def _runs(runs: dict[HookName, Runs]) -> _Html:
-    """Time and bytes by hook: two plots, and the table of all numbers."""
     if not runs:
         return _element("p", "There are no receipts. The hooks of packs leave one for each run.")
     times, sizes, rows = [], [], []

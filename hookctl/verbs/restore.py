@@ -77,7 +77,6 @@ def _name_backed_up(folders: Folders) -> str:
 
 
 def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
-    """The backups of a file by number; an error where there are none."""
     records = store.load(folders)
     key, _ = store.find_record(records, path)
     away = store.away(folders, records)

@@ -156,7 +156,6 @@ def _sort_installed(records: dict[str, Record], names: Sequence[str], scope: str
 def _describe_file(
     machine: Machine, path: str, record: Record, ours: Sequence[Hook]
 ) -> dict[str, Any]:
-    """A settings file as `--json` shows it."""
     shown: dict[str, Any] = {
         "file": path,
         "host": record.host,
@@ -257,7 +256,6 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
 def _describe_entry(
     host: Host, record: Record, entry: Entry, current: Current, sources: list[Source]
 ) -> dict[str, Any]:
-    """A hook or value on record as `--json` shows it."""
     value, env, wraps, in_effect = entry.written, None, None, None
     state = engine.state(entry, current, entry.path, entry.id)
     if entry.kind == "leaf":
@@ -320,7 +318,6 @@ def _describe_disabled(
 def _describe_work(
     folders: Folders, project: str, *, is_idle: bool
 ) -> tuple[dict[str, Any] | None, list[Line]]:
-    """The work that waits in the current project, for machines and for people."""
     try:
         run_files = find_run_files(folders, project)
         work = whose_work.find_work(run_files)
@@ -346,7 +343,6 @@ def _describe_work(
 
 
 def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
-    """The lines about one settings file, which status describes as `--json` shows it."""
     name, path = file["host"], tilde(file["file"])
     title = hosts.load(name).title if name in hosts.names() else name
     if file["scope"] != "user":
