@@ -92,6 +92,11 @@ def recorded_target(record: Record, path: str) -> Target:
     return targets.target_of_record(known.load(record.host), record, path)
 
 
+def is_meant(record: Record, hosts: Sequence[str], scope: str) -> bool:
+    """Whether a record is of the hosts and the scope that are asked for; empty for all."""
+    return scope in ("", record.scope) and (not hosts or record.host in hosts)
+
+
 def load_hosts(names: Sequence[str]) -> list[Host]:
     """The named hosts; an empty list stands for all that are in use."""
     if names and "all" not in names:

@@ -49,19 +49,6 @@ _MARKS = {
     model.DENY: WARN,
     model.BLOCK: WARN,
 }
-_READ = {
-    model.NONE: "no opinion",
-    model.ALLOW: "allows the call",
-    model.DENY: "refuses the call",
-    model.ASK: "asks the person",
-    model.BLOCK: "blocks",
-    model.CHANGE: "changes the input",
-    model.CONTEXT: "tells the model something",
-    model.END: "ends the turn",
-    model.FAILED: "counts as failed",
-    model.TIMEOUT: "was ended",
-    model.UNKNOWN: "nobody knows",
-}
 _WOULD = {
     model.ALLOW: "would make the call, without asking anybody",
     model.DENY: "would refuse the call",
@@ -70,19 +57,12 @@ _WOULD = {
     model.END: "would end the turn",
     model.UNKNOWN: "may do anything",
 }
-_WITHOUT_OPINION = {  # by Claude Code's names of the events
-    "PreToolUse": "would make the call",
-    "UserPromptSubmit": "would take the prompt",
-    "Stop": "would stop",
-    "SubagentStop": "would stop",
+_BY_EVENT = {  # without an opinion of any hook, and where one blocks; by Claude Code's names
+    "PreToolUse": ("would make the call", "would refuse the call"),
+    "UserPromptSubmit": ("would take the prompt", "would refuse the prompt"),
+    "PostToolUse": ("would go on", "would tell the model what is wrong with the call"),
+    "Stop": ("would stop", "would not stop: the agent goes on"),
 }
-_BLOCKED = {
-    "UserPromptSubmit": "would refuse the prompt",
-    "PostToolUse": "would tell the model what is wrong with the call",
-    "Stop": "would not stop: the agent goes on",
-    "SubagentStop": "would not stop: the agent goes on",
-}
-
 
 HELP = """
 event EVENT  The event: stop, PreToolUse, or a host's own name.
@@ -340,10 +320,10 @@ def _describe_if_all(volley: Volley) -> str:
 
 def _describe_verdict(call: Call, verdict: Verdict, skipped: int = 0) -> str:
     """What the host would do, and why; with how many hooks were not run."""
-    is_stop = call.protocol in ("Stop", "SubagentStop")
-    would = _WITHOUT_OPINION.get(call.protocol, "would go on")
-    if verdict.outcome == model.BLOCK or (verdict.outcome == model.CONTEXT and is_stop):
-        would = _BLOCKED.get(call.protocol, would)
+    event = "Stop" if call.protocol == "SubagentStop" else call.protocol
+    would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
+    if verdict.outcome == model.BLOCK or (verdict.outcome == model.CONTEXT and event == "Stop"):
+        would = blocked
     elif verdict.outcome == model.CONTEXT:
         would += ", and tell the model more"
     text = f"{call.host.title} {_WOULD.get(verdict.outcome, would)}"
@@ -370,7 +350,7 @@ def _lines_of(fired: Fired) -> Iterator[Line]:
     text = f"{ran.ms} ms, "
     if ran.status is not None:
         text += f"exit status {ran.status}, "
-    text += _READ[reading.outcome]
+    text += f"outcome {reading.outcome}"
     detail = reading.reason
     if reading.outcome == model.CHANGE:
         detail = json.dumps(reading.change, ensure_ascii=False)

@@ -19,7 +19,7 @@ from hookctl.output.runs import show_ms
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
 from hookctl.survey.inventory import Inventory, take_inventory
-from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook, Receipts
+from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook
 from hookctl.survey.scripts import name_program
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
@@ -165,8 +165,11 @@ def _lines_of(hook: Hook) -> Iterator[Line]:
         yield Line(tildes(hook.own_reason), indent=BEHIND_ID)
     if hook.own_fix:
         yield fix(tildes(hook.own_fix), indent=BEHIND_ID)
-    if hook.receipts.runs:
-        yield Line(_describe_receipts(hook.receipts), indent=BEHIND_ID)
+    ran = hook.receipts
+    if ran.runs:
+        spans = f"median {show_ms(ran.median_ms)}, p95 {show_ms(ran.p95_ms)}"
+        text = f"ran {amount(ran.runs, 'time')}, {ran.failures} failed, {spans}"
+        yield Line(f"{text}, {amount(ran.bytes, 'byte')} into the context", indent=BEHIND_ID)
 
 
 def _name(hook: Hook, command: str) -> str:
@@ -185,17 +188,6 @@ def _name(hook: Hook, command: str) -> str:
         text = f"{masked_text(name)}: {text}"  # by which the host switches it off
     text += f" (wrapped by {hook.own_id})" if is_wrapped else ""
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text
-
-
-def _describe_receipts(receipts: Receipts) -> str:
-    parts = [f"ran {amount(receipts.runs, 'time')}"]
-    if receipts.failures:
-        parts.append(f"{receipts.failures} failed")
-    if receipts.median_ms is not None:
-        parts.append(f"median {show_ms(receipts.median_ms)}, p95 {show_ms(receipts.p95_ms)}")
-    if receipts.bytes:
-        parts.append(f"{amount(receipts.bytes, 'byte')} into the context")
-    return ", ".join(parts)
 
 
 def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:

@@ -156,6 +156,8 @@ def install_at(
     warned = {error.path for error in ineffective}
     result = plan_result(plan, done, dry_run=dry_run, diff=diff, warned=warned)
     result = with_review(result, review, dry_run=dry_run)
+    if review is not None and not review.is_agreed:
+        result.data["pack"] = review.data
     messages = [Message(str(error), error.code, path=error.path) for error in notes]
     return result._replace(
         messages=(*result.messages, *messages),
@@ -191,9 +193,7 @@ def install_agreed(
 
 
 def with_review(result: Result, review: Review | None, *, dry_run: bool) -> Result:
-    """The result of an install of a pack that is not built in, with what it brings."""
-    if review is not None and not review.is_agreed:
-        result.data["pack"] = review.data
+    """The result of a dry run for a pack that is not built in, with what it brings."""
     if review is None or not dry_run:
         return result
     text, messages = (*review.text, *result.text), result.messages + review.messages

@@ -36,7 +36,7 @@ from hookctl.survey.model import DISABLED, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
-from hookctl.verbs.choosing import in_project, known_scope, load_hosts
+from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
 
 _STATES = {
     "owned": "",
@@ -142,9 +142,8 @@ def _list_ours(
 def _sort_installed(records: dict[str, Record], names: Sequence[str], scope: str) -> list[str]:
     keys = []
     for key, record in records.items():
-        is_wanted = not names or record.host in names
         # Records without packs only have approvals or an empty place.
-        if record.packs and is_wanted and scope in ("", record.scope):
+        if record.packs and is_meant(record, names, scope):
             keys.append(key)
     order = [*hosts.names(), *(record.host for record in records.values())]
     return sorted(keys, key=lambda key: (order.index(records[key].host), key))
@@ -358,8 +357,8 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
     elif not file["here"] and not verbose:
         yield Line(f"{title}: {packs}, in another project", SKIP, path=path)
     else:
-        is_meant = all(obstacle["state"] == DISABLED for obstacle in file["obstacles"])
-        mark = OK if not troubles else SKIP if is_meant and file["obstacles"] else WARN
+        states = {obstacle["state"] for obstacle in file["obstacles"]}
+        mark = OK if not troubles else SKIP if states == {DISABLED} else WARN
         if any(entry["state"] == "missing" for entry in file["entries"]):
             mark = WARN
         yield Line(f"{title}: {packs}", mark, path=path)

@@ -38,9 +38,7 @@ class Request(NamedTuple):
 
     def means(self, record: Record) -> bool:
         """Whether the request is about the settings file of a record."""
-        if self.scope not in ("", record.scope):
-            return False
-        if self.hosts and record.host not in self.hosts:
+        if not choosing.is_meant(record, self.hosts, self.scope):
             return False
         is_installed = self.name in record.packs if self.name else bool(record.packs)
         # Without a pack it has only placeholders, which keep the position of other hooks.

@@ -207,11 +207,9 @@ def _find_installed(
 
 
 def _is_meant(record: Record, request: Request) -> bool:
-    if request.project and store.real_path(record.project or "/") != request.project:
-        return False
-    if request.hosts and record.host not in request.hosts:
-        return False
-    return request.scope in ("", record.scope)
+    is_of_project = store.real_path(record.project or "/") == request.project
+    is_meant = choosing.is_meant(record, request.hosts, request.scope)
+    return is_meant and (is_of_project or not request.project)
 
 
 def _load(folders: Folders, item: _Installed) -> Pack:
