@@ -75,7 +75,7 @@ def test_a_person_decides(settings: Path, hookctl: Hookctl) -> None:
     assert hookctl("upgrade").code == 0
     asked = hookctl(*CLAUDE, "--allow-run")
     assert asked.code == 1
-    assert f"--allow-run has no effect for Claude Code: {RUN} is not in permissions.allow" in asked.err
+    assert f"stays as it is for Claude Code: {RUN} is not in permissions.allow" in asked.err
     assert hookctl("plan", "--host", "claude", "--allow-run").code == 1
     reset = hookctl(*CLAUDE, "--allow-run", "--reset")
     assert (reset.code, kept in reset.out) == (0, True)

@@ -44,7 +44,7 @@ def errors(hookctl: Hookctl, isolated: Path, hook: Any) -> list[str]:
 def test_one_such_field_costs_the_file(isolated: Path, hookctl: Hookctl, hook: dict[str, Any]) -> None:
     (message,) = errors(hookctl, isolated, hook)
     assert "hooks.Stop.0.hooks.0 has " in message and "loads no hook of this file" in message
-    assert "not loaded by Codex CLI" in hookctl("install", "--host", "codex").out
+    assert "does not run in Codex CLI" in hookctl("install", "--host", "codex").out
 
 
 @pytest.mark.parametrize("hook", GOOD, ids=str)

@@ -34,8 +34,8 @@ def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: 
     hookctl("install", "--host", name)
     hookctl("disable", "guard")
     outcome = hookctl("install", "--host", name)
-    assert outcome.code == 1 and "error: guard is disabled for" in outcome.err, outcome
-    assert "fix: `hookctl enable guard` puts it back, and so does --force." in outcome.err
+    assert outcome.code == 1 and "error: guard stays as it is for" in outcome.err, outcome
+    assert "disabled; `hookctl enable guard` puts it back" in outcome.err
     assert not outcome.out.startswith("ok"), outcome.out
     assert hookctl("plan", "--host", name).code == 1
     reset = hookctl("install", "--host", name, "--reset", "--json")

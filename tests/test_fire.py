@@ -263,8 +263,7 @@ def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, sett
     said = hookctl(*command)
     assert "ok    Claude Code would make the call\n" in said.out
     names = f"{ids[0][:8]} and {ids[2][:8]}"
-    assert f"warn  If {names} ran, Claude Code would refuse the call: not here" in said.out
-    assert said.out.endswith("; as it is, they do not run.\n")
+    assert said.out.endswith(f"warn  If {names} ran as well, Claude Code would refuse the call: not here.\n")
 
 
 def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(
@@ -353,14 +352,12 @@ def test_a_receipt_says_that_it_was_fired(hookctl: Hookctl, pack: str, isolated:
 
 def test_hooks_of_another_hosts_file_are_named_where_the_host_reads_it_too(hookctl: Hookctl, settings: Path) -> None:
     put(settings, events(Stop=[handler("true"), handler("echo x")], PreToolUse=[handler("true")]))
-    said = "not run: 2 hooks for stop in Claude Code's files, which Grok Build reads too; "
-    line = f"{said}`hookctl fire stop --host claude` runs them"
-    assert line in hookctl("fire", "stop", "--host", "grok").out
+    said = "not run: hooks in Claude Code's files, which Grok Build reads too; add --host claude"
+    assert said in hookctl("fire", "stop", "--host", "grok").out
     assert said not in hookctl("fire", "stop", "--host", "grok", "--host", "claude").out
     assert said not in hookctl("fire", "stop", "--host", "kimi").out
     assert said not in hookctl("fire", "session-start", "--host", "grok").out
-    of_tool = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "grok").out
-    assert "; `hookctl fire pre-tool --tool Bash --host claude` runs it" in of_tool
+    assert said in hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "grok").out
 
 
 def test_a_locked_guard_is_not_run(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:

@@ -259,4 +259,4 @@ def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team
     team.pull("bob", "ann")
     said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
     assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
-    assert said.out == "bell 1 is here already: nothing to do\n"
+    assert said.out == "nothing to do\n"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hookctl import hosts, packs
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
-from hookctl.packs.choices import Choice, Request
+from hookctl.packs.choices import Choice, Permission, Request
 from hookctl.planner import sources
 from hookctl.settings import targets
 from hookctl.system import interpreter
@@ -47,7 +47,7 @@ class Place:
         return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 
     def install(self, **choice: Any) -> None:
-        result = install_at(self.folders, self.pack, lambda: self.places, Choice(**choice), dry_run=False)
+        result = install_at(self.folders, self.pack, self.places, Choice(**choice), Permission(), dry_run=False)
         assert {error["code"] for error in result.errors} <= {"no_effect"}  # what a person changed or disabled
 
     def uninstall(self) -> None:

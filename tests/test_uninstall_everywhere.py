@@ -38,17 +38,9 @@ def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest
     }
 
 
-def named_in(asked: str, project: Path) -> list[str]:
+def named_in(asked: str) -> list[str]:
     """The settings files that a question names."""
-    if asked.startswith("Uninstall"):
-        return [asked.split(" from ")[1].rstrip("?").split(" (")[0]]
-    folder, named = "", []
-    for line in asked.split("\n")[:-1]:
-        if not line.startswith(" "):
-            folder = str(project) if line == f"{project}:" else ""
-            continue
-        named.append(os.path.join(folder, line.strip().split(": ")[0].removeprefix("Claude Code  ")))
-    return named
+    return [os.path.expanduser(line.split("  ")[1].split(": ")[0]) for line in asked.split("\n")[:-1]]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +60,7 @@ def test_the_question_names_what_the_answer_takes(
     isolated: Path, hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
 ) -> None:
     asked = question(folders.here(), removal, [])
-    named = named_in(asked, isolated / "work") if asked else []
-    assert sorted(named) == sorted(places[scope] for scope in scopes)
+    assert sorted(named_in(asked)) == sorted(places[scope] for scope in scopes)
     options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
     if "codex" not in removal.hosts:
         plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
@@ -129,6 +120,7 @@ def test_what_is_installed_after_the_answer_is_not_taken_out(
         return bool(question)
 
     monkeypatch.setattr("hookctl.verbs.uninstall.confirm", agree)
+    monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: True)
     outcome = hookctl("uninstall", "--all")
     assert (outcome.code, "what you agreed to has changed meanwhile" in outcome.err) == (1, True)
     assert "hookctl=guard/stop" in settings.read_text()

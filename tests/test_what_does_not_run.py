@@ -42,7 +42,7 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
     assert done.code == 0
     assert reason in done.err
     assert "installed" not in done.out
-    assert "guard is written, but not loaded by" in done.out
+    assert "guard is written, but does not run in" in done.out
     again = hookctl("install", "--host", host)
     assert again.out == "nothing to do\n"
     assert reason in again.err

@@ -33,12 +33,9 @@ class Chosen(NamedTuple):
 
 def choose(
     inventory: Inventory, calls: Sequence[Call], asked: Asked, chosen: Chosen, place: Place
-) -> tuple[list[Shot], list[str]]:
-    """The hooks of a host that are for its call, and the matchers of those for another call.
-
-    `calls` are the call in each dialect of the host.
-    """
-    shots, others = [], []
+) -> list[Shot]:
+    """The hooks of a host that are for its call; `calls` has it in each dialect of the host."""
+    shots = []
     for hook in inventory.hooks:
         if hook.host != calls[0].host.name or (chosen.hooks and hook not in chosen.hooks):
             continue
@@ -51,9 +48,7 @@ def choose(
         fits = is_meant(call, _matcher_of(hook))
         if fits or chosen.hooks or _fits_nothing(host, hook):
             shots.append(_make_shot(hook, host, call, chosen, place, fits=fits))
-        else:
-            others.append(hook.matcher)
-    return shots, others
+    return shots
 
 
 def _fits_nothing(host: Host, hook: Hook) -> bool:

@@ -98,4 +98,3 @@ class Volley(NamedTuple):
     fired: tuple[Fired, ...]
     verdict: Verdict  # of the hooks that the host runs
     if_all: Verdict | None = None  # if those that it does not run ran too; None without any
-    others: tuple[str, ...] = ()  # matchers of hooks for the event, but for another call

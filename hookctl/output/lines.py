@@ -130,22 +130,17 @@ def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
     whole = start + text
     if columns < _NARROWEST or len(whole) <= columns:
         return whole
+    parts = text.split("`")
+    for number in range(1, len(parts) - 1, 2):
+        parts[number] = parts[number].replace(" ", _HARD_BLANK)
     lines = textwrap.wrap(
-        start.replace(" ", _HARD_BLANK) + _keep_commands(text),
+        start.replace(" ", _HARD_BLANK) + "`".join(parts),
         columns,
         subsequent_indent=" " * hang,
         break_long_words=False,
         break_on_hyphens=False,
     )
     return "\n".join(lines).replace(_HARD_BLANK, " ")
-
-
-def _keep_commands(text: str) -> str:
-    """The text with hard blanks in its commands."""
-    parts = text.split("`")
-    for number in range(1, len(parts) - 1, 2):
-        parts[number] = parts[number].replace(" ", _HARD_BLANK)
-    return "`".join(parts)
 
 
 # The words of a line.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
-from hookctl.model import WRAP, Action, Line, Message, Path
+from hookctl.model import WRAP, Action, Line, Message, Path, Result
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
@@ -17,7 +17,7 @@ from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
 if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.planner.draft import Draft
-    from hookctl.planner.plan import Plan
+from hookctl.planner.plan import Plan
 
 Text = str | Line
 _SIGNS = {
@@ -43,10 +43,27 @@ _INTENDED = {"+": "create", "~": "replace", "-": "remove"}
 _LONGEST = 60  # characters of a value
 
 
+def plan_result(
+    plan: Plan,
+    done: Sequence[Text] = (),
+    *,
+    dry_run: bool,
+    diff: bool = False,
+    warned: Container[str] = (),
+) -> Result:
+    """A plan and its outcome, with what is to be said of its files."""
+    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff, warned=warned)
+    messages = tuple(message for file in plan.files for message in file.messages)
+    below = () if plan.empty else hints(done)
+    data = plan_data(plan, dry_run=dry_run, diff=diff)
+    return Result(data, tuple(text), messages, hints=below)
+
+
 def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any]:
     """A plan as data for the result envelope, on request with the unified diff of all of it."""
     actions: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
+    files: list[dict[str, Any]] = []
     for file in plan.files:
         # In the order of the run: files are made before and removed after their hooks.
         runtime = file.file_actions
@@ -56,10 +73,21 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
         place = file.target.host.name, file.target.scope, file.path
         actions += [action_data(action, *place) for action in done]
         kept += [action_data(action, *place) for action in file.kept]
+        if file.old != file.after:
+            from hookctl.output.diffs import own_lines  # late: only where a file changes
+
+            changed = {
+                "file": file.path,
+                "sha256_before": digest(file.old),
+                "sha256_after": digest(file.after),
+                "created": file.old is None,
+                "diff": partial(own_lines, file),  # made only when it is printed
+            }
+            files.append(changed)
     data: dict[str, Any] = {
         "actions": actions,
         "kept": kept,
-        "files": [_file_data(file) for file in plan.files if file.old != file.after],
+        "files": files,
         "dry_run": dry_run,
         "changed": not plan.empty,
     }
@@ -101,22 +129,17 @@ def plan_text(
 
 def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
     """The text below a plan, its outcome and the next steps, as messages for machines."""
-    messages: list[Message] = []
+    messages = []
     for line in lines:
-        text = line.text if isinstance(line, Line) else line
-        is_indented = line.indent if isinstance(line, Line) else line.startswith(" ")
-        if text.startswith("fix: "):
-            messages[-1] = messages[-1]._replace(text=f"{messages[-1].text}; {text}")
-        elif isinstance(line, Line) and line.mark == WARN:
-            messages.append(Message(text, "guard_off"))
-        elif text != "Next:":
-            code = "next_step" if is_indented else "outcome"
-            messages.append(Message(text.strip(), code, "info"))
+        if isinstance(line, str):
+            line = Line(line.strip(), indent=len(line) - len(line.lstrip()))
+        code = "guard_off" if line.mark == WARN else "next_step" if line.indent else "outcome"
+        if line.text != "Next:":
+            messages.append(Message(line.text, code, "warning" if line.mark == WARN else "info"))
     return tuple(messages)
 
 
 def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:
-    """A settings file, and below it what was done in it or for it, and what was kept."""
     actions = [_action_line(file, action) for action in file.actions]
     details = [*actions, *_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:
@@ -173,7 +196,6 @@ def _action_line(file: Draft, action: Action) -> Line:
 
 
 def _kept_lines(file: Draft) -> list[Line]:
-    """A line for each value or file of the operator that stays, and why."""
     lines = []
     for action in file.kept:
         reason = action.reason.removeprefix("kept ")
@@ -235,16 +257,4 @@ def action_data(action: Action, host: str, scope: str, path: str) -> dict[str, A
         "to": action.to_state,
         "reason": action.reason,
         "owners": list(action.owners),
-    }
-
-
-def _file_data(file: Draft) -> dict[str, Any]:
-    from hookctl.output.diffs import own_lines  # late: only where a file changes
-
-    return {
-        "file": file.path,
-        "sha256_before": digest(file.old),
-        "sha256_after": digest(file.after),
-        "created": file.old is None,
-        "diff": partial(own_lines, file),  # made only when it is printed
     }

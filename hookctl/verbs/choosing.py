@@ -15,6 +15,7 @@ from hookctl import packs
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.ledger import store
+from hookctl.model import Record
 from hookctl.packs.choices import Permission
 from hookctl.report import say
 from hookctl.settings import targets
@@ -41,14 +42,11 @@ def choose_hosts(command: str, names: Sequence[str], scope: str, as_json: bool) 
     if scope == "managed":
         hint = "`hookctl render --scope managed` prints what to put there."
         raise usage_error("hookctl does not write managed settings", hint)
-    if scope not in known.SCOPES:
-        raise _unknown_scope(scope)
+    known_scope(scope)
     if names and "all" not in names:
-        return [known.load(name) for name in dict.fromkeys(names)]
-    # To install, a folder with only our files is no sign of a host; the other commands go there.
+        return load_hosts(names)
     folders = here()
-    installs = command.partition(" ")[0] in ("install", "plan")
-    ours = store.made_paths(folders) if installs else set()
+    ours = store.made_paths(folders)  # a folder with only our files is no sign of a host
     every_host = map(known.load, known.names())
     detected = [host for host in every_host if known.detected(host, folders.environ, ours)]
     hosts = [host for host in detected if scope in host.scopes]
@@ -85,6 +83,20 @@ def find_targets(
     return [targets.find(host, scope, folders, root) for host in hosts]
 
 
+def recorded_target(record: Record, path: str) -> Target:
+    """The target of a record; `path` is where its file is now."""
+    if record.host not in known.names():
+        message = f"this is for {record.host}, a host that this hookctl does not know"
+        hint = "Use the newer hookctl that wrote it."
+        raise HookctlError("ledger_newer", message, path=path, hint=hint)
+    return targets.target_of_record(known.load(record.host), record, path)
+
+
+def is_meant(record: Record, hosts: Sequence[str], scope: str) -> bool:
+    """Whether a record is of the hosts and the scope that are asked for; empty for all."""
+    return scope in ("", record.scope) and (not hosts or record.host in hosts)
+
+
 def load_hosts(names: Sequence[str]) -> list[Host]:
     """The named hosts; an empty list stands for all that are in use."""
     if names and "all" not in names:
@@ -95,12 +107,8 @@ def load_hosts(names: Sequence[str]) -> list[Host]:
 def known_scope(scope: str) -> str:
     """A scope that files can be filtered by; empty for all of them."""
     if scope not in ("", *known.SCOPES):
-        raise _unknown_scope(scope)
+        raise usage_error(f"unknown scope {scope!r}", "Use user, project or local.")
     return scope
-
-
-def _unknown_scope(scope: str) -> HookctlError:
-    return usage_error(f"unknown scope {scope!r}", "Use user, project or local.")
 
 
 def in_project(folders: Folders, project: str) -> Folders:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shlex
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
-from hookctl.firing import calls
+from hookctl.firing import calls, model
 from hookctl.firing.calls import Asked, Place, find_event
 from hookctl.firing.choosing import Chosen, choose
-from hookctl.firing.model import Call, Fired, Shot, Volley
+from hookctl.firing.model import Call, Fired, Shot, Verdict, Volley
 from hookctl.firing.shooting import Stand
 from hookctl.firing.trying import choose_of_pack
 from hookctl.hosts import Host
+from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
-from hookctl.output.fire import ask_lines, describe_if_all, describe_none, volley_lines
-from hookctl.output.lines import amount
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, place, tildes
 from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.report import progress
@@ -34,10 +33,37 @@ from hookctl.system.folders import Folders
 from hookctl.system.project import look, require_own
 from hookctl.system.temporary import private_folder
 from hookctl.verbs.choosing import in_project, load_hosts, permission
+from hookctl.verbs.hooks import BEHIND_ID
 from hookctl.verbs.pack import load_pack
 
 _OF_USER = ("user", "managed")
+_TRANSCRIPT = "transcript.jsonl"  # an empty record of a session, for hooks that read it
 
+_LONGEST = 60  # characters of a command in its line
+_MOST = 20  # lines of an output that are shown
+_WIDEST = 300  # characters of a line of it
+_MARKS = {
+    model.FAILED: ERROR,
+    model.TIMEOUT: ERROR,
+    model.NOT_RUN: SKIP,
+    model.UNKNOWN: WARN,
+    model.DENY: WARN,
+    model.BLOCK: WARN,
+}
+_WOULD = {
+    model.ALLOW: "would make the call, without asking anybody",
+    model.DENY: "would refuse the call",
+    model.ASK: "would ask the person",
+    model.CHANGE: "would go on with what the hook changed",
+    model.END: "would end the turn",
+    model.UNKNOWN: "may do anything",
+}
+_BY_EVENT = {  # without an opinion of any hook, and where one blocks; by Claude Code's names
+    "PreToolUse": ("would make the call", "would refuse the call"),
+    "UserPromptSubmit": ("would take the prompt", "would refuse the prompt"),
+    "PostToolUse": ("would go on", "would tell the model what is wrong with the call"),
+    "Stop": ("would stop", "would not stop: the agent goes on"),
+}
 
 HELP = """
 event EVENT  The event: stop, PreToolUse, or a host's own name.
@@ -65,16 +91,6 @@ class _Request(NamedTuple):
     ids: Sequence[str]  # empty: all hooks that the host would run
     is_project_run: bool  # those of the project too
     pack: Pack | None  # instead of the installed hooks
-
-
-class _Salvo(NamedTuple):
-    """The hooks of one call, before they run."""
-
-    call: Call
-    shots: tuple[Shot, ...]
-    environ: Mapping[str, str]
-    start: str  # the folder that the host is started in
-    others: tuple[str, ...] = ()  # matchers of hooks for the event, but for another call
 
 
 def fire(
@@ -107,114 +123,107 @@ def fire(
     folders = in_project(folders, project)
     require_own(look(folders.cwd, folders.environ))
     with private_folder("fire", folders.state) as folder:
-        with open(_transcript_in(folder), "xb"):
+        with open(os.path.join(folder, _TRANSCRIPT), "xb"):
             pass
-        salvos, skipped = _aim(folders, request, folder)
-        _require_consent(salvos, permission(yes, False, json))
-        volleys = [
-            _fire_salvo(folders, salvo, os.path.join(folder, str(number)))
-            for number, salvo in enumerate(salvos)
-        ]
-    text = [line for volley in volleys for line in volley_lines(volley)]
-    text += [Line(reason, "skip") for reason in skipped]
+        machine = Machine(folders, read_records(folders, everywhere=False).records)
+        aimed, skipped = _aim(machine, request, folder)
+        shots = [shot for _, shots in aimed for shot in shots]
+        _require_consent(shots, permission(yes, False, json))
+        volleys = []
+        for number, (call, shots) in enumerate(aimed):
+            room = os.path.join(folder, str(number))
+            os.mkdir(room, 0o700)
+            start = machine.start_of(call.host)
+            environ = _environ(machine, call.host, start, is_project_run=run_project)
+            stand = Stand(room, folders.state, start)
+            volleys.append(stand.fire(call, shots, environ, _show_progress))
+    text = [line for volley in volleys for line in _volley_lines(volley)]
+    text += [Line(reason, SKIP) for reason in skipped]
     data = {"hosts": [_describe(volley) for volley in volleys]}
     return Result(data, tuple(text))
 
 
-def _transcript_in(folder: str) -> str:
-    """An empty record of a session, for hooks that read it."""
-    return os.path.join(folder, "transcript.jsonl")
+def _show_progress(shot: Shot) -> None:
+    progress(f"{shot.host.title}: {shot.name} ...")
 
 
 # Which hooks.
 
 
-def _aim(folders: Folders, request: _Request, folder: str) -> tuple[list[_Salvo], list[str]]:
-    """The hooks of each host, and what else is to be said."""
-    machine = Machine(folders, read_records(folders, everywhere=False).records)
-    asked = request.asked
-    inventory = None if request.pack else take_inventory(folders, request.hosts)
+def _aim(
+    machine: Machine, request: _Request, folder: str
+) -> tuple[list[tuple[Call, list[Shot]]], list[str]]:
+    asked, aimed, skipped = request.asked, [], []
+    inventory = None if request.pack else take_inventory(machine.folders, request.hosts)
     known = inventory.hooks if inventory else ()
     named = tuple(hook for name in request.ids for hook in ids.find(known, name))
-    looked_at = request.hosts or (inventory.hosts if inventory else ())
-    if inventory is None and not looked_at:
-        all_hosts = map(hosts.load, hosts.names())
-        looked_at = [host for host in all_hosts if find_event(host, asked.event)[0]]
+    looked_at = request.hosts or (inventory and inventory.hosts) or map(hosts.load, hosts.names())
+    looked_at = list(looked_at)
     calls.require_question(looked_at, asked)
-    salvos, skipped = [], []
     for host in looked_at:
         if not find_event(host, asked.event)[0]:
             if request.hosts and not named:
                 skipped.append(f"{host.title} has no event {asked.event}")
             continue
-        salvo = _aim_at(folders, machine, request, host, inventory, named, folder)
-        if not (salvo.shots or salvo.others) and (named or not request.hosts):
-            continue
-        if calls.lacks_tool(host, asked.tool):
+        call, shots = _find_shots(machine, request, host, inventory, named, folder)
+        if shots and calls.lacks_tool(host, asked.tool):
             skipped.append(f"{host.title} has no tool for {asked.tool}")
-            continue
-        salvos.append(salvo)
-    if asked.payload is not None and len(salvos) > 1:
-        names = ", ".join(salvo.call.host.name for salvo in salvos)
+        elif shots or (request.hosts and not named):
+            aimed.append((call, shots))
+    if asked.payload is not None and len(aimed) > 1:
+        names = ", ".join(call.host.name for call, _ in aimed)
         hint = f"Name the host whose payload it is with --host: {names}."
         raise usage_error("a payload is one host's own", hint)
-    if named and not salvos and not skipped:
+    if named and not aimed and not skipped:
         events = ", ".join(sorted({hook.event for hook in named}))
         hint = f"Name the event that it is for: {events}."
         raise usage_error(f"{', '.join(request.ids)} is not for {asked.event}", hint)
     if inventory and not named:
-        skipped += _name_foreign_hooks(inventory, [salvo.call.host for salvo in salvos], asked)
-    aimed = [salvo for salvo in salvos if salvo.shots or request.hosts]
+        skipped += _name_foreign_hooks(inventory, [call.host for call, _ in aimed], asked)
     if not aimed and not skipped:
-        tool = asked.tool or next((salvo.call.tool for salvo in salvos), "")
-        others = [matcher for salvo in salvos for matcher in salvo.others]
-        skipped.append(describe_none(f"no hook here is for {asked.event}", tool, others))
+        of_tool = f" with {asked.tool}" if asked.tool else ""
+        skipped.append(f"no hook here is for {asked.event}{of_tool}")
     return aimed, skipped
 
 
 def _name_foreign_hooks(
     inventory: Inventory, looked_at: Sequence[Host], asked: Asked
 ) -> Iterator[str]:
-    """The hooks in other hosts' files that these hosts read too: they are run as their owners'."""
+    """The hosts whose files have hooks that these hosts read too: they are run as their owners'."""
     names = {host.name for host in looked_at}
-    of_tool = f" --tool {shlex.quote(asked.tool)}" if asked.tool else ""
     for host in looked_at:
-        counts: Counter[str] = Counter()
+        owners: dict[str, None] = {}
         for hook in inventory.hooks:
             is_read = any(agent.host == host.name for agent in hook.within.readers)
             of_host = find_event(hosts.load(hook.host), asked.event, asked.tool)[0]
             if is_read and hook.event == of_host and hook.host not in names:
-                counts[hook.host] += 1
-        for owner, count in counts.items():
-            where = f"{hosts.load(owner).title}'s files, which {host.title} reads too"
-            command = f"hookctl fire {asked.event}{of_tool} --host {owner}"
-            runs = f"`{command}` runs {'it' if count == 1 else 'them'}"
-            yield f"not run: {amount(count, 'hook')} for {asked.event} in {where}; {runs}"
+                owners[hook.host] = None
+        for owner in owners:
+            whose = f"{hosts.load(owner).title}'s files, which {host.title} reads too"
+            yield f"not run: hooks in {whose}; add --host {owner}"
 
 
-def _aim_at(
-    folders: Folders,
+def _find_shots(
     machine: Machine,
     request: _Request,
     host: Host,
     inventory: Inventory | None,
     named: tuple[Hook, ...],
     folder: str,
-) -> _Salvo:
-    start = machine.start_of(host)
-    place = Place(start, folders.home, _transcript_in(folder), folders.environ)
-    told = calls.make_calls(host, request.asked, place)
-    environ = _environ(machine, host, start, is_project_run=request.is_project_run)
+) -> tuple[Call, list[Shot]]:
+    folders = machine.folders
+    start, transcript = machine.start_of(host), os.path.join(folder, _TRANSCRIPT)
+    where = Place(start, folders.home, transcript, folders.environ)
+    told = calls.make_calls(host, request.asked, where)
     if inventory is None:
         assert request.pack
-        shots = choose_of_pack(os.path.join(folder, f"pack-{host.name}"), request.pack, told[0])
-        return _Salvo(told[0], tuple(shots), environ, start)
-    chosen = Chosen(named, request.is_project_run)
-    shots, others = choose(inventory, told, request.asked, chosen, place)
+        files = os.path.join(folder, f"pack-{host.name}")
+        return told[0], list(choose_of_pack(files, request.pack, told[0]))
+    shots = choose(inventory, told, request.asked, Chosen(named, request.is_project_run), where)
     reasons = [shot.why_not for shot in shots]
     if named and reasons and all(reasons):
         raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")
-    return _Salvo(told[0], tuple(shots), environ, start, () if shots else tuple(others))
+    return told[0], shots
 
 
 def _environ(
@@ -235,62 +244,127 @@ def _environ(
 # Consent.
 
 
-def _require_consent(salvos: Sequence[_Salvo], given: Permission) -> None:
+def _require_consent(shots: Sequence[Shot], given: Permission) -> None:
     """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
-    asked = [shot for salvo in salvos for shot in salvo.shots if shot.is_asked and not shot.why_not]
+    asked = [shot for shot in shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
+    lines = ["these hooks would run here, as you:"]
+    for shot in asked:
+        hook = shot.hook
+        whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
+        where = place(hook.file, hook.line)
+        lines.append(f"  {shot.host.title} {hook.event}, {whose}: {where}")
+        lines.append(f"    {masked_text(hook.command)}")
     if given.show is not None:
-        given.show(OwnText("\n".join(ask_lines(asked))))
-    if given.yes:
+        given.show(OwnText("\n".join(lines)))
+    count = amount(len(asked), "hook")
+    if given.yes or (given.confirm is not None and given.confirm(f"Run {count}?")):
         return
-    if given.confirm is not None and given.confirm(f"Run {_count(asked)}?"):
-        return
-    first = asked[0]
-    message = f"{_count(asked)} of this project or of a plugin would run: it needs your consent"
+    message = f"{count} of this project or of a plugin would run: it needs your consent"
     hint = "Read what would run (`hookctl hooks`), then add --yes. Nothing was run."
-    raise HookctlError("consent_needed", message, path=first.hook.file, hint=hint, exit_code=USAGE)
-
-
-def _count(shots: Sequence[Shot]) -> str:
-    return "this hook" if len(shots) == 1 else f"these {len(shots)} hooks"
+    path = asked[0].hook.file
+    raise HookctlError("consent_needed", message, path=path, hint=hint, exit_code=USAGE)
 
 
 # What came of it.
 
 
-def _fire_salvo(folders: Folders, salvo: _Salvo, folder: str) -> Volley:
-    os.mkdir(folder, 0o700)
-    stand = Stand(folder, folders.state, salvo.start)
-
-    def show(shot: Shot) -> None:
-        progress(f"{shot.host.title}: {shot.name} ...")
-
-    volley = stand.fire(salvo.call, salvo.shots, salvo.environ, show)
-    return volley._replace(others=salvo.others)
-
-
 def _describe(volley: Volley) -> dict[str, Any]:
-    """A call as `--json` shows it."""
-    verdict = volley.verdict
-    reasons = filter(None, (verdict.reason, describe_if_all(volley)))
+    hooks = []
+    for shot, ran, reading in volley.fired:
+        hooks.append(
+            {
+                "id": shot.hook.id,
+                "ms": None if shot.why_not or reading.outcome == model.NOT_RUN else ran.ms,
+                "status": ran.status,
+                "stdout": masked_text(ran.out),
+                "stderr": masked_text(ran.err),
+                "outcome": reading.outcome,
+                "reason": masked_text(reading.reason),
+            }
+        )
+    reasons = filter(None, (volley.verdict.reason, _describe_if_all(volley)))
     return {
         "host": volley.call.host.name,
         "event": volley.call.event,
-        "hooks": [*_describe_hooks(volley.fired)],
-        "outcome": verdict.outcome,
+        "hooks": hooks,
+        "outcome": volley.verdict.outcome,
         "reason": masked_text("\n".join(reasons)),
     }
 
 
-def _describe_hooks(fired: Sequence[Fired]) -> Iterator[dict[str, Any]]:
-    for shot, ran, reading in fired:
-        yield {
-            "id": shot.hook.id,
-            "ms": None if shot.why_not or reading.outcome == "not_run" else ran.ms,
-            "status": ran.status,
-            "stdout": masked_text(ran.out),
-            "stderr": masked_text(ran.err),
-            "outcome": reading.outcome,
-            "reason": masked_text(reading.reason),
-        }
+def _volley_lines(volley: Volley) -> Iterator[Line]:
+    call, verdict = volley.call, volley.verdict
+    of_tool = f" {call.tool}" if call.tool else ""
+    yield Line(f"{call.host.title}  {call.event}{of_tool}")
+    for fired in volley.fired:
+        yield from _lines_of(fired)
+    if not volley.fired:
+        yield Line("no hook is for this", indent=2)
+    if not volley.fired or not all(each.shot.is_out for each in volley.fired):
+        skipped = sum(bool(each.shot.why_not) for each in volley.fired)
+        is_fine = verdict.outcome in (model.NONE, model.ALLOW, model.CONTEXT, model.CHANGE)
+        yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
+    if volley.if_all is not None:
+        yield Line(_describe_if_all(volley), WARN)
+
+
+def _describe_if_all(volley: Volley) -> str:
+    """What the host would do if it ran the hooks that it leaves out; '' where there are none."""
+    if volley.if_all is None:
+        return ""
+    names = [each.shot.name for each in volley.fired if each.shot.is_out]
+    would = _describe_verdict(volley.call, volley.if_all).rstrip(".")
+    return f"If {' and '.join(names)} ran as well, {would}."
+
+
+def _describe_verdict(call: Call, verdict: Verdict, skipped: int = 0) -> str:
+    """What the host would do, and why; with how many hooks were not run."""
+    event = "Stop" if call.protocol == "SubagentStop" else call.protocol
+    would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
+    if verdict.outcome == model.BLOCK or (verdict.outcome == model.CONTEXT and event == "Stop"):
+        would = blocked
+    elif verdict.outcome == model.CONTEXT:
+        would += ", and tell the model more"
+    text = f"{call.host.title} {_WOULD.get(verdict.outcome, would)}"
+    if verdict.outcome == model.END and verdict.refuses and call.protocol == "PreToolUse":
+        text += " and not make the call"
+    if skipped:
+        text += f" ({amount(skipped, 'hook')} not run)"
+    reason = cut(masked_text(verdict.reason), _WIDEST)
+    return f"{text}: {reason}" if reason else text
+
+
+def _lines_of(fired: Fired) -> Iterator[Line]:
+    shot, ran, reading = fired
+    where = place(shot.hook.file, shot.hook.line)
+    mark = _MARKS.get(reading.outcome, OK)
+    label = OwnText(shorten(shot.hook.id))
+    name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
+    yield Line(name, mark, indent=2, label=label, path=where)
+    if reading.outcome == model.NOT_RUN:
+        yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
+        return
+    if shot.note:
+        yield Line(tildes(shot.note), indent=BEHIND_ID)
+    text = f"{ran.ms} ms, "
+    if ran.status is not None:
+        text += f"exit status {ran.status}, "
+    text += f"outcome {reading.outcome}"
+    detail = reading.reason
+    if reading.outcome == model.CHANGE:
+        detail = json.dumps(reading.change, ensure_ascii=False)
+    elif reading.outcome == model.CONTEXT:
+        detail = reading.context
+    elif reading.outcome in (model.BLOCK, model.DENY) and ran.out + ran.err:
+        detail = ""  # it stands in the output below, and at the end
+    text += f": {cut(masked_text(detail), _WIDEST)}" if detail else ""
+    yield Line(text, indent=BEHIND_ID)
+    for name, output in (("stdout", ran.out), ("stderr", ran.err)):
+        lines = masked_text(output).strip("\n").splitlines()
+        shown = [cut(line, _WIDEST) for line in lines[:_MOST]]
+        if len(lines) > _MOST:
+            shown.append(f"... and {len(lines) - _MOST} lines more")
+        for line in shown:
+            yield Line(line, indent=BEHIND_ID, label=f"{name}:")

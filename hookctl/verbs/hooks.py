@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from hookctl import hosts
-from hookctl.errors import nearest, usage_error
+from hookctl.errors import usage_error
+from hookctl.firing.calls import find_event
 from hookctl.hosts import readers
-from hookctl.masking import masked_text
-from hookctl.model import Result
-from hookctl.output.hooks import hook_lines, lines_on_unknown_events
+from hookctl.hosts.hook_id import shorten
+from hookctl.masking import OwnText, masked_text
+from hookctl.model import WRAP, Line, Result
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
+from hookctl.output.runs import show_ms
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
 from hookctl.survey.inventory import Inventory, take_inventory
-from hookctl.survey.model import UNKNOWN_EVENT, Hook
+from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook
+from hookctl.survey.scripts import name_program
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
 
-_LONGEST = 200  # characters of a command that are shown
+_LONGEST = 200  # characters of a command that machines are shown
 _COUNTED = ("runs", "failures", "median_ms", "p95_ms", "bytes", "last_run")  # of its receipts
+_LONGEST_TEXT = 60  # characters of a command or a matcher in its line
+_BEHIND_MARK = 8  # columns: the mark and the indentation
+BEHIND_ID = 17  # columns: the mark, the indentation, the ID and a gap
 
 
 HELP = """
@@ -35,10 +44,11 @@ Examples:
 def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: str = "") -> Result:
     """Every hook of the hosts in the working folder, with its place, owner and state."""
     inventory = take_inventory(in_project(folders, project), load_hosts(host))
-    listed = [hook for hook in inventory.hooks if not event or event in _names_of(hook)]
-    if event and not listed:
-        _require_event(event, inventory)
-    listed.sort(key=_sort_key(inventory))
+    listed = list(inventory.hooks)
+    if event:
+        listed = _list_of_event(listed, event)
+    order = [host.name for host in inventory.hosts]
+    listed.sort(key=lambda hook: (order.index(hook.host), _position(hook), hook.event))
     data = {
         "hooks": lambda: [_describe(hook) for hook in listed],
         "unreadable": [
@@ -46,65 +56,32 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
             for file in inventory.unreadable
         ],
     }
-    text = list(hook_lines(listed, inventory, shown_command))
-    if event:
-        text += lines_on_unknown_events(_find_misspelt(event, listed, inventory))
-    return Result(data, tuple(text))
+    return Result(data, tuple(_hook_lines(listed, inventory)))
 
 
-def _names_of(hook: Hook) -> list[str]:
-    """The names of a hook's event: the host's own, hookctl's, and Claude Code's."""
-    names = [hook.event]
-    for short, own in hosts.load(hook.host).events.items():
-        if own == hook.event:
-            names += [short, EVENTS[short]]
-    return names
+def _list_of_event(hooks: Sequence[Hook], event: str) -> list[Hook]:
+    """The hooks for an event, and those under one that their host does not have: it may be meant.
 
-
-def _require_event(event: str, inventory: Inventory) -> None:
-    """Refuse (usage) a name that is no event of any host and of no hook."""
-    known = {*EVENTS, *EVENTS.values()}
-    for host in map(hosts.load, hosts.names()):
-        known |= {*host.events.values(), *host.handlers.events}
-    for hook in inventory.hooks:
-        known.add(hook.event)
-    if event not in known:
+    Refuses (usage) a name that is no event of any host and of no hook.
+    """
+    names = {host: find_event(hosts.load(host), event)[0] for host in hosts.names()}
+    listed = []
+    for hook in hooks:
+        if hook.event in (event, names[hook.host]) or hook.state == UNKNOWN_EVENT:
+            listed.append(hook)
+    if not listed and not any(names.values()):
         hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
         raise usage_error(f"no host has an event {event}", hint)
+    return listed
 
 
-def _find_misspelt(event: str, listed: Sequence[Hook], inventory: Inventory) -> Iterator[Hook]:
-    """Hooks under events that no host has: those that may be meant, and all if none is listed."""
-    for hook in inventory.hooks:
-        is_unknown = hook.state == UNKNOWN_EVENT and hook not in listed
-        if is_unknown and (not listed or nearest(hook.event, _spellings(event, hook.host))):
-            yield hook
-
-
-def _spellings(event: str, host: str) -> list[str]:
-    """The names that an event has on a host, in hookctl and in Claude Code."""
-    own = hosts.load(host).events
-    for short, name in EVENTS.items():
-        if event in (short, name, own.get(short)):
-            return [short, name, own.get(short) or short]
-    return [event]
-
-
-def _sort_key(inventory: Inventory) -> Any:
-    """Hosts in their order, their events as a session brings them, and then as they are read."""
-    order = {host.name: number for number, host in enumerate(inventory.hosts)}
-    events = {host.name: list(host.events.values()) for host in inventory.hosts}
-
-    def key(hook: Hook) -> tuple[int, int, str]:
-        known = events[hook.host]
-        position = known.index(hook.event) if hook.event in known else len(known)
-        return order[hook.host], position, hook.event
-
-    return key
+def _position(hook: Hook) -> int:
+    """Where its event stands among those of its host, as a session brings them."""
+    known = list(hosts.load(hook.host).events.values())
+    return known.index(hook.event) if hook.event in known else len(known)
 
 
 def _describe(hook: Hook) -> dict[str, Any]:
-    """A hook as `--json` shows it."""
     return {
         "id": hook.id,
         "host": hook.host,
@@ -137,3 +114,89 @@ def shown_command(hook: Hook) -> str:
     text = masked_text(original or hook.command)
     is_whole = len(text) <= _LONGEST or (hook.is_ours and not original)
     return text if is_whole else f"{text[:_LONGEST]}…"
+
+
+# For people.
+
+
+def _hook_lines(hooks: Sequence[Hook], inventory: Inventory) -> Iterator[Line]:
+    for host, group in groupby(hooks, lambda hook: hook.host):
+        of_host = list(group)
+        is_here = host not in inventory.missing
+        yield Line(hosts.load(host).title + ("" if is_here else ", which is not on this machine"))
+        yield from _lines_on_shared(of_host)
+        for event, of_event in groupby(of_host, lambda hook: hook.event):
+            yield Line(event or "no event", indent=2)
+            for hook in of_event:
+                yield from _lines_of(hook)
+        yield from _lines_on_readers(of_host)
+    for unreadable in inventory.unreadable:
+        text = f"its hooks are not known: {unreadable.message}"
+        yield Line(text, ERROR, path=place(unreadable.path, unreadable.line))
+    running = sum(hook.state == RUNS for hook in hooks)
+    text = f"{running} of {amount(len(hooks), 'hook')} will run" if hooks else "no hooks here"
+    yield Line(text)
+
+
+def _lines_on_shared(hooks: Sequence[Hook]) -> Iterator[Line]:
+    """What stops several hooks of a host, each said once, with their number where others run."""
+    counts = Counter(obstacle for hook in hooks for obstacle in hook.shared)
+    for obstacle, count in counts.items():
+        text = tildes(obstacle.reason)
+        if count < len(hooks):
+            text += f" ({count} of {len(hooks)} hooks)"
+        yield Line(text, _mark(obstacle.state), indent=2)
+        if obstacle.fix:
+            yield fix(tildes(obstacle.fix), indent=_BEHIND_MARK)
+
+
+def _mark(state: str) -> str:
+    return OK if state == RUNS else SKIP if state in WANTED else WARN
+
+
+def _lines_of(hook: Hook) -> Iterator[Line]:
+    text = _name(hook, shown_command(hook))
+    if hook.matcher:
+        text += f" on {cut(hook.matcher, _LONGEST_TEXT)}"
+    where = place(hook.file, hook.line)
+    label = OwnText(shorten(hook.id))
+    yield Line(text, _mark(hook.state), indent=2, label=label, path=where)
+    if hook.own_reason:
+        yield Line(tildes(hook.own_reason), indent=BEHIND_ID)
+    if hook.own_fix:
+        yield fix(tildes(hook.own_fix), indent=BEHIND_ID)
+    ran = hook.receipts
+    if ran.runs:
+        spans = f"median {show_ms(ran.median_ms)}, p95 {show_ms(ran.p95_ms)}"
+        text = f"ran {amount(ran.runs, 'time')}, {ran.failures} failed, {spans}"
+        yield Line(f"{text}, {amount(ran.bytes, 'byte')} into the context", indent=BEHIND_ID)
+
+
+def _name(hook: Hook, command: str) -> str:
+    """What a hook is in a few words: ours by its name, others by what they run."""
+    is_wrapped = hook.own_id.startswith(WRAP)
+    if hook.is_ours and not is_wrapped:
+        return hook.own_id
+    kind = hook.fields.get("type", "command")
+    text = command
+    if len(text) > _LONGEST_TEXT:
+        text = name_program(command) or cut(command, _LONGEST_TEXT)
+    if kind != "command":
+        text = f"{kind} {text}".strip()
+    name = hook.fields.get("name")
+    if isinstance(name, str) and hosts.load(hook.host).list_key("names"):
+        text = f"{masked_text(name)}: {text}"  # by which the host switches it off
+    text += f" (wrapped by {hook.own_id})" if is_wrapped else ""
+    return f"{text} (plugin {hook.plugin})" if hook.plugin else text
+
+
+def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
+    """A line for the files with hooks that the same other agents read too."""
+    files: dict[str, dict[str, None]] = {}
+    for hook in hooks:
+        if hook.within.readers:
+            names = ", ".join(map(readers.describe, hook.within.readers))
+            files.setdefault(names, {})[tilde(hook.file)] = None
+    for names, paths in files.items():
+        verb = "is" if len(paths) == 1 else "are"
+        yield Line(f"{' and '.join(paths)} {verb} also read by {names}", indent=2)

@@ -12,12 +12,19 @@ from hookctl.hosts import Host, readers
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Line, Record, Result
-from hookctl.output.hosts import describe_host, table_lines
+from hookctl.output.lines import amount, cut, labelled, table, tilde, width
 from hookctl.packs.abilities import list_abilities, shortcomings
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
+_LEAST_NEEDED = ("SETTINGS", "END", "CHANGE", "ASK", "CAP", "REFUSE", "SURE", "BLOCK")
+_LONGEST_PACKS = 12  # characters
+_LEGEND = (
+    Line("BLOCK a stop; REFUSE, ASK about, CHANGE a call; END the turn at a stop or a call"),
+    Line("CAP: blocks in a row or turn. SURE: proven by runs, read in its source, or docs"),
+    Line("`hookctl hosts NAME` shows files, events, limits and approvals. ?: not known"),
+)
 
 HELP = """
 host <host>  Only these hosts, in detail.
@@ -46,17 +53,16 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
         facts.append({**facts_of_one, "packs": None if problems else packs})
     lines: list[str | Line] = []
     for facts_of_host in facts if host else ():
-        lines += describe_host(facts_of_host)
+        lines += _describe_host(facts_of_host)
     return Result(
         {"hosts": facts},
-        tuple(lines or table_lines(facts)),
+        tuple(lines or _table_lines(facts)),
         errors=tuple(problems),
         exit_code=errors.UNREADABLE if problems else errors.OK,
     )
 
 
 def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
-    """The facts about a host, as `--json` shows them."""
     environment = host.environment
     paths = {}
     for scope in host.scopes:
@@ -100,7 +106,6 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
 
 
 def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
-    """Another agent that reads a host's files, as `--json` shows it."""
     return {
         "agent": readers.title_of(agent),
         "host": agent.host or None,
@@ -118,3 +123,90 @@ def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[st
         for scope in host.scopes:
             paths[known.settings_path(variant, scope, folders.environ, _PROJECT)] = None
     return [path for path in paths if path not in usual.values()]
+
+
+# For people.
+
+
+def _table_lines(facts: Sequence[dict[str, Any]]) -> list[str | Line]:
+    """A row for each host, those in use here first; a narrow terminal has fewer columns."""
+    rows = [_make_row(host) for host in facts]
+    rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
+    columns = width(sys.stdout)
+    for name in ("", *_LEAST_NEEDED):
+        for row in rows:
+            row.pop(name, "")
+        lines = table([[*rows[0]], *([*row.values()] for row in rows)])
+        if not columns or max(map(len, lines)) <= columns:
+            break
+    return [*lines, *_LEGEND]
+
+
+def _make_row(host: dict[str, Any]) -> dict[str, str]:
+    can, packs, cap = host["can"], host["packs"], "-"
+    if host["cap"]:
+        cap = str(host["cap"]["default"])
+    elif can["block"]:
+        cap = "?" if host["sure"] == "docs" else "none"
+    ends = [name for name in ("stop", "call") if can[f"end_at_{name}"]]
+    sure = {event["event"]: event["sure"] for event in host["events"]}
+    names = dict.fromkeys(pack["pack"] for pack in packs or ())
+    installed = cut(", ".join(names), _LONGEST_PACKS) or "-"
+    row = {
+        "HOST": host["host"],
+        "HERE": "yes" if host["detected"] else "-",
+        "PACKS": "?" if packs is None else installed,
+    }
+    for ability in ("block", "refuse", "ask", "change"):
+        row[ability.upper()] = "yes" if can[ability] else "-"
+    row["END"] = "both" if len(ends) > 1 else "".join(ends) or "-"
+    row["CAP"] = cap
+    row["SURE"] = sure.get("stop", host["sure"])
+    row["SETTINGS"] = tilde(next(iter(host["files"].values())))
+    return row
+
+
+def _describe_host(facts: dict[str, Any]) -> list[Line]:
+    title = f"{facts['title']} ({facts['host']}), facts seen on version {facts['client_seen']}"
+    syntax = facts["format"] + (" with comments" if facts["comments"] else "")
+    rows = []
+    for scope in facts["scopes_supported"]:
+        rows.append((scope, f"{tilde(facts['files'][scope])} ({syntax})"))
+    for path in facts["also"]:
+        rows.append(("or", f"{tilde(path)}, where hooks count from there"))
+    for path in facts["managed"]:
+        rows.append(("managed", path))
+    for scope, path in facts["rules"].items():
+        rows.append(("rules", f"{tilde(path)} ({scope} scope)"))
+    rows.append(("detected", tilde(facts["detected"]) or "no"))
+    for pack in facts["packs"] or ():
+        rows.append(("pack", f"{pack['pack']} {pack['version']} ({pack['scope']} scope)"))
+    if facts["can"]["block"]:
+        rows.append(("host cap", _describe_cap(facts["cap"], facts["sure"])))
+    rows.append(("session", facts["session"] or "not told to the agent's own commands"))
+    rows.append(("process", facts["process"] or "not told: work passes on after 30 minutes"))
+    for event in facts["events"]:
+        rows.append(("event", f"{event['event']:13} {event['name']}, {event['sure']}"))
+    if facts["trust"]:
+        rows.append(("approval", facts["trust"]["gate"]))
+    can = [name.replace("_", " ") for name, is_able in facts["can"].items() if is_able]
+    if can:
+        rows.append(("can", ", ".join(can)))
+    rows += [("cannot", shortcoming) for shortcoming in facts["cannot"]]
+    rows += [("read by", _name_what_is_read(agent)) for agent in facts["also_read_by"]]
+    rows += [("reads too", _name_what_is_read(owner)) for owner in facts["also_reads"]]
+    return [Line(title), *labelled(rows)]
+
+
+def _name_what_is_read(reader: dict[str, Any]) -> str:
+    what = ", ".join([*reader["scopes"], *(["plugins"] if reader["plugins"] else [])])
+    only = f", {reader['only']}" if reader["only"] else ""
+    return f"{reader['agent']} ({what}){only}, {reader['sure']}"
+
+
+def _describe_cap(cap: dict[str, Any] | None, sure: str) -> str:
+    if cap is None:
+        return "not known: its documents name none" if sure == "docs" else "none"
+    name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
+    of = "turn" if cap.get("per_turn") else "row"
+    return f"{name}, {amount(cap['default'], 'block')} in a {of}"

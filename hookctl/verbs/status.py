@@ -12,14 +12,13 @@ from hookctl.checks.file import read_config
 from hookctl.checks.records import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.loading import timeout_seconds
 from hookctl.ledger import store
 from hookctl.ledger.disabled import with_returned
 from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
-from hookctl.output.lines import OK, SKIP, WARN, amount, fix, other_projects, tilde
-from hookctl.output.status import file_lines
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
+from hookctl.output.plans import event_of
 from hookctl.packs import whose_work, wrapping
 from hookctl.packs.choices import Settings, options_of, settings_from
 from hookctl.packs.run_files import find as find_run_files
@@ -36,8 +35,18 @@ from hookctl.survey.model import DISABLED, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
-from hookctl.system.packages import HOOK
-from hookctl.verbs.choosing import in_project, known_scope, load_hosts
+from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
+
+_STATES = {
+    "owned": "",
+    "overridden": "your change, kept",
+    "adopted": "already there, left alone",
+    "missing": "gone from the file",
+    "unreadable": "cannot be read",
+}
+_SIGNS = {"owned": "+", "missing": "-", "overridden": "~"}
+_LOOK = "see what `hookctl doctor` says"
+
 
 HELP = """
 Examples:
@@ -77,26 +86,26 @@ def status(
     files_shown = []
     for key in _sort_installed(found.records, names, scope):
         path = store.current_path(found.records, key)
-        file = _describe_file(
-            machine, path, found.records[key], ours.get(store.real_path(path), [])
-        )
+        hooks = ours.get(store.real_path(path), [])
+        file = _describe_file(machine, path, found.records[key], hooks)
         files_shown.append({**file, "rules": _describe_rules(found.records, key)})
     files_shown.sort(key=lambda file: not file["here"])
     away = sorted({folder for _, folder, _ in found.gone})
-    lines = [line for file in files_shown for line in file_lines(file, verbose=verbose)]
+    lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
     for folder in away:
         text = "is not there; what is installed in it stays on record, and counts once it is back"
         lines.append(Line(f"{tilde(folder)} {text}", SKIP))
     if not problems:  # else nothing can be said of what has no record
         lines += _describe_unrecorded(machine, ours, used)
         empty = [host for host in chosen if host.name not in used]
-        lines += _describe_empty(empty) if empty and not disabled.hooks else []
+        if empty and not disabled.hooks:
+            name = empty[0].name if len(empty) == 1 else "NAME"
+            text = f"nothing is installed for {', '.join(host.title for host in empty)}"
+            lines.append(Line(f"{text}; `hookctl install --host {name}` does it", SKIP))
     lines += _describe_disabled(disabled, files_shown)
-    if not lines and problems:
-        lines.append(Line("what is installed is not known", SKIP))
-    elif not lines:
-        text = "nothing is installed, and no host is detected here"
-        lines.append(Line(f"{text}; `hookctl hosts` shows those there are"))
+    if not lines:
+        text = "nothing is installed, and no host is detected here; see `hookctl hosts`"
+        lines.append(Line("what is installed is not known" if problems else text, SKIP))
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     guards = [file for file in files_shown if file["here"] and GUARD in file["packs"]]
@@ -130,12 +139,10 @@ def _list_ours(
 
 
 def _sort_installed(records: dict[str, Record], names: Sequence[str], scope: str) -> list[str]:
-    """The keys of the wanted records with packs, in the hosts' order."""
     keys = []
     for key, record in records.items():
-        is_wanted = not names or record.host in names
         # Records without packs only have approvals or an empty place.
-        if record.packs and is_wanted and scope in ("", record.scope):
+        if record.packs and is_meant(record, names, scope):
             keys.append(key)
     order = [*hosts.names(), *(record.host for record in records.values())]
     return sorted(keys, key=lambda key: (order.index(records[key].host), key))
@@ -147,7 +154,6 @@ def _sort_installed(records: dict[str, Record], names: Sequence[str], scope: str
 def _describe_file(
     machine: Machine, path: str, record: Record, ours: Sequence[Hook]
 ) -> dict[str, Any]:
-    """A settings file as `--json` shows it."""
     shown: dict[str, Any] = {
         "file": path,
         "host": record.host,
@@ -173,7 +179,9 @@ def _describe_file(
         return {**shown, "error": error.as_dict()}
     target = Target(host, record.scope, path, record.project)
     sources = machine.surroundings(target)[0]
-    shown["entries"] = _describe_entries(host, record, current, sources)
+    for entry in (*record.entries, *record.disabled):
+        if entry.kind != "container":
+            shown["entries"].append(_describe_entry(host, record, entry, current, sources))
     for name in record.packs:
         shown["installs"][name] = _install_again(machine, target, record, name, settings)
     if not shown["here"]:
@@ -195,7 +203,7 @@ def _describe_file(
 
 
 def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
-    """What keeps packs, or single hooks of them, from running: each reason once."""
+    """What keeps hooks from running: each reason once, with their names."""
     first: dict[str, Obstacle | None] = {}
     for hook in ours:
         obstacle = next(iter((*hook.obstacles, *hook.shared)), None)
@@ -203,9 +211,9 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
     stopped: dict[Obstacle, list[str]] = {}
     for id, obstacle in first.items():
         pack = id.partition("/")[0]
-        of_pack = {other for key, other in first.items() if key.startswith(f"{pack}/")}
+        is_whole = len({first[other] for other in first if other.startswith(f"{pack}/")}) == 1
         names = stopped.setdefault(obstacle, []) if obstacle else []
-        names += {pack if len(of_pack) == 1 else id} - {*names}
+        names += {pack if is_whole else id} - {*names}
     shown = []
     for obstacle, names in stopped.items():
         back = f"`hookctl enable {' '.join(names)}` puts it back"
@@ -217,21 +225,17 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
 def _install_again(
     machine: Machine, target: Target, record: Record, pack: str, settings: Settings | None
 ) -> str:
-    """The command that installs a pack as it is on record, with its options."""
-    options: list[str] = []
-    if pack == GUARD and settings:
-        options = options_of(settings)
-        if settings.allow_run and target.host.permission.texts:
-            options.append("--allow-run")
-    known, folders = record.packs[pack], machine.folders
-    if known.settings.get("rules"):
-        options.append("--rules")
-    command = fixes.install_again(target, pack, known, folders.cwd, machine.cwd_project)
+    known = record.packs[pack]
+    options = options_of(settings) if pack == GUARD and settings else []
+    if pack == GUARD and settings and settings.allow_run and target.host.permission.texts:
+        options.append("--allow-run")
+    options += ["--rules"] if known.settings.get("rules") else []
+    cwd = machine.folders.cwd
+    command = fixes.install_again(target, pack, known, cwd, machine.cwd_project)
     return " ".join([command, *map(shlex.quote, options)])
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
-    """The blocks of rules of the packs in a settings file, and their states."""
     path, entries = rules_entries(records, key)
     rules = []
     for pack, entry in entries.items():
@@ -243,38 +247,18 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
     return rules
 
 
-def _describe_entries(
-    host: Host, record: Record, current: Current, sources: list[Source]
-) -> list[dict[str, Any]]:
-    """The hooks and values on record as `--json` shows them."""
-    shown = []
-    for entry in (*record.entries, *record.disabled):
-        if entry.kind != "container":
-            row = _describe_entry(host, entry, current)
-            if entry.kind == "leaf":
-                row["in_effect"] = _find_in_effect(sources, record.scope, entry)
-            if entry in record.disabled:
-                row["state"] = "disabled"
-            shown.append(row)
-    return shown
-
-
-def _find_in_effect(sources: list[Source], scope: str, entry: Entry) -> dict[str, Any] | None:
-    """The value of a stronger scope that counts instead of ours."""
-    stronger = effective.stronger(sources, scope, entry.path)
-    if not stronger:
-        return None
-    value = masked(stronger.document.get(entry.path), str(entry.path[-1]))
-    return {"scope": stronger.scope, "file": stronger.path, "value": value}
-
-
-def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any]:
-    """An entry as `--json` shows it."""
-    key, is_wrap = str(entry.path[-1]), entry.id.startswith(WRAP)
-    value, env, wraps = entry.written, None, None
+def _describe_entry(
+    host: Host, record: Record, entry: Entry, current: Current, sources: list[Source]
+) -> dict[str, Any]:
+    value, env, wraps, in_effect = entry.written, None, None, None
+    state = engine.state(entry, current, entry.path, entry.id)
     if entry.kind == "leaf":
         value = current.values.get(entry.path)
-    elif is_wrap:
+        stronger = effective.stronger(sources, record.scope, entry.path)
+        if stronger:  # a stronger scope's value counts instead of ours
+            shown = masked(stronger.document.get(entry.path), str(entry.path[-1]))
+            in_effect = {"scope": stronger.scope, "file": stronger.path, "value": shown}
+    elif entry.id.startswith(WRAP):
         wraps = masked_text(wrapping.original_of(value["command"]) or "an unknown command")
     else:
         env = masked(value.get(host.env_field)) if host.env_field else None
@@ -283,24 +267,14 @@ def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any
         "path": list(entry.path),
         "kind": entry.kind,
         "id": entry.id,
-        "state": engine.state(entry, current, entry.path, entry.id),
+        "state": "disabled" if entry in record.disabled else state,
         "mode": entry.mode,
-        "value": masked(value, key),
+        "value": masked(value, str(entry.path[-1])),
         "env": env,
         "owners": list(entry.owners),
-        "in_effect": None,
+        "in_effect": in_effect,
         "wraps": wraps,
-        "note": "but the pack ends it earlier" if _has_vain_timeout(host, entry, current) else "",
     }
-
-
-def _has_vain_timeout(host: Host, entry: Entry, current: Current) -> bool:
-    """Whether a pack's hook has more time in the file than its command gives it."""
-    hooks = current.elements.by_id.get(entry.id, []) if entry.id else []
-    if not hooks or f"/{HOOK} run " not in hooks[0].fields.get("command", ""):
-        return False
-    given, written = (timeout_seconds(host, of) for of in (hooks[0].fields, entry.written))
-    return given is not None and written is not None and given > written
 
 
 # What is in no settings file on record.
@@ -316,15 +290,7 @@ def _describe_unrecorded(
             used.add(hook.host)
             text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
             yield Line(text, WARN, path=tilde(hook.file))
-            yield fix("see what `hookctl doctor` says")
-
-
-def _describe_empty(empty: Sequence[Host]) -> list[Line]:
-    """The line about the hosts that are here, and have nothing of ours."""
-    name = empty[0].name if len(empty) == 1 else "NAME"
-    titles = ", ".join(host.title for host in empty)
-    text = f"nothing is installed for {titles}; `hookctl install --host {name}` does it"
-    return [Line(text, SKIP)]
+            yield fix(_LOOK)
 
 
 def _describe_disabled(
@@ -346,7 +312,6 @@ def _describe_disabled(
 def _describe_work(
     folders: Folders, project: str, *, is_idle: bool
 ) -> tuple[dict[str, Any] | None, list[Line]]:
-    """The work that waits in the current project, for machines and for people."""
     try:
         run_files = find_run_files(folders, project)
         work = whose_work.find_work(run_files)
@@ -355,14 +320,91 @@ def _describe_work(
     if not work.remaining:
         return None, []
     text = f"{work.remaining} remaining, touched {clock.age(run_files.now - work.touched)} ago"
-    mark, more = OK, [Line(f"for {whose_work.describe_owner(run_files, work)}", indent=4)]
+    why = ""
     if run_files.mark:
-        text += f", but {run_files.mark} is set: agents may stop"
-        mark, more = SKIP, [fix("`hookctl run start` clears it")]
+        why = f"{run_files.mark} is set: agents may stop"
     elif is_idle:
-        text, mark, more = f"{text}, but no guard here blocks a stop: agents may stop", SKIP, []
+        why = "no guard here blocks a stop: agents may stop"
     elif work.is_stale:
-        text, mark = f"{text}: the guard ignores it", WARN
-        more = [fix(f"{run_files.reported_by} renews it, 0 ends it")]
-    lines = [Line(text, mark, path=tilde(run_files.project)), *more]
+        why = f"the guard ignores it; {run_files.reported_by} renews it, 0 ends it"
+    text += f", but {why}" if why else ""
+    owner = f"for {whose_work.describe_owner(run_files, work)}"
+    lines = [Line(text, WARN if why else OK, path=tilde(run_files.project)), Line(owner, indent=4)]
     return whose_work.as_data(run_files, work), lines
+
+
+# One settings file in lines.
+
+
+def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
+    name, path = file["host"], tilde(file["file"])
+    title = hosts.load(name).title if name in hosts.names() else name
+    if file["scope"] != "user":
+        title += f" ({file['scope']})"
+    packs = ", ".join(f"{pack} {version}" for pack, version in file["packs"].items())
+    troubles = _list_troubles(file)
+    if file["guard"] and not file["guard"].startswith("does nothing"):
+        version = f"{GUARD} {file['packs'][GUARD]}"
+        packs = packs.replace(version, f"{version} ({file['guard']})")
+    if file["error"]:
+        text = f"{title}: it cannot be read, so what is in it is not known"
+        yield from (Line(text, ERROR, path=path), fix(_LOOK))
+    elif not file["here"] and not verbose:
+        yield Line(f"{title}: {packs}, in another project", SKIP, path=path)
+    else:
+        states = {obstacle["state"] for obstacle in file["obstacles"]}
+        mark = OK if not troubles else SKIP if states == {DISABLED} else WARN
+        if any(entry["state"] == "missing" for entry in file["entries"]):
+            mark = WARN
+        yield Line(f"{title}: {packs}", mark, path=path)
+        for text, way in troubles:
+            yield from [Line(text, indent=4), *([fix(way)] if way else [])]
+        for command in file["installs"].values() if verbose else ():
+            yield Line(command, indent=6)
+        for rules in file["rules"]:
+            if verbose or rules["state"] != "owned":
+                text = _with_remarks(f"rules ({rules['pack']})", _STATES[rules["state"]])
+                sign = _SIGNS.get(rules["state"], "=")
+                yield Line(text, indent=4, sign=sign, path=tilde(rules["file"]))
+        for entry in file["entries"]:
+            is_ours = entry["state"] in ("owned", "disabled")
+            if verbose or not is_ours or entry["in_effect"] or entry["wraps"]:
+                yield _entry_line(entry)
+            for key, value in (entry["env"] or {}).items() if verbose else ():
+                yield Line(f"{key}={value}", indent=6, sign="+")
+
+
+def _list_troubles(file: dict[str, Any]) -> list[tuple[str, str]]:
+    """What keeps hooks of the file, or the guard, from their work; each with what to do."""
+    troubles = []
+    for obstacle in file["obstacles"]:
+        names = obstacle["names"]
+        verb = "does" if len(names) == 1 else "do"
+        text = f"{', '.join(names)} {verb} nothing: {obstacle['reason']}"
+        troubles.append((text, obstacle["fix"]))
+    if file["program"] and not troubles:
+        troubles.append((file["program"], _LOOK))
+    if file["guard"] and file["guard"].startswith("does nothing") and not troubles:
+        troubles.append((f"guard {file['guard']}", ""))
+    return troubles
+
+
+def _entry_line(entry: dict[str, Any]) -> Line:
+    text = entry["path"][-1]
+    if entry["id"]:
+        text = f"{event_of(tuple(entry['path']))} hook ({entry['id']})"
+    elif entry["value"] not in (None, text):  # in a list of texts each is its own key
+        text += f"={entry['value']}"
+    remarks = [_STATES.get(entry["state"], entry["state"])]
+    if entry["in_effect"]:
+        in_effect = entry["in_effect"]
+        remarks.append(f"here {in_effect['value']} counts, from {in_effect['scope']} scope")
+    if entry["wraps"]:
+        remarks.append(f"wraps {entry['wraps']}")
+    text = _with_remarks(text, *remarks)
+    return Line(text, indent=4, sign=_SIGNS.get(entry["state"], "="))
+
+
+def _with_remarks(text: str, *remarks: str) -> str:
+    said = ", ".join(filter(None, remarks))
+    return f"{text}: {said}" if said else text
