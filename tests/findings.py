@@ -724,6 +724,7 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("interpreter_broken", "error", lambda place: with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
+    ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
     ("config_unreadable", "error", config_missing),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -97,43 +96,6 @@ def test_every_value_that_there_is_is_offered(words: tuple[str, ...], expected: 
     done = process(**asked, **{known.COMPLETE: "complete_bash"})
     assert (done.code, done.err) == (0, "")
     assert set(done.out.split()) == expected
-
-
-def typed(shell: list[str], keys: str, **environ: str) -> str:
-    """What an interactive shell prints for these keys at a terminal."""
-    outside, inside = pty.openpty()
-    names = ("PATH", "HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR")
-    environ = {**{name: os.environ[name] for name in names}, "TERM": "dumb", **environ}
-    process = subprocess.Popen(shell, stdin=inside, stdout=inside, stderr=inside, env=environ, start_new_session=True)
-    os.close(inside)
-    seen, sent = b"", False
-    try:
-        while chunk := os.read(outside, 4096):
-            seen += chunk
-            if b"READY" in seen and not sent:
-                sent = bool(os.write(outside, f"{keys}\nexit\n".encode()))
-    except OSError:  # the shell has ended
-        pass
-    os.close(outside)
-    process.wait(30)
-    return seen.decode()
-
-
-RC = "PS1='READY '; hookctl() { echo \"GOT:$*:\"; }\n"
-KEYS = [
-    ("uni\t", "uninstall"), ("install --dr\t", "install --dry-run"), ("install --host cl\t", "install --host claude"),
-    ("run h\t", "run heartbeat"), ("run --project /us\t", "run --project /usr"),
-    ("plan ./packs\t", "plan ./packs.toml"), ("run --project packe\t", "run --project packed"),
-]  # fmt: skip
-
-
-@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")
-@pytest.mark.parametrize(("keys", "got"), KEYS)
-def test_bash_completes_at_a_terminal(keys: str, got: str, script, isolated: Path) -> None:  # type: ignore[no-untyped-def]
-    put(isolated / "work" / "packs.toml", "")
-    (isolated / "work" / "packed").mkdir()
-    rc = put(isolated / "rc", f"source {script('bash')}\n{RC}")
-    assert f"GOT:{got}" in typed(["bash", "--rcfile", str(rc), "-i"], f"hookctl {keys}")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -555,3 +555,17 @@ event = "Stop"
 command = "true"
 timeout = nan
 """
+
+
+def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) -> None:
+    text = THEIRS.replace('"two"', '"one"').replace('"three"', '"one"')
+    path = put(isolated / "home" / ".claude" / "settings.json", text)
+    for number in range(1, 4):
+        running = [hook for hook in listed(hookctl, path) if hook["state"] != "disabled"]
+        run(hookctl, "disable", running[0]["id"])
+        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
+    for number in range(2, -1, -1):
+        gone = [hook for hook in listed(hookctl, path) if hook["state"] == "disabled"]
+        run(hookctl, "enable", gone[-1]["id"])
+        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
+    assert path.read_text() == text

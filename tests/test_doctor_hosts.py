@@ -89,24 +89,7 @@ def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, tex
     assert [one for one in found(place, host) if one["level"] != "info"] == []
 
 
-GROKS = ".grok/config.toml"
 NOT_CLAUDES, CLAUDES = "[compat.claude]\nhooks = false\n", "[compat.claude]\nhooks = true\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "variable", "is_read"),
-    [
-        (CLAUDES, "", True), (NOT_CLAUDES, "", False), (NOT_CLAUDES, "x", False), (NOT_CLAUDES, "On", True),
-        (CLAUDES, " OFF ", False), ("x", "", True), ("x", "0", False),
-    ],
-)  # fmt: skip
-def test_it_is_told_whether_grok_reads_the_file(place: Place, text: str, variable: str, is_read: bool) -> None:
-    """Its folder shows that it is in use, whatever is on PATH."""
-    installed("claude")(place)
-    put(at(place, GROKS), text)
-    place.monkeypatch.setenv("GROK_CLAUDE_HOOKS_ENABLED", variable)
-    listed = place.hookctl("hooks", "--host", "claude", "--json").data["hooks"]
-    assert any("Grok Build" in str(hook["also_read_by"]) for hook in listed) == is_read
 
 
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:

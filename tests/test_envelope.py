@@ -78,21 +78,6 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
     assert answers == [True, True, False, False, True, False, True, True, False]
 
 
-def test_completing_an_interrupted_run_is_a_change(hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(*arguments: object) -> None:
-        raise SystemExit(9)
-
-    install = ("install", "--host", "claude", "--json")
-    with monkeypatch.context() as patch:
-        patch.setattr("hookctl.run.execute.save_records", die)
-        assert hookctl(*install).code == 9
-    assert [error["code"] for error in hookctl(*install, "--dry-run").result["errors"]] == ["interrupted_run"]
-    outcome = hookctl(*install)
-    assert (outcome.data["changed"], outcome.data["actions"]) == (True, [])
-    assert codes(outcome)[0] == "interrupted_run"
-    assert not hookctl(*install).data["changed"]
-
-
 def test_the_diff_has_hookctls_own_files_and_no_secret(hookctl: Hookctl, isolated: Path) -> None:
     put(isolated / "home/.claude/settings.json", json.dumps({"env": {"MY_TOKEN": SECRET, "MODEL": "x"}}, indent=2))
     install = ("install", "--host", "claude")

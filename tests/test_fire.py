@@ -350,16 +350,6 @@ def test_a_receipt_says_that_it_was_fired(hookctl: Hookctl, pack: str, isolated:
     assert [row["runs"] for row in hookctl("stats", "--json").data["hooks"]] == [1]
 
 
-def test_hooks_of_another_hosts_file_are_named_where_the_host_reads_it_too(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, events(Stop=[handler("true"), handler("echo x")], PreToolUse=[handler("true")]))
-    said = "not run: hooks in Claude Code's files, which Grok Build reads too; add --host claude"
-    assert said in hookctl("fire", "stop", "--host", "grok").out
-    assert said not in hookctl("fire", "stop", "--host", "grok", "--host", "claude").out
-    assert said not in hookctl("fire", "stop", "--host", "kimi").out
-    assert said not in hookctl("fire", "session-start", "--host", "grok").out
-    assert said in hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "grok").out
-
-
 def test_a_locked_guard_is_not_run(hookctl: Hookctl, settings: Path, tmp_path: Path) -> None:
     put(tmp_path / "guard/claude.json", '{"locked": true}')
     put(tmp_path / "hook.py", "")

@@ -127,62 +127,6 @@ def codex(request: pytest.FixtureRequest, hookctl: Hookctl, isolated: Path, fold
     return Codex(hookctl, isolated, request.param, TOML if request.param == "config.toml" else JSON)
 
 
-RUNS = {
-    "install and uninstall": [("install",), ("uninstall",)],
-    "uninstall": [("uninstall",)],
-    "uninstall another pack": [("install", "{one}"), ("uninstall", "one")],
-}
-
-
-@pytest.mark.parametrize("runs", RUNS.values(), ids=RUNS)
-@pytest.mark.parametrize(
-    ("place", "text"), [("hooks.json", JSON), ("hooks.json", ""), ("config.toml", TOML), ("project", "")]
-)
-def test_any_later_run_removes_an_empty_place_that_nothing_stands_behind(
-    hookctl: Hookctl, isolated: Path, folder: Path, place: str, text: str, runs: list[tuple[str, ...]]
-) -> None:
-    codex = Codex(hookctl, isolated, place, text)
-    before = codex.groups()
-    for late in ("late", "later"):
-        codex.run("install")
-        codex.add(late)
-        codex.run("uninstall")
-        assert codex.groups() == [*before, [], [late]]
-        codex.drop_last(late)
-    for words in runs:
-        words = tuple(word.replace("{one}", str(isolated / "one.toml")) for word in words)
-        hookctl(words[0], *words[1:], *codex.options)
-    assert codex.groups() == before
-    assert codex.file.exists() == bool(text)
-    if place == "config.toml":
-        assert codex.text == text
-    assert store.load(folders.here()) == {}
-    assert not (isolated / "site" / ".hookctl").exists()
-
-
-def test_upgrade_and_uninstall_all_know_an_empty_place(codex: Codex) -> None:
-    before = codex.groups()
-    for pack in ("guard", str(codex.top / "one.toml")):
-        codex.run("install", pack)
-    codex.add("late")
-    codex.run("uninstall", "guard")
-    codex.run("uninstall", "one")
-    assert codex.groups() == [*before, [], [], ["late"]]
-    codex.run("install")
-    assert codex.groups() == [*before, ["guard"], [], ["late"]]
-    codex.drop_last("late")
-    assert codex.hookctl("upgrade").code == 0
-    assert codex.groups() == [*before, ["guard"]]
-    codex.run("install", str(codex.top / "one.toml"))
-    codex.add("late")
-    codex.run("uninstall")
-    codex.run("uninstall", "one")
-    codex.drop_last("late")
-    assert codex.groups() == [*before, [], []]
-    assert "hooks.Stop" in codex.hookctl("uninstall", "--all", "--yes").out
-    assert codex.groups() == before
-
-
 STEPS = ["install guard", "install one", "uninstall guard", "uninstall one", "add", "add", "drop"]
 
 

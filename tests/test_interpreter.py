@@ -111,17 +111,6 @@ def test_the_environment_does_not_change_what_an_interpreter_says(
     assert machine.choice() == f"{machine.root}/x"
 
 
-def test_it_warns_where_only_a_versioned_one_is_left(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    versioned = machine.root / "python-3.11" / "bin" / "python3"
-    monkeypatch.setattr(sys, "_base_executable", str(versioned))
-    chosen, warning = interpreter.choose(os.environ)
-    assert chosen == str(versioned)
-    assert str(versioned) in warning
-    assert "hookctl install" in warning
-    monkeypatch.setattr(sys, "_base_executable", str(machine.root / "plain" / "python3"))
-    assert interpreter.choose(os.environ) == (str(machine.root / "plain" / "python3"), "")
-
-
 def test_install_keeps_an_interpreter_that_still_runs_and_replaces_one_that_is_gone(
     machine: Machine, hookctl: Hookctl, settings: Path
 ) -> None:

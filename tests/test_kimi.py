@@ -90,27 +90,3 @@ def test_no_hook_has_a_field_or_a_timeout_that_would_cost_all_of_them(
 def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason: str) -> None:
     host = hosts.load("kimi")
     assert reason in reason_not_loaded(host, formats.parse(host.format, (STOP + more).encode()))
-
-
-def test_hooks_of_a_plugin_are_a_list_in_its_manifest(hookctl: Hookctl, config: Path, isolated: Path) -> None:
-    config.write_text("")
-    hooks = [
-        {"event": "Stop", "command": "bell"},
-        {"event": "PreToolUse", "command": "look", "matcher": "Bash"},
-        {"event": "Stop", "command": "bad", "name": "x"},
-        {"event": "Sometime", "command": "never"},
-        {"command": "lost"},
-        "text",
-    ]
-    for name, value in (("one", hooks), ("two", "./hooks.json"), ("three", None)):
-        put(isolated / name / "kimi.plugin.json", json.dumps({"name": name, "hooks": value}, indent=1))
-    rows = [{"id": name, "root": str(isolated / name), "enabled": name != "three"} for name in ("one", "two", "three")]
-    put(config.parent / "plugins" / "installed.json", json.dumps({"version": 1, "plugins": rows}))
-    found = hookctl("hooks", *HOST, "--json").data["hooks"]
-    assert {hook["command"]: (hook["owner"], hook["state"], hook["line"]) for hook in found} == {
-        "bell": ("one", "runs", 4),
-        "look": ("one", "runs", 8),
-        "bad": ("one", "ignored", 13),
-        "never": ("one", "unknown_event", 18),
-        "lost": ("one", "unknown_event", 22),
-    }

@@ -138,10 +138,11 @@ PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", 
         (b"\xff\xfe\xfa", (0, 0), "not valid UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
         (b"[]", (0, 0), "a value has the wrong type"),
         (b'{"ledger_version": 2, "needs": "0.2.0"}', (0, 0), "files is missing"),
+        (b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}', (0, 0), "unknown: more"),
         (b'{"ledger_version": NaN}', (0, 0), "NaN is not valid JSON"),
         (b"1" * 5_000, (0, 0), "a value has the wrong type"),
     ],
-    ids=["no JSON", "no JSON further on", "no UTF-8", "deep", "a list", "no files", "NaN", "huge"],
+    ids=["no JSON", "no JSON further on", "no UTF-8", "deep", "a list", "no files", "unknown", "NaN", "huge"],
 )  # fmt: skip
 def test_what_is_wrong_with_a_ledger_is_said_in_words(
     data: bytes, place: tuple[int, int], said: str, tmp_path: Path

@@ -181,16 +181,6 @@ def run(**fields: Any) -> str:
     return json.dumps({**RUN, **fields}, sort_keys=True, separators=(",", ":"))
 
 
-def test_runs_are_among_the_events_and_in_the_text_where_that_is_asked_for(hookctl: Hookctl, guard: Path) -> None:
-    write(guard / "x" / "events.jsonl", event(NOW - 1), event(NOW + 1))
-    write(guard / "x" / "runs.jsonl.1", run(), "{", run(t=None), run(id=5), run(outcome=[]), run(t=NOW + 2))
-    shown = hookctl("log", "--json").data["events"]
-    assert [line.get("kind", "") for line in shown] == ["", "run", "", "run"]
-    assert shown[1] == {**RUN, "project": "x", "project_path": None}
-    assert len(hookctl("log").out.splitlines()) == 2
-    assert [line.split()[-1] for line in hookctl("log", "--runs").out.splitlines()] == ["stop)", "ms", "stop)", "ms"]
-
-
 def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
     path = write(guard / "x" / "runs.jsonl", run(ms=1))
     follower = Follower("--runs")

@@ -120,36 +120,3 @@ def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) ->
     told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
     assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* never fits", "mcp__gh__.* may never fit"]
     assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
-
-
-def test_install_tells_what_a_hook_may_answer_and_warns_of_what_it_surely_does(hookctl: Hookctl) -> None:
-    noted(hookctl, hook("PreToolUse"))
-    done = hookctl("install", "./own", "--host", "gemini", "--yes", "--json")
-    (told,) = [one for one in done.data["messages"] if one["code"] == "not_on_host"]
-    assert told["level"] == "info"
-    assert told["message"] == (
-        "own on Gemini CLI, of what it may answer: pre-tool: `ask` becomes a refusal; "
-        "pre-tool: context for the model is dropped"
-    )
-    assert "may answer" not in hookctl("install", "./own", "--host", "gemini").err, "it was told already"
-    put(Path("own/tests/cases.toml"), "no [TOML")
-    assert "may answer" in hookctl("install", "./own", "--host", "gemini", "--scope", "project", "--yes").err
-    Path("own/tests/cases.toml").unlink()
-    noted(hookctl, hook("PreToolUse", "may_allow = true"))
-    done = hookctl("install", "./own", "--host", "gemini", "--yes", "--accept-changed", "--json")
-    told = [
-        one["message"] for one in done.data["messages"] if (one["code"], one["level"]) == ("not_on_host", "warning")
-    ]
-    assert told == ["own on Gemini CLI: pre-tool: `allow` lifts no permission"]
-
-
-def test_install_heeds_the_cases_as_check_does(hookctl: Hookctl) -> None:
-    """A pack that only denies loses nothing, and nothing is told of answers that it never gives."""
-    for expect, told in (
-        ("deny", ""),
-        ("ask", "own on Gemini CLI, of what it may answer: pre-tool: `ask` becomes a refusal"),
-    ):
-        noted(hookctl, hook("PreToolUse"), case("PreToolUse", expect))
-        done = hookctl("install", "./own", "--host", "gemini", "--yes", "--dry-run", "--json")
-        notes = [one["message"] for one in done.data["messages"] if one["code"] == "not_on_host"]
-        assert notes == ([told] if told else [])

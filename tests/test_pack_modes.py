@@ -66,17 +66,3 @@ def test_an_upgraded_copy_is_executable_as_the_packs_file_is(
     assert install(hookctl, release("2", text, then), scope) == 0
     assert (mode(copy), copy.read_text()) == (copies[1], text)
     assert hookctl("install", release("2", text, then), "--host", "claude", "--scope", scope).out == "nothing to do\n"
-
-
-@pytest.mark.parametrize(
-    ("theirs", "then", "copy"),
-    [(0o640, 0o755, 0o750), (0o750, 0o644, 0o640), (0o710, 0o755, 0o710), (0o604, 0o644, 0o604), (0o601, 0o755, 0o601)],
-)
-def test_what_else_the_operator_changed_in_the_mode_stays(
-    isolated: Path, hookctl: Hookctl, release: Release, theirs: int, then: int, copy: int
-) -> None:
-    assert install(hookctl, release("1", OLD, 0o644)) == 0
-    path = copy_of(isolated, "user")
-    path.chmod(theirs)
-    assert install(hookctl, release("2", NEW, then)) == 0
-    assert mode(path) == copy

@@ -154,17 +154,3 @@ def test_the_notifier_beside_the_guard_speaks_only_at_a_stop_that_is_one(isolate
         log = isolated / "home" / "agents.log"
         told.append(log.read_text() if log.exists() else "")
     assert told == ["", "claude is done\n"]
-
-
-def test_the_login_script_of_the_fleet_page_installs_once_and_keeps_a_choice(isolated: Path, hookctl: Hookctl) -> None:
-    script = put(isolated / "hookctl.sh", blocks("docs/fleet.md", "sh", "Login scripts")[0])
-    settings = isolated / "home" / ".claude" / "settings.json"
-    bin_folder = Path(sys.executable).parent
-    for _ in range(2):
-        environ = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
-        done = subprocess.run(["sh", str(script)], env=environ, capture_output=True, text=True, timeout=60)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        assert settings.read_text().count(": hookctl=guard/stop") == 1
-    assert hookctl("install", "--host", "claude", "--mode", "off").code == 0
-    subprocess.run(["sh", str(script)], env=environ, check=True, timeout=60)
-    assert ": hookctl=guard/stop" not in settings.read_text()

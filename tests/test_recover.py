@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from hookctl.run.recover import list_unwritten, recover
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from tests.conftest import put
+from tests.conftest import Hookctl, put
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 1, "b": "ours"}\n'
 
@@ -191,3 +193,70 @@ def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folder
     write_journal(here, Journal((step,), {str(path): made}, ()))
     recover(here)
     assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("command", [("uninstall", "--all", "--yes"), ("doctor", "--fix")])
+def test_programs_that_nobody_registered_go(
+    hookctl: Hookctl, isolated: Path, scope: str, command: tuple[str, ...]
+) -> None:
+    folder = Path.cwd() if scope == "project" else Path.home()
+    settings = put(folder / ".claude/settings.json", "{}\n")
+    killed = (
+        "import os, signal, sys\nfrom hookctl.system import files\nreplace = files.replace\n"
+        "def replace_or_die(old, data, **more):\n"
+        "    if old.path.endswith('.claude/settings.json'): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return replace(old, data, **more)\n"
+        "files.replace = replace_or_die\nfrom hookctl.__main__ import run\n"
+        f"run(['install', '--host', 'claude', '--scope', {scope!r}])\n"
+    )
+    assert subprocess.run([sys.executable, "-c", killed], check=False, capture_output=True).returncode == -9
+    put(settings, '{"model": "mine"}\n')
+    hookctl(*command)
+    data = Path(os.environ["HOOKCTL_DATA_DIR"])
+    assert not list(data.rglob("hook.py"))
+    assert not list(Path.cwd().rglob("hook.py"))
+    assert settings.read_text() == '{"model": "mine"}\n'
+
+
+def test_a_file_that_was_torn_is_named_and_the_others_go_back(
+    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = put(isolated / "home" / "second.json", OLD)
+    torn = HookctlError("torn", "written in part", path=str(second), hint="h", exit_code=1)
+    interrupted_by(torn, None, monkeypatch)
+    with pytest.raises(HookctlError) as caught:
+        run.execute(here, (change(file), change(second)), {str(file): record()})
+    assert (caught.value.code, str(second) in caught.value.message) == ("partial", True)
+    assert (str(file) in caught.value.message, file.read_bytes()) == (False, OLD)
+
+
+def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:
+    folder = isolated / "home" / "folder"
+    folder.mkdir()
+    name = files.temporary_name(str(isolated / "home" / "settings.json"))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    temporary = put(Path(name.replace(f".{os.getpid()}.", f".{ended.pid}.")), "a part")
+    journal = Journal((), {}, (str(folder),), (str(isolated / "home"),))
+    write_journal(here, journal)
+    recover(here)
+    assert (folder.exists(), temporary.exists()) == (False, False)
+    assert (Path(here.journal).exists(), Path(here.ledger).exists()) == (False, False)
+
+
+def test_a_file_that_is_written_gets_its_mode_still(here: Folders, file: Path) -> None:
+    file.write_bytes(NEW)
+    file.chmod(0o644)
+    step = Step(str(file), files.digest(OLD), files.digest(NEW), 0o600, True, chmod=0o600)
+    left(here, file, record(), steps=(step,))
+    recover(here)
+    assert (file.stat().st_mode & 0o777, known(here).keys()) == (0o600, {str(file)})
+
+
+def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, isolated: Path) -> None:
+    gone = isolated / "gone"
+    lost = record(scope="local", project=str(gone))
+    left(here, file, record(), records={str(file): record(), str(gone / "settings.json"): lost})
+    recover(here)
+    assert (known(here).keys(), gone.exists()) == ({str(file)}, False)

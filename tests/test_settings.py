@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.errors import HookctlError
 from hookctl.packs.choices import PRESETS, Request, Settings, choose, remarks
 
 TOOLS = {"dispatch_tools": ["Task"]}
@@ -103,28 +102,3 @@ def test_what_has_no_effect_is_told(settings: Settings, told: str) -> None:
 )
 def test_only_the_events_that_a_policy_needs(settings: Settings, events: tuple[str, ...]) -> None:
     assert settings.events == events
-
-
-@pytest.mark.parametrize(
-    ("request_", "said"),
-    [
-        (Request(mode="brake"), "unknown mode 'brake'"),
-        (Request(preset="bmat"), "unknown preset 'bmat'"),
-        (Request(assignments=("mode=guard",)), "--set cannot set the mode"),
-        (Request(assignments=("nothing=1",)), "unknown setting"),
-        (Request(assignments=("latch",)), "needs a value"),
-        (Request(assignments=("latch=maybe",)), "latch cannot be 'maybe'"),
-        (Request(assignments=("child_env=",)), "child_env cannot be ''"),
-        (Request(assignments=("dispatch_max_keys=0",)), "dispatch_max_keys cannot be '0'"),
-        (Request(nudge="a\nb"), "required_tools cannot be"),
-        (Request(nudge_env="TWO WORDS"), "is not a variable name"),
-        *((Request(dispatch=(wish,)), "has no tool")
-          for wish in ("Bash:30", "Bash:30/", "Bash:/300", "Bash:", "Bash,Read", ":30/300", "Bash:1/2/3")),
-        (Request(dispatch=("Task", "")), "has no tool"),
-        (Request(dispatch=("a:1/2", "b:1/3")), "all dispatch tools share one limit"),
-    ],
-)  # fmt: skip
-def test_a_slip_is_a_usage_error(request_: Request, said: str) -> None:
-    with pytest.raises(HookctlError) as caught:
-        choose(Settings(), request_)
-    assert said in caught.value.message and caught.value.exit_code == 2 and caught.value.hint

@@ -13,11 +13,6 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
-from hookctl.checks.project import isolated as isolated_folders
-from hookctl.documents import formats
-from hookctl.hosts import shapes
-from hookctl.model import AddHook
-from hookctl.settings import targets
 from tests.conftest import Hookctl, put
 from tests.test_check import BROKEN, EVIL, PROJECT, Project, conflict, forge
 
@@ -212,38 +207,4 @@ def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is
 # What silences the guard is found by both verbs, and a choice is none.
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["guard switched off", "guard's mode switched off", "marked as a child", "no Python on the PATH",
-     "a Python of the project's on the PATH", "guard configured away", "timeout forged", "event forged",
-     "command forged", "command forged at its head", "program forged", "program of the project forged",
-     "host forged", "interpreter forged", "wrap forged", "entry removed", "command edited", "hook doubled",
-     "package edited", "program gone"],
-)  # fmt: skip
-def test_check_and_doctor_say_the_same_of_the_guard(project: Project, name: str) -> None:
-    project.hookctl("uninstall", "bell", "--scope", "project")
-    break_it, codes = BROKEN[name]
-    break_it(project)
-    said = levels(project.hookctl, "doctor", "--scope", "project", "--host", "claude")
-    assert (project.found(), said.get(min(codes))) == (codes - {"pack_changed"}, "error")
-    assert project.hookctl("doctor", "--scope", "project", "--host", "claude").code == 1
-
-
 # Leaving.
-
-
-@pytest.mark.parametrize("host", [name for name in SHARING if hosts.load(name).format == "json"])
-def test_a_wrapped_hook_is_whole_and_a_forged_one_is_not(work: Path, hookctl: Hookctl, host: str) -> None:
-    loaded = hosts.load(host)
-    document = formats.parse("json", b"{}", where="")
-    edit = AddHook(loaded.shape.event_path(loaded.events["stop"], "guard"), {"type": "command", "command": "say done"})
-    path = Path(targets.find(loaded, "project", isolated_folders(str(work)), str(work)).path)
-    put(path, shapes.apply(loaded.shape, document, (edit,)).data)
-    hookctl("install", "--host", host, "--scope", "project", "--wrap", "say done")
-    if "guard/wrap-" not in path.read_text():
-        assert host != "claude"
-        return  # it wraps nothing there
-    done = hookctl("check", "--require", "guard", "--json")
-    assert (done.code, done.data["findings"]) == (0, [])
-    forge(work, "; else eval ", f"; else {EVIL}; eval ")
-    assert "entry_edited" in levels(hookctl, "check")

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from hookctl.documents.yaml import YamlDocument
+from hookctl.run import recover
+from hookctl.run.journal import Journal, Step, write_journal
+from hookctl.system import files, folders
 from tests.approving import approve
 from tests.conftest import Hookctl, put
+from tests.disk import quiet
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -59,3 +63,17 @@ def test_a_gate_is_told_as_long_as_it_is_shut(isolated: Path, hookctl: Hookctl) 
     agreed = [{"event": event, "command": one["command"]} for event in hooks for one in hooks[event]]
     put(path.with_name(AGREED), json.dumps({"approvals": agreed}))
     assert words not in hookctl(*hermes, "--set", "latch=no").err
+
+
+def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval(config: Path) -> None:
+    text = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say"\n'
+    config.write_text(text)
+    assert quiet(*INSTALL) == 0
+    before = (folders.here(), config.read_bytes())
+    theirs = b"x = 1\n"
+    step = Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
+    write_journal(before[0], Journal((step,), {}, (), ()))
+    config.write_bytes(theirs)
+    recover.recover(before[0])
+    assert config.read_bytes() == theirs
+    assert str(config) in json.loads(Path(before[0].ledger).read_text())["files"]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.errors import HookctlError
 from hookctl.system import folders, interpreter
 from hookctl.verbs.uninstall import Request, question
 
@@ -65,49 +64,6 @@ def test_the_question_names_what_the_answer_takes(
     if "codex" not in removal.hosts:
         plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
         assert {action["scope"] for action in plan["actions"]} == set(scopes)
-
-
-@pytest.mark.parametrize(
-    ("hosts", "options", "asks"),
-    [
-        ("claude codex", "", True),
-        ("claude codex", "guard --scope project", True),
-        ("claude", "", False),
-        ("claude codex", "--yes", False),
-        ("claude codex", "--host claude --host codex", True),
-        ("claude codex", "--host all", True),
-        ("claude codex", "--dry-run", False),
-        ("claude codex", "--json", False),
-        ("claude codex", "one", False),
-    ],
-)
-@pytest.mark.parametrize("answer", ["yes", "no", "nobody is there"])
-def test_at_a_terminal_an_uninstall_of_several_hosts_asks(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, hosts: str, options: str, asks: bool, answer: str
-) -> None:
-    (isolated / "work" / ".git").mkdir()
-    for scope in ("user", "project"):
-        named = [word for host in hosts.split() for word in ("--host", host)]
-        assert hookctl("install", *named, "--scope", scope).code == 0
-    assert hookctl(*INSTALL, str(put(isolated / "one.toml", PACK))).code == 0
-    asked = []
-
-    def confirm(question: str) -> bool:
-        asked.append(question)
-        if question and answer == "no":
-            raise HookctlError("declined", "nothing was changed", exit_code=2)
-        return True
-
-    monkeypatch.setattr("hookctl.verbs.uninstall.confirm", confirm)
-    monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: answer != "nobody is there")
-    outcome = hookctl("uninstall", *options.split())
-    questions = list(filter(None, asked))
-    asks = asks and answer != "nobody is there"
-    assert len(questions) == asks, questions
-    if asks:
-        assert "Claude Code  " in questions[0] and "Codex CLI  " in questions[0]
-        assert questions[0].endswith("Uninstall guard from all of these?")
-    assert outcome.code == (2 if asks and answer == "no" else 0), outcome
 
 
 def test_what_is_installed_after_the_answer_is_not_taken_out(

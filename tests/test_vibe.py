@@ -69,32 +69,3 @@ def test_what_the_client_drops_is_listed_so(
     tool = () if fields["type"] == "post_agent" else ("--tool", "Bash")
     (fired,) = hookctl("fire", fields["type"], *tool, *HOST, "--json").data["hosts"]
     assert {hook["outcome"] for hook in fired["hooks"]} <= {"not_run"}
-
-
-@pytest.mark.parametrize(
-    ("trusted", "untrusted", "runs"),
-    [
-        ("", "", False),
-        ("work", "", True),
-        ("work", "work", True),  # of one folder in both lists the trusting word counts
-        (".", "work", False),  # of two folders that of the nearest
-        ("work", ".", True),
-        ("work/", "", False),  # only a real path is one
-        ("link", "", False),
-        ("\0", "work", False),
-    ],
-)
-def test_the_lists_of_folders_are_read_as_the_client_reads_them(
-    trusted: str, untrusted: str, runs: bool, hookctl: Hookctl, isolated: Path
-) -> None:
-    """All but the last seen on the real client."""
-    project = isolated / "work"
-    put(project / ".vibe" / "hooks.toml", text_of({"type": "post_agent"}, 1, "true"))
-    (isolated / "link").symlink_to(project)
-    lists = []
-    for word, name in (("trusted", trusted), ("untrusted", untrusted)):
-        path = f"{isolated}/{name}".removesuffix("/.")
-        lists.append(f"{word} = {inline([path] if name else [])}\n")
-    put(isolated / "home" / ".vibe" / "trusted_folders.toml", "".join(lists))
-    (hook,) = hookctl("hooks", *HOST, "--json").data["hooks"]
-    assert hook["state"] == ("runs" if runs else "folder_untrusted")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import tomllib
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pytest
@@ -143,30 +142,6 @@ def test_hooks_come_change_and_go_and_nothing_else_moves(way: Way, data: Any) ->
     drops = tuple(DropHook(hook) for hook in shapes.elements(SHAPE, document.value))
     pruned = () if "hooks" in original else (Prune(("hooks", "Stop")), Prune(("hooks",)))
     assert shapes.apply(SHAPE, document, (*drops, *pruned)).data == before.data
-
-
-@EACH
-@FEW
-@given(data=st.data())
-def test_every_path_leads_to_its_own_text(way: Way, data: Any) -> None:
-    document = way.parse(data.draw(files(way)))
-    items = way.read(document).get("hooks", [])
-    seen: list[tuple[int, Any]] = []
-    for path, fields, _ in shapes.handlers(SHAPE, document.value):
-        raw = document.raw(path)
-        shown = tomllib.loads(f"x = {raw}")["x"] if way.is_toml else json.loads(raw)
-        assert shown in items
-        event = shapes.event_of(SHAPE, path)
-        if event:
-            assert way.item(event, fields) == shown
-        else:
-            assert way.item("", fields) == {**shown, way.event: ""}
-        if "command" in fields:
-            assert json.loads(document.raw((*path, "command"))) == fields["command"]
-        seen.append((document.offset(path), shown))
-        assert document.position(path)[0] == document.lines([path])[0]
-    seen.sort(key=itemgetter(0))
-    assert [shown for _, shown in seen] == [item for item in items if isinstance(item, dict)]
 
 
 def test_a_path_is_named_as_people_find_it_in_the_file() -> None:

@@ -5,6 +5,7 @@ import datetime
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hookctl.documents import formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 
+from .arbitrary import call_everything
 from .refused import WHERE, refused
 from .table import Edit, document_of, read_table
 from .test_jsonc import parse
@@ -187,3 +189,16 @@ def test_no_text_takes_more_than_its_length(make: Callable[[int], str]) -> None:
 
     # A square fails each time; whatever else the machine does at that moment, it does not do five times.
     assert any(taken(40_000) < 9 * taken(10_000) + 0.05 for _ in range(5))
+
+
+FINDS = sorted((Path(__file__).parent / "finds").iterdir())
+
+
+@pytest.mark.parametrize("path", FINDS, ids=lambda path: path.name)
+def test_what_a_fuzzer_once_found_is_read_or_refused(path: Path) -> None:
+    try:
+        document = formats.parse(path.suffix[1:], path.read_bytes(), where="/x")
+    except HookctlError as error:
+        assert (error.exit_code, error.line > 0) == (4, True)
+        return
+    call_everything(document, ("hooks", "Stop"), '"x"', lambda error: error.exit_code == 4)

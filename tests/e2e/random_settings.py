@@ -1,8 +1,8 @@
 """Random settings files in front of the real clients, and what hookctl says of them.
 
 `python -m tests.e2e.random_settings --host claude [--seed N] [--files N]` writes files by chance, lets the client play
-a session in which it calls its shell and writes a file, and asks `hooks`, `fire` and `doctor` in the same home. Each
-difference is shown with as few hooks as it takes. A judgement is one hook, or one start of the client.
+a session in which it calls its shell and writes a file, and asks `hooks`, `fire` and `doctor` in the same home. A
+judgement is one hook, or one start of the client.
 """
 
 import argparse
@@ -36,7 +36,6 @@ GEMINIS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent
 COPILOTS = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd")
 HEADLESS = {droid: "prompt", qwen: "session-end"}  # what does not fire in a run without a person
 OTHER_NAMES = {"qwen": ("Edit", "Read"), "copilot": ("Edit", "Read")}  # by which a matcher may call tools
-SHRINK_RUNS = 8
 LESSER = {"unknown_event"}  # what doctor says of less than a file
 
 
@@ -267,28 +266,6 @@ class Bench:
     def judgements(self, pieces: Sequence[Piece]) -> int:
         return 1 + sum(bool(piece.marks) for piece in pieces)
 
-    def shrink(self, pieces: Sequence[Piece], wanted: Difference, outcome: Outcome) -> tuple[Sequence[Piece], Outcome]:
-        """Fewer pieces that show the same, as far as that is cheap, and what came of them; none if it was by chance."""
-        keep = [wanted.piece] if wanted.piece else []
-        odd = [piece for piece in pieces if piece not in keep and is_odd(piece)]
-        for some in (keep, *([*keep, piece] for piece in odd[:SHRINK_RUNS]), [*keep, *odd], pieces):
-            found = self.play(some) if some else outcome
-            if some and wanted in self.differences(some, found):
-                return self._halve(some, found, wanted) if len(some) > 2 else (some, found)
-        return (), outcome
-
-    def _halve(self, pieces: Sequence[Piece], outcome: Outcome, wanted: Difference) -> tuple[Sequence[Piece], Outcome]:
-        """The same without some of the others."""
-        size = len(pieces) // 2
-        while size:
-            for start in range(0, len(pieces), size):
-                some = [one for at, one in enumerate(pieces) if at // size != start // size or one == wanted.piece]
-                found = self.play(some) if len(some) < len(pieces) else outcome
-                if len(some) < len(pieces) and wanted in self.differences(some, found):
-                    return self._halve(some, found, wanted) if len(some) > 2 else (some, found)
-            size //= 2
-        return pieces, outcome
-
 
 @contextlib.contextmanager
 def at(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
@@ -313,7 +290,7 @@ class Report:
         self.judged = 0
         self.known: Counter[str] = Counter()
 
-    def take(self, bench: Bench, pieces: Sequence[Piece], *, shrinks: bool = True) -> Outcome:
+    def take(self, bench: Bench, pieces: Sequence[Piece]) -> Outcome:
         """Play these pieces, and show what is different for the first time."""
         outcome = bench.play(pieces)
         self.judged += bench.judgements(pieces)
@@ -322,15 +299,13 @@ class Report:
             self.known[key] += 1
             if self.known[key] == 1:
                 some = [piece for piece in pieces if piece == difference.piece or is_odd(piece)]
-                found = bench.shrink(pieces, difference, outcome) if shrinks else (some, outcome)
-                self.show(difference, *found, bench)
+                self.show(difference, some, outcome, bench)
         return outcome
 
     def show(self, difference: Difference, pieces: Sequence[Piece], outcome: Outcome, bench: Bench) -> None:
         """One difference: the pieces that show it, and what doctor says of them."""
         about = difference.piece
-        seen = "" if pieces else " (not seen again)"
-        self.tell(f"\n- {difference.kind}: {about.label or 'nothing odd' if about else 'the start'}{seen}")
+        self.tell(f"\n- {difference.kind}: {about.label or 'nothing odd' if about else 'the start'}")
         for piece in pieces:
             where = bench.case.files[piece.file]
             value = json.dumps(piece.value).replace(f" >> {bench.marks}", "").replace("cat > /dev/null; ", "")
@@ -345,7 +320,6 @@ def main(*arguments: str) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--files", type=int, default=20)
     parser.add_argument("--matchers", action="store_true", help="play every matcher at each event first")
-    parser.add_argument("--whole", action="store_true", help="do not look for fewer hooks that show a difference")
     wanted = parser.parse_args(arguments)
     different = 0
     for host in wanted.host or CASES:
@@ -357,12 +331,12 @@ def main(*arguments: str) -> int:
             for event, names in maker.shape.events.items() if wanted.matchers else ():
                 for name in names:
                     pieces = maker.every_matcher(event, name)
-                    outcome = report.take(bench, pieces, shrinks=False)
+                    outcome = report.take(bench, pieces)
                     fires = [piece.value["matcher"] for piece in pieces if piece.marks & outcome.ran]
                     report.tell(f"\n{host} {name} fires: {json.dumps(fires)}")
             for number in range(wanted.files):
                 print(f"{host} {number}", file=sys.stderr, flush=True)
-                report.take(bench, maker.files(), shrinks=not wanted.whole)
+                report.take(bench, maker.files())
         total = f"{report.judged} judgements, {sum(report.known.values())} differences"
         print(f"\n{host} {client.version}, seed {wanted.seed}: {total} of {len(report.known)} kinds, {bench.runs} runs")
         different += len(report.known)

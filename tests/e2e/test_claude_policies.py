@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from .claude import Place, bash, play, subagent
+from .claude import Place, bash, play
 from .clients import Client
 from .model_server import Script
 from .product import (
     KEPT,
-    LIMIT,
     codes,
     data_folder,
-    decisions,
     hookctl,
     leave_work,
     state_folder,
@@ -127,37 +125,4 @@ def test_a_wake_up_after_the_guard_has_let_go_buys_new_blocks_only_with_bmad(
 # Resumed sessions
 
 
-def test_a_new_prompt_in_a_resumed_session_starts_anew_with_the_tool_calls_remembered(
-    claude: Client, place: Place
-) -> None:
-    install(place)
-    leave_work(place)
-    first = play(claude, place, Script([bash("true 1"), "one"], limit=4))
-    assert codes(place) == ["blocked"] * 3
-    second = play(claude, place, ["one", bash("true 1"), "two"], "--resume", first.session, prompt="go on")
-    assert (second.session, second.result) == (first.session, "two")
-    assert codes(place)[3:] == KEPT
-    assert second.requests == 1 + LIMIT + 1
-    assert len({entry["session"] for entry in decisions(place)}) == 1
-
-
 # Subagents
-
-
-def test_a_subagent_is_not_kept_even_where_the_hook_is_registered_for_its_stop(claude: Client, place: Place) -> None:
-    install(place, "--mode", "keepalive")
-    settings = json.loads(place.settings.read_bytes())
-    settings["hooks"]["SubagentStop"] = settings["hooks"]["Stop"]
-    place.settings.write_text(json.dumps(settings))
-    run(place, "start")
-
-    def conclude(number: int) -> None:
-        if number == 5:
-            run(place, "conclude")
-
-    script = Script([subagent("MARKER"), "one", "two", "three", "four"], before=conclude, sub_marker="MARKER")
-    played = play(claude, place, script)
-    assert (played.count("sub"), played.requests, played.result) == (1, 5, "four")
-    assert [(hook["stdout"], hook["exit_code"]) for hook in played.hooks("SubagentStop")] == [("", 0)]
-    assert codes(place).count("blocked") == 3
-    assert [code for code in codes(place) if code != "subagent"] == ["blocked"] * 3 + ["conclude"]

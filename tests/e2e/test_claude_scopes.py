@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -105,28 +104,6 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place:
 
 
 # Which scope is in effect
-
-
-def limit_by_status(page: dict[str, Any]) -> int:
-    """After how many blocks the guard lets go, as status says."""
-    return int(page["guard"].partition("blocks at most ")[2].split()[0])
-
-
-def test_a_limit_and_a_cap_that_the_operator_has_in_the_project_beat_those_of_the_user(
-    claude: Client, place: Place
-) -> None:
-    install(place, "user")
-    leave_work_by_hand(place)
-    for scope, env, blocks, last in (
-        ("project", {"MAX_STOP_BLOCKS": "2"}, 2, "tripped"),
-        ("local", {"MAX_STOP_BLOCKS": "9", CAP: "3"}, 3, "host_cap"),
-    ):
-        settings_of(place, scope).parent.mkdir(exist_ok=True)
-        settings_of(place, scope).write_text(json.dumps({"env": env}))
-        run = play(claude, place, ["done"])
-        assert (run.requests, run.result, run.was_overridden) == (blocks + 1, "done", False)
-        assert codes(place)[-blocks - 1 :] == ["blocked"] * blocks + [last]
-        assert [limit_by_status(page) for page in hookctl_json(place, "status")["files"]] == [blocks]
 
 
 # A committed project

@@ -107,31 +107,6 @@ def test_calls_that_come_at_once_are_counted_one_by_one(claude: Client, place: P
     assert [list(count for _, count in window.values()) for window in windows(place)] == [[8]]
 
 
-@pytest.mark.parametrize(
-    ("tools", "called"),
-    [(["Bash"], ["Bash"]), (["Read", "Write"], ["Read"]), (["Re"], []), (["*"], ["Bash", "Read"])],
-    ids=["one", "two", "the beginning of a name", "all"],
-)
-def test_the_client_starts_the_hook_for_the_named_tools_only(
-    claude: Client, place: Place, tools: list[str], called: list[str]
-) -> None:
-    install(place, "--mode", "off", *[word for tool in tools for word in ("--dispatch", f"{tool}:1/300")])
-    run = play(claude, place, [NOTE, LOOK, NOTE, LOOK, "done"])
-    assert run.requests == 5
-    assert sorted({hook["hook_name"].partition(":")[2] for hook in run.hooks("PreToolUse")}) == called
-    assert [failed for failed, _ in results(run)] == [False, False, "Bash" in called, "Read" in called]
-    assert [len(window) for window in windows(place)] == [len(called)] * bool(called)
-
-
-def test_an_admitted_call_still_needs_the_host_s_own_permission(claude: Client, place: Place) -> None:
-    place.settings.write_text("{}")
-    install(place, "--mode", "off", "--dispatch", "Bash")
-    run = play(claude, place, [NOTE, "done"])
-    ((failed, text),) = results(run)
-    assert failed and REFUSAL not in text
-    assert (notes(place), codes(place)) == ([], [])
-
-
 # Several at once
 
 

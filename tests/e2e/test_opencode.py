@@ -7,7 +7,7 @@ import pytest
 
 from .clients import Client
 from .model_server import Script
-from .opencode import Place, play, play_one_turn, shell, step, subagent
+from .opencode import Place, play, play_one_turn, shell, step
 from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -80,16 +80,6 @@ def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(openco
     assert run.told("tool") == [f"{place.project}\n"]
     hookctl(place, "uninstall", "--all", "--json")
     assert sorted(path.name for path in place.project.rglob("*.js")) == []
-
-
-def test_only_the_end_of_a_turn_is_a_stop(opencode: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=1")
-    leave_work(place)
-    script = Script([subagent("MARKER"), "one", "two", shell("sleep 30"), "end"], sub_marker="MARKER")
-    abort = step("abort", text="second")
-    run = play(opencode, place, script, abort, step("shell", text="true"), step("compact"))
-    assert (run.requests, run.count("sub")) == (4, 1)
-    assert codes(place) == ["blocked", "tripped"]
 
 
 def test_one_turn_is_not_kept_and_leaves_no_prompt_of_ours(opencode: Client, place: Place) -> None:

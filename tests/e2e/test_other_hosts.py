@@ -119,20 +119,6 @@ def test_a_call_that_is_made_too_often_is_refused(host: Host) -> None:
     assert (host.place.project / "ran").read_text() == "again\n" * 2
 
 
-@pytest.mark.parametrize(("host", "name"), [("qwen", "Bash"), ("grok", "Bash")], indirect=["host"])
-def test_calls_are_counted_under_each_name_that_a_matcher_may_have(host: Host, name: str) -> None:
-    hookctl(host.place, "install", "--host", host.name, "--mode", "off", "--dispatch", f"{name}:2/300")
-    call = host.driver.shell("echo again >> ran")
-    host.play(call, call, call, call, "done")
-    assert (host.place.project / "ran").read_text() == "again\n" * 2
-
-
-def test_a_folder_with_the_name_of_a_variable_is_found(host: Host) -> None:
-    environment = {"HOOKCTL_DATA_DIR": str(host.place.root / "it's ~ $HOME ${HOME} $1 `x`")}
-    hookctl(host.place, *INSTALL, "--host", host.name, environment=environment)
-    assert host.play("done") == KEPT
-
-
 def test_without_its_program_the_agent_just_stops_and_its_tools_run(host: Host) -> None:
     hookctl(host.place, *INSTALL, "--host", host.name, "--dispatch", "*")
     shutil.rmtree(data_folder(host.place))
@@ -164,14 +150,6 @@ def test_claude_code_s_registration_does_for_grok_and_cursor_s_does_not(host: Ho
 
 
 # Droid
-
-
-@run_with("droid")
-def test_a_person_s_next_prompt_begins_anew_in_one_run(host: Host) -> None:
-    # It resumes no session without its vendor's servers.
-    hookctl(host.place, *INSTALL, "--host", "droid")
-    droid.converse(host.client, host.place, ["done"], "one", "two")
-    assert codes(host.place) == KEPT * 2
 
 
 @run_with("droid")

@@ -111,17 +111,6 @@ def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(pi: Cl
     assert sorted(extensions(place)) == ["operators.js"]
 
 
-def test_only_the_end_of_a_run_is_a_stop(pi: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST, "--set", "max_stop_blocks=1")
-    leave_work(place)
-    (place.agent_folder / "settings.json").write_text('{"compaction": {"keepRecentTokens": 10}}')
-    abort = {"type": "abort", "while": "tool_execution_start"}
-    script = Script([shell("sleep 30"), "two" * 50, "three"], limit=10)
-    run = play_session(pi, place, script, "one", abort, "two", {"type": "compact"})
-    assert codes(place) == ["blocked", "tripped"]
-    assert run.requests == 3
-
-
 def test_a_message_that_a_person_has_typed_comes_before_a_block(pi: Client, place: Place) -> None:
     typed = place.root / "typed"
     block = """echo '{"decision":"block","reason":"go on"}'"""

@@ -25,7 +25,7 @@ def test_hooks_and_fire_say_what_the_client_does(host: str, request: pytest.Fixt
     bench = Bench(case, client, tmp_path)
     maker, report = Maker(case.shape(), 1, bench.marks), Report(said.append)
     for _ in range(FILES.get(host, 8)):
-        report.take(bench, maker.files(), shrinks=False)
+        report.take(bench, maker.files())
     assert said == [], "\n".join(said)
 
 

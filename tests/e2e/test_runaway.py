@@ -101,18 +101,6 @@ def test_one_call_for_ever(case: Case, stage: tuple[Client, Place]) -> None:
         assert ends(place) == ["counted"]
 
 
-@pytest.mark.parametrize("case", [param for param in _EVERY if param.values[0].ends])
-def test_two_calls_in_turn_for_ever(case: Case, stage: tuple[Client, Place]) -> None:
-    """No client that can end a turn sees through this by itself before the guard does, if the guard allows few."""
-    client, place = stage
-    two = [case.call("echo ran >> ran"), case.call("echo ran >> ran #")]
-    run = case.play(client, place, two, "--dispatch", "*:1/300", "--set", "dispatch_end=2")
-    assert (ran(place), run.requests, run.count("refused")) == (2, 5, 0)
-    assert ends(place) == ["end"]
-    assert case.sees in run.out + run.errors
-    assert run.code == case.code
-
-
 @pytest.mark.parametrize("case", [case for case in _EVERY if case.values[0].driver is claude])
 @pytest.mark.parametrize(
     ("install", "allowed"), [((), TURNS), (("--dispatch", f"*:{LIMIT}/300", "--set", "dispatch_end=0"), LIMIT)]

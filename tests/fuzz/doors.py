@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 import time
@@ -10,12 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, Document, formats
-from hookctl.documents.toml import TomlDocument
+from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.masking import masked_text
-from hookctl.model import Path as Keys
 from hookctl.packs import pack
 from hookctl.run.journal import read_journal
 from hookctl.system import folders
@@ -53,66 +50,6 @@ def require_position(error: HookctlError) -> None:
     assert error.line > 0 and error.column > 0, f"{error.code} names no position"
 
 
-# Documents
-
-OURS: dict[str, Any] = {"hooks": [{"type": "command", "command": ": hookctl=guard/stop; true", "timeout": 10}]}
-EDITS: list[tuple[str, Keys, Any]] = [
-    ("set", ("env", "MAX_STOP_BLOCKS"), "5"),
-    ("append", ("hooks", "Stop"), OURS),
-    ("set", ("version",), 1),
-    ("remove", ("env",), None),
-    ("remove", ("hooks", "Stop", 0), None),
-]
-
-
-def check_document(format: str, data: bytes) -> None:
-    """A document is refused with its position, or every edit changes what it says and no more."""
-    try:
-        document = formats.parse.__wrapped__(format, data, where="settings")
-    except HookctlError as error:
-        require_position(error)
-        return
-    assert document.data == data
-    for verb, path, value in EDITS:
-        check_edit(document, verb, path, value)
-
-
-def check_edit(document: Document, verb: str, path: Keys, value: Any) -> None:
-    try:
-        document.check_path(path)
-        changed = document.remove(path) if verb == "remove" else getattr(document, verb)(path, value)
-    except HookctlError as error:
-        require_position(error)
-        return
-    expected = edited(document.value, verb, path, value)
-    if isinstance(document, TomlDocument) and isinstance(path[-1], int) and changed.get(path[:-1]) is MISSING:
-        assert document.get(path[:-1]) is MISSING or len(document.get(path[:-1])) == 1  # the last table of an array
-        expected = edited(document.value, verb, path[:-1], value)
-    assert same(changed.value, expected), f"{verb} {path}: {changed.data!r}"
-
-
-def edited(root: Any, verb: str, path: Keys, value: Any) -> Any:
-    """What a value is after an edit, by the plainest means."""
-    root = {} if root is MISSING or root is None else copy.deepcopy(root)
-    holder, keys = root, path if verb == "append" else path[:-1]
-    for key in keys:
-        inner = holder.get(key) if isinstance(holder, dict) else None
-        if inner is None:
-            if verb == "remove":
-                return root
-            inner = holder[key] = [] if verb == "append" and key == path[-1] else {}
-        holder = inner
-    if verb == "append":
-        holder.append(value)
-    elif verb == "set":
-        holder[path[-1]] = value
-    elif isinstance(holder, dict):
-        holder.pop(path[-1], None)
-    elif isinstance(holder, list) and isinstance(path[-1], int):
-        del holder[path[-1] : path[-1] + 1]
-    return root
-
-
 def same(left: Any, right: Any) -> bool:
     """Equal, and written alike: true is not 1, a missing root is an empty one, NaN equals itself."""
     left, right = ({} if one is MISSING or one is None else one for one in (left, right))
@@ -124,20 +61,6 @@ def in_order(value: Any) -> Any:
     if isinstance(value, dict):
         return sorted(((str(key), in_order(inner)) for key, inner in value.items()), key=lambda pair: pair[0])
     return [in_order(inner) for inner in value] if isinstance(value, list) else value
-
-
-def document_door(format: str, kinds: tuple[str, ...]) -> Door:
-    def seeds() -> Seeds:
-        if format in formats.PROGRAMS:
-            yield formats.parse(format, b"").append(("hooks", "session.idle"), OURS["hooks"][0]).data
-        for kind in kinds:
-            for path in BY_NAME[kind].corpus():
-                yield path.read_bytes()
-
-    return Door(format, lambda _, data: check_document(format, data), seeds)
-
-
-JSON_KINDS = ("claude", "gemini", "droid", "openhands", "cursor")
 
 
 # Settings files, through the command line
@@ -443,10 +366,6 @@ def masking_seeds() -> Seeds:
 
 
 DOORS = [
-    document_door("json", JSON_KINDS),
-    document_door("toml", ("codex-config",)),
-    document_door("yaml", ("hermes",)),
-    document_door("plugin", ("opencode",)),
     Door("settings", check_settings, settings_seeds),
     Door("ledger", check_ledger, record_seeds("ledger.json")),
     Door("committed", check_committed, committed_seeds, prepare_project),

@@ -172,24 +172,6 @@ def test_the_file_sets_a_knob_and_an_empty_variable_changes_nothing(lab: Lab, kn
     play(lab, {**others, knob: value}, f"{HIGH_CAP}; {script}")
 
 
-TEXTS = [(knob, bad) for knob, row in KNOBS.items() for bad in row[3] if isinstance(bad, str)]
-VALUES = [(knob, bad) for knob, row in KNOBS.items() for bad in row[3]]
-
-
-@pytest.mark.parametrize(("knob", "bad"), TEXTS, ids=[f"{knob}-{bad}" for knob, bad in TEXTS])
-def test_the_file_counts_where_the_environment_cannot_be_read(lab: Lab, knob: str, bad: str) -> None:
-    others, (value, script), _, _ = KNOBS[knob]
-    lab.environment[variable(knob)] = bad
-    play(lab, {**others, knob: value}, f"{HIGH_CAP}; {script}")
-
-
-@pytest.mark.parametrize(("knob", "bad"), VALUES, ids=[f"{knob}-{bad!r}" for knob, bad in VALUES])
-def test_the_environment_counts_where_the_file_cannot_be_read(lab: Lab, knob: str, bad: object) -> None:
-    others, _, (value, script), _ = KNOBS[knob]
-    lab.environment[variable(knob)] = text(value)
-    play(lab, {**others, knob: bad}, f"{HIGH_CAP}; {script}")
-
-
 @pytest.mark.parametrize("ceiling", [0, -1])
 def test_the_ceiling_is_never_off(lab: Lab, ceiling: int) -> None:
     play(lab, {"ceiling": ceiling}, f"{HIGH_CAP}; work 1; 0=B; 1=R[ceiling]")

@@ -340,28 +340,6 @@ def test_what_came_of_a_call(bench: Bench, host: str, fields: Any, text: Any, ok
     assert (said, asked["hook_event_name"]) == (text, event)
 
 
-def test_copilot_tells_a_failed_tool_but_no_failed_shell_command(bench: Bench) -> None:
-    """Its event for failed calls is not sent where a command ends with another status than 0."""
-    payload = bench.tool_call("copilot", "view", {"path": "/f"}, "PostToolUseFailure", error="boom")
-    (asked,) = bench.ask("copilot", "PostToolUseFailure", payload)
-    assert (asked["error"], asked["portable"]["ok"]) == ("boom", False)
-    result = {"toolResult": {"resultType": "success", "textResultForLlm": "out"}}
-    payload = bench.tool_call("copilot", "view", {"path": "/f"}, "PostToolUse", **result)
-    (asked,) = bench.ask("copilot", "PostToolUse", payload)
-    assert asked["portable"]["ok"] is True
-    payload = bench.tool_call("copilot", "bash", {"command": "false"}, "PostToolUse", **result)
-    (asked,) = bench.ask("copilot", "PostToolUse", payload)
-    assert asked["portable"]["ok"] is None
-
-
-def test_failures_have_an_event_of_their_own_on_qwen(bench: Bench) -> None:
-    payload = bench.tool_call(
-        "qwen", SHELLS["qwen"], {"command": "ls"}, "PostToolUse", error="boom", tool_response=None
-    )
-    (asked,) = bench.ask("qwen", "PostToolUseFailure", payload)
-    assert (asked["error"], asked["portable"]["ok"]) == ("boom", False)
-
-
 @pytest.mark.parametrize(
     ("event", "fields", "matcher", "fits"),
     [

@@ -78,14 +78,6 @@ def test_it_is_said_too_where_nothing_is_to_be_blocked(lab: Lab) -> None:
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "state_error")] * 2
 
 
-def test_nothing_is_said_where_the_state_can_be_saved(lab: Lab) -> None:
-    lab.task(remaining=2)
-    assert lab.stops("01") == "BB"
-    lab.task(remaining=0)
-    assert lab.stops("01") == "AA"
-    assert not any("error" in line or "path" in line for line in lab.log())
-
-
 @pytest.mark.parametrize("host", sorted(TABLE))
 def test_it_is_said_in_the_hosts_words_if_it_has_any(lab: Lab, host: str) -> None:
     lab.host = host
@@ -133,13 +125,6 @@ def test_a_file_system_without_room_is_named(lab: Lab) -> None:
     fill = 'mount -t tmpfs -o size=16k none . && cd "$PWD" && { head -c 99999 /dev/zero > full 2>/dev/null || :; }'
     path = lab.folder / f"{name_of('S1')}.json"
     assert f"its state cannot be saved ({path}: No space left on device)" in stop_on(lab, fill)
-
-
-@pytest.mark.usefixtures("mounts")
-def test_a_file_system_that_is_read_only_is_named(lab: Lab) -> None:
-    lab.task(remaining=2)
-    text = stop_on(lab, "mount -t tmpfs -o ro none .")
-    assert f"its state cannot be saved ({lab.state}/guard: Read-only file system)" in text
 
 
 def test_a_denial_that_cannot_be_counted_names_path_and_error(lab: Lab) -> None:
