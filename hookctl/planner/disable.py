@@ -31,8 +31,9 @@ from hookctl.ledger.disabled import (
 from hookctl.ledger.store import Records
 from hookctl.masking import masked_text
 from hookctl.model import Action, Change, Entry, Path
-from hookctl.planner.draft import Draft, plan_file
+from hookctl.planner.draft import Draft
 from hookctl.planner.plan import Plan, changed_records
+from hookctl.planner.records import plan_file
 from hookctl.planner.sources import Sources, look
 from hookctl.planner.taken_out import path_before, put_back, steps_of, without
 from hookctl.settings.targets import Target, require_inside, variant_of_file

@@ -21,17 +21,17 @@ from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
-from hookctl.planner.draft import Draft, make_draft
+from hookctl.planner.draft import Draft, file_action
 from hookctl.planner.notices import add_notices
 from hookctl.planner.own_files import (
     Files,
-    file_action,
     install_files,
     own_top,
     read_own,
     uninstall_files,
 )
 from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.records import make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import (
     GUARD,

@@ -18,7 +18,8 @@ from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
-from hookctl.planner.draft import Draft, make_draft
+from hookctl.planner.draft import Draft
+from hookctl.planner.records import make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, require_inside, rules_target
 
