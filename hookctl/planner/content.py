@@ -24,7 +24,7 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import Files, merge_config, read_own
+from hookctl.planner.own_files import Files, find_config, merge_config, read_own
 from hookctl.planner.sources import look
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
@@ -35,8 +35,9 @@ Content = tuple[list[Wanted], Files, PackRecord]
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
-    config = known.config if known else ""
-    if os.path.dirname(config) != folder:
+    former = (known.config if known else "") or find_config(draft, records)
+    config = former
+    if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, records, draft.key))
     settings = _choose_settings(draft, choice, known)
     hooks, wraps_any = shapes.elements(draft.host.shape, draft.document.value or {}), False
@@ -56,8 +57,8 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
-        if known and snapshot.data is None:  # 0.2.0 had it elsewhere
-            snapshot = read_own(draft.sources, draft.target, known.config or config)
+        if snapshot.data is None:  # 0.2.0 had it elsewhere
+            snapshot = read_own(draft.sources, draft.target, former)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )

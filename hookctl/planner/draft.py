@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hookctl.documents import Document
+from hookctl.documents import Document, formats
 from hookctl.hosts import other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import (
@@ -18,6 +18,7 @@ from hookctl.model import (
     Conflict,
     Decision,
     DropHook,
+    DropValue,
     Edit,
     Entry,
     Message,
@@ -113,6 +114,8 @@ class Draft:
             self.conflicts += decision.conflicts
             return
         hidden = [entry for entry in self.entries if entry not in visible]
+        if not self.is_exact and self.host.registration.top:
+            decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
             from hookctl.planner import placeholders  # late: few need it
@@ -127,6 +130,32 @@ class Draft:
         self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
+
+    def _keep_top_keys(self, decision: Decision) -> Decision:
+        """The decision, but keys that the host demands stay while other tools' hooks need them."""
+        shape, top = self.host.shape, [(key,) for key in self.host.registration.top]
+        drops = [
+            each for each in decision.edits if isinstance(each, DropValue) and each.path in top
+        ]
+        removed = {edit.element.path for edit in decision.edits if isinstance(edit, DropHook)}
+        hooks = {path for path, *_ in shapes.handlers(shape, self.document.value)}
+        if not drops or hooks <= removed:
+            return decision
+        sha = self.known.sha256_before if self.known else ""
+        backup = self.sources.backup(sha) if sha else None
+        if self.known and backup is not None:
+            before = formats.parse(self.known.format, backup, where=self.path)
+            # Hooks that stood there without such a key before us did not need it from us.
+            if shapes.handlers(shape, before.value):
+                return decision
+        paths = sorted(edit.path for edit in drops)
+        reason = f"without it {self.host.title} may load no hook of this file, and hooks of yours"
+        kept = [Action("keep", path, "leaf", "", "owned", "free") for path in paths]
+        return decision._replace(
+            edits=tuple(edit for edit in decision.edits if edit not in drops),
+            actions=tuple(action for action in decision.actions if action.path not in paths),
+            kept=(*decision.kept, *(line._replace(reason=f"{reason} are left") for line in kept)),
+        )
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
