@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from functools import partial
 
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
 from hookctl.ledger.store import Records
-from hookctl.model import WRAP, PackRecord, Put, Wanted
+from hookctl.model import WRAP, HookEntry, PackRecord, Put, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
@@ -24,7 +25,7 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import Files, find_config, merge_config, read_own
+from hookctl.planner.own_files import Files, merge_config, read_own
 from hookctl.planner.sources import look
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
@@ -35,12 +36,12 @@ Content = tuple[list[Wanted], Files, PackRecord]
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
-    former = (known.config if known else "") or find_config(draft, records)
-    config = former
+    hooks = shapes.elements(draft.host.shape, draft.document.value or {})
+    config = former = known.config if known else find_orphan(draft, records, hooks)
     if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, records, draft.key))
     settings = _choose_settings(draft, choice, known)
-    hooks, wraps_any = shapes.elements(draft.host.shape, draft.document.value or {}), False
+    wraps_any = False
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
     if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
         from hookctl.planner.wraps import WrapRequest, wrap_hooks  # late: few installs wrap a hook
@@ -58,7 +59,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
         if snapshot.data is None:  # 0.2.0 had it elsewhere
-            snapshot = read_own(draft.sources, draft.target, former)
+            snapshot = read_own(draft.sources, draft.target, former or config)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
@@ -89,6 +90,17 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         recorded["rules"] = True
     names = tuple(sorted(files))
     return wants, files, PackRecord(pack.version, recorded, folder, names, source=pack.source)
+
+
+def find_orphan(draft: Draft, records: Records, hooks: Iterable[HookEntry]) -> str:
+    """The configuration that a guard's hook has and that no record knows, or ''."""
+    in_use = {record.packs[GUARD].config for record in records.values() if GUARD in record.packs}
+    for hook in hooks:
+        event, command = hook.id.partition("/")[2], str(hook.fields.get("command"))
+        path = guard.config_path(command, hook.id, event, draft.target)
+        if path.startswith(f"{draft.folders.data}/") and path not in in_use:
+            return path
+    return ""
 
 
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:

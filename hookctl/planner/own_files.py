@@ -18,7 +18,7 @@ from typing import Any
 from hookctl import engine, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
@@ -30,9 +30,7 @@ from hookctl.settings.targets import (
     GUARD,
     OWN,
     Target,
-    config_name,
     in_sh,
-    pack_folder,
     require_inside,
 )
 from hookctl.system import files
@@ -167,19 +165,6 @@ def _executable(mode: int) -> int:
 
 
 # The guard's configuration
-
-
-def find_config(draft: Draft, records: Mapping[str, Record]) -> str:
-    """The path of the configuration for a guard without a record: its hook's own, or a new one."""
-    in_use = {record.packs[GUARD].config for record in records.values() if GUARD in record.packs}
-    root = draft.document.value if isinstance(draft.document.value, dict) else {}
-    for hook in shapes.elements(draft.host.shape, root):
-        event, command = hook.id.partition("/")[2], str(hook.fields.get("command"))
-        path = guard.config_path(command, hook.id, event, draft.target)
-        if path.startswith(f"{draft.folders.data}/") and path not in in_use:
-            return path
-    folder = pack_folder(draft.folders, draft.target, GUARD)
-    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def new_config(values: dict[str, Any], host: Host) -> bytes:

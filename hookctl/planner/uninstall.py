@@ -20,9 +20,9 @@ from hookctl.packs import guard
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
+from hookctl.planner.content import find_orphan
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import (
-    find_config,
     folders_of_others,
     own_top,
     uninstall_files,
@@ -32,7 +32,7 @@ from hookctl.planner.records import make_draft
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.sources import Sources, look
 from hookctl.planner.wraps import unwrap_hooks
-from hookctl.settings.targets import GUARD, Target, pack_folder
+from hookctl.settings.targets import GUARD, Target, config_name, pack_folder
 from hookctl.system import files
 
 
@@ -120,7 +120,12 @@ def _decide_on_file(
         put_back_packs(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
-    config = known[GUARD].config if GUARD in known else find_config(draft, records)
+    config = known[GUARD].config if GUARD in known else ""
+    if GUARD in packs and not config:
+        root = draft.document.value if isinstance(draft.document.value, dict) else {}
+        config = find_orphan(draft, records, shapes.elements(draft.host.shape, root))
+        folder = pack_folder(draft.folders, draft.target, GUARD)
+        config = config or os.path.join(folder, config_name(draft.target, records, draft.key))
     for name in reversed(packs):
         draft.drop_stranded_hooks(name)
         _take_out(draft, name, _wants_of(draft, loaded.get(name), config))
