@@ -127,7 +127,9 @@ def choose_python(draft: Draft, recorded: str) -> str:
         return ""
     if recorded and interpreter.is_usable(recorded):
         return recorded
-    python, warning = draft.sources.python()
+    choose_new = partial(interpreter.choose, draft.folders.environ)
+    python: str
+    python, warning = draft.sources.once(("python",), choose_new)
     if warning:
         draft.tell("interpreter", warning)
     return python

@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable, Mapping, Set
+from functools import partial
 from typing import Any
 
 from hookctl import engine, hosts
@@ -26,13 +27,7 @@ from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.planner.draft import Draft, file_action
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import (
-    GUARD,
-    OWN,
-    Target,
-    in_sh,
-    require_inside,
-)
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, read_inside, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -64,7 +59,9 @@ def own_top(folders: Folders, target: Target) -> str:
 
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
     """A file of hookctl's own; in a project never through a link that leads out of it."""
-    return sources.snapshot(path, target.project if target.shared else "")
+    read = partial(read_inside, target.project) if target.shared else files.read
+    snapshot: files.Snapshot = sources.once(("own", path), partial(read, path))
+    return snapshot
 
 
 # The files of one pack at one target
