@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import MISSING, formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
@@ -18,33 +17,6 @@ from hookctl.planner.own_files import own_top
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, top
 from hookctl.system import files
-
-
-def find_record(
-    sources: Sources, records: Records, target: Target, snapshot: files.Snapshot, document: Document
-) -> tuple[str, Record | None]:
-    """The key and record of a settings file; one that was moved is known by what we left in it."""
-    key, record = store.find_record(records, target.path)
-    if record is None:
-        if records.projects.get(key) and not target.shared:
-            # The project's own ledger may have the file, at another scope.
-            _require_same_scope(sources.records([records.projects[key]]).get(key), target)
-        moved = _find_moved(records, target, snapshot.sha)
-        if len(moved) == 1:
-            key, record = moved[0], records[moved[0]]
-    _require_same_scope(record, target)
-    if record is not None:
-        if record.project != target.project:  # which was moved
-            old, new = top(record.project), top(target.project)
-            dirs = [
-                re.sub(f"^{re.escape(old)}", lambda _: new, each) for each in record.created_dirs
-            ]
-            record = record._replace(project=target.project, created_dirs=tuple(dirs))
-        if record.disabled:
-            from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
-
-            record = with_returned(target.host, record, document)
-    return key, record
 
 
 def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list[str]:
@@ -135,7 +107,26 @@ def make_draft(
 ) -> Draft:
     """Open a settings file and let a verb decide on it, unless it does so later."""
     snapshot, document = sources.read(target.path, target.host.format)
-    key, record = find_record(sources, records, target, snapshot, document)
+    key, record = store.find_record(records, target.path)
+    if record is None:
+        if records.projects.get(key) and not target.shared:
+            # The project's own ledger may have the file, at another scope.
+            _require_same_scope(sources.records([records.projects[key]]).get(key), target)
+        moved = _find_moved(records, target, snapshot.sha)
+        if len(moved) == 1:
+            key, record = moved[0], records[moved[0]]
+    _require_same_scope(record, target)
+    if record is not None:
+        if record.project != target.project:  # which was moved
+            old, new = top(record.project), top(target.project)
+            dirs = []
+            for each in record.created_dirs:
+                dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
+            record = record._replace(project=target.project, created_dirs=tuple(dirs))
+        if record.disabled:
+            from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
+
+            record = with_returned(target.host, record, document)
     draft = Draft(sources, target, snapshot, document, key, record)
     decide(draft)
     return draft
@@ -174,13 +165,14 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
         draft.rmdirs += draft.made[1:]
         return None
     before = None
-    if record and record.sha256_before:
-        backup = draft.sources.backup(record.sha256_before)
+    sha = record.sha256_before if record else ""
+    backup = draft.sources.backup(sha) if sha else None
+    if record and backup is not None:
         with contextlib.suppress(HookctlError):
-            before = formats.parse(record.format, backup) if backup is not None else None
+            before = formats.parse(record.format, backup)
     is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
-    if before is not None and is_back and draft.is_exact:
-        return before.data
+    if draft.is_exact and is_back:
+        return backup
     document = draft.document if draft.is_edited else draft.before
     if not document.has_settings:
         # Only hookctl writes such a file; one that had no settings before us stays.
