@@ -84,11 +84,6 @@ class Entry(NamedTuple):
     owners: dict[str, Claim] = {}  # noqa: RUF012 (never changed in place)
     id: str = ""
 
-    @property
-    def name(self) -> tuple[bool, str | Path]:
-        """What tells it from the others of its file: hooks may move."""
-        return self.kind == "container", self.id or self.path
-
 
 class Consent(NamedTuple):
     """What a person on this machine agreed to when a pack that is not built in was installed."""

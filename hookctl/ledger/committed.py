@@ -134,9 +134,11 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     if stub is None:
         return record
     record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
-    names = {entry.name for entry in stub.disabled}
-    disabled = [entry for entry in record.entries if entry.name in names]
-    active = [entry for entry in record.entries if entry.name not in names]
+    names = {(entry.kind, entry.id or entry.path) for entry in stub.disabled}
+    active, disabled = list[Entry](), list[Entry]()
+    for entry in record.entries:
+        is_active = (entry.kind, entry.id or entry.path) not in names
+        (active if is_active else disabled).append(entry)
     return record._replace(entries=tuple(active), disabled=tuple(disabled))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from functools import partial
 
 from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
 from hookctl.ledger.store import Records
-from hookctl.model import WRAP, PackRecord, Put, Wanted
+from hookctl.model import WRAP, HookEntry, PackRecord, Put, Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
@@ -35,11 +36,12 @@ Content = tuple[list[Wanted], Files, PackRecord]
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
-    config = known.config if known else ""
-    if os.path.dirname(config) != folder:
+    hooks = shapes.elements(draft.host.shape, draft.document.value or {})
+    config = former = known.config if known else find_orphan(draft, records, hooks)
+    if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, records, draft.key))
     settings = _choose_settings(draft, choice, known)
-    hooks, wraps_any = shapes.elements(draft.host.shape, draft.document.value or {}), False
+    wraps_any = False
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
     if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
         from hookctl.planner.wraps import wrap_hooks  # late: few installs wrap a hook
@@ -56,8 +58,8 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     if settings.events or wraps_any:
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
-        if known and snapshot.data is None:  # 0.2.0 had it elsewhere
-            snapshot = read_own(draft.sources, draft.target, known.config or config)
+        if snapshot.data is None:  # 0.2.0 had it elsewhere
+            snapshot = read_own(draft.sources, draft.target, former or config)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
@@ -90,6 +92,17 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     return wants, files, PackRecord(pack.version, recorded, folder, names, source=pack.source)
 
 
+def find_orphan(draft: Draft, records: Records, hooks: Iterable[HookEntry]) -> str:
+    """The configuration that a guard's hook has and that no record knows, or ''."""
+    in_use = {record.packs[GUARD].config for record in records.values() if GUARD in record.packs}
+    for hook in hooks:
+        event, command = hook.id.partition("/")[2], str(hook.fields.get("command"))
+        path = guard.config_path(command, hook.id, event, draft.target)
+        if path.startswith(f"{draft.folders.data}/") and path not in in_use:
+            return path
+    return ""
+
+
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
     """The recorded or default settings with this request; remarks on them become messages."""
     base = settings_from(known.settings if known else {})
@@ -114,7 +127,9 @@ def choose_python(draft: Draft, recorded: str) -> str:
         return ""
     if recorded and interpreter.is_usable(recorded):
         return recorded
-    python, warning = draft.sources.python()
+    choose_new = partial(interpreter.choose, draft.folders.environ)
+    python: str
+    python, warning = draft.sources.once(("python",), choose_new)
     if warning:
         draft.tell("interpreter", warning)
     return python

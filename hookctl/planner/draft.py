@@ -5,15 +5,11 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hookctl.documents import MISSING, Document, formats
-from hookctl.errors import HookctlError
+from hookctl.documents import Document, formats
 from hookctl.hosts import other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
-from hookctl.ledger.store import Records
 from hookctl.model import (
     WRAP,
     Action,
@@ -21,6 +17,7 @@ from hookctl.model import (
     Conflict,
     Decision,
     DropHook,
+    DropValue,
     Edit,
     Entry,
     Message,
@@ -28,8 +25,6 @@ from hookctl.model import (
     Path,
     Record,
 )
-from hookctl.planner.own_files import describe_changes
-from hookctl.planner.records import find_record, next_record, with_made_folders
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
@@ -37,6 +32,11 @@ from hookctl.system.packages import Packages
 
 if TYPE_CHECKING:  # late: few files have something disabled
     from hookctl.ledger.disabled import DisabledFile
+
+
+def file_action(action: str, path: str, reason: str = "") -> Action:
+    """A line about one of our files."""
+    return Action(action, (path,), "file", reason=reason)
 
 
 class Draft:
@@ -112,6 +112,8 @@ class Draft:
             self.conflicts += decision.conflicts
             return
         hidden = [entry for entry in self.entries if entry not in visible]
+        if not self.is_exact and self.host.registration.top:
+            decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
             from hookctl.planner import placeholders  # late: few need it
@@ -127,13 +129,39 @@ class Draft:
         self.actions += decision.actions
         self.kept += decision.kept
 
+    def _keep_top_keys(self, decision: Decision) -> Decision:
+        """The decision, but keys that the host demands stay while other tools' hooks need them."""
+        shape, top = self.host.shape, [(key,) for key in self.host.registration.top]
+        drops = [
+            each for each in decision.edits if isinstance(each, DropValue) and each.path in top
+        ]
+        removed = {edit.element.path for edit in decision.edits if isinstance(edit, DropHook)}
+        hooks = {path for path, *_ in shapes.handlers(shape, self.document.value)}
+        if not drops or hooks <= removed:
+            return decision
+        sha = self.known.sha256_before if self.known else ""
+        backup = self.sources.backup(sha) if sha else None
+        if self.known and backup is not None:
+            before = formats.parse(self.known.format, backup, where=self.path)
+            # Hooks that stood there without such a key before us did not need it from us.
+            if shapes.handlers(shape, before.value):
+                return decision
+        paths = sorted(edit.path for edit in drops)
+        reason = f"without it {self.host.title} may load no hook of this file, and hooks of yours"
+        kept = [Action("keep", path, "leaf", "", "owned", "free") for path in paths]
+        return decision._replace(
+            edits=tuple(edit for edit in decision.edits if edit not in drops),
+            actions=tuple(action for action in decision.actions if action.path not in paths),
+            kept=(*decision.kept, *(line._replace(reason=f"{reason} are left") for line in kept)),
+        )
+
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
 
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
         reason = f"{self.host.title} reads its hooks elsewhere in this file now"
-        for layout in other_layouts(self.host):
+        for layout in other_layouts(self.host) if self.host.variants else ():
             hooks = shapes.elements(layout.shape, self.document.value)
             stranded = [hook for hook in hooks if hook.pack == pack]
             edits, ids = tuple(map(DropHook, stranded)), {hook.id for hook in stranded}
@@ -149,7 +177,17 @@ class Draft:
     def add_changes(self, changes: list[Change]) -> None:
         """Add changes of hookctl's own files, with a line about each."""
         self.changes += changes
-        self.file_actions += describe_changes(changes)
+        self.describe_changes(changes)
+
+    def describe_changes(self, changes: list[Change]) -> None:
+        """Add a line about each of these changes of hookctl's own files."""
+        for change in changes:
+            action = "replace-file"
+            if change.after is None:
+                action = "remove-file"
+            elif change.before is None:
+                action = "create-file"
+            self.file_actions.append(file_action(action, change.path))
 
     @property
     def is_edited(self) -> bool:
@@ -163,79 +201,6 @@ class Draft:
         return self.entries != known
 
 
-def make_draft(
-    sources: Sources,
-    records: Records,
-    target: Target,
-    decide: Callable[[Draft], None] = lambda draft: None,
-) -> Draft:
-    """Open a settings file and let a verb decide on it, unless it does so later."""
-    snapshot, document = sources.read(target.path, target.host.format)
-    key, record = find_record(sources, records, target, snapshot.sha, document)
-    draft = Draft(sources, target, snapshot, document, key, record)
-    decide(draft)
-    return draft
-
-
-def plan_file(records: Records, draft: Draft) -> Draft:
-    """Finish a draft: its bytes and its record after the run; one with conflicts stays as it is."""
-    if draft.conflicts:
-        draft.actions, draft.kept, draft.messages, draft.rmdirs = [], [], [], []
-        draft.changes, draft.file_actions = [], []
-        return draft
-    if draft.restored:
-        draft.after, draft.record = draft.restored
-        return draft
-    known, record = draft.known, None
-    has_entries = any(entry.kind != "container" for entry in draft.entries)
-    if draft.packs or has_entries or draft.placeholders:
-        draft.after = draft.document.data if draft.is_edited else draft.old
-        record = with_made_folders(records, draft, next_record(draft, draft.after))
-        record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
-    else:
-        draft.after = _bytes_without_us(draft)
-    draft.record = record
-    if known and (record is None or (known.packs and not record.packs)):
-        draft.rmdirs += sorted(known.created_dirs, key=len, reverse=True)
-    return draft
-
-
-def _bytes_without_us(draft: Draft) -> bytes | None:
-    """The bytes from before us if only we wrote since; else the file without our entries."""
-    snapshot, record = draft.snapshot, draft.known
-    edited = draft.document.data if draft.is_edited else snapshot.data
-    if snapshot.data is None:
-        return edited
-    before = None
-    if record and record.sha256_before:
-        backup = draft.sources.backup(record.sha256_before)
-        with contextlib.suppress(HookctlError):
-            before = formats.parse(record.format, backup) if backup is not None else None
-    is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
-    if before is not None and is_back and draft.is_exact:
-        return before.data
-    document = draft.document if draft.is_edited else draft.before
-    if not document.has_settings:
-        # Only hookctl writes such a file; one that had no settings before us stays.
-        return edited if before is not None and not before.has_settings else None
-    if record is None:
-        return edited
-    # Otherwise another program has made the file again.
-    is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
-    if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
-        return None
-    return edited
-
-
-def _without_empty(value: Any) -> Any:
-    """The value with None for every container that is empty, or missing."""
-    if isinstance(value, dict):
-        return {key: _without_empty(inner) for key, inner in value.items()} or None
-    if isinstance(value, list):
-        return [_without_empty(inner) for inner in value] or None
-    return None if value is MISSING else value
-
-
 def _join_entries(
     decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
@@ -245,6 +210,8 @@ def _join_entries(
         if entry.kind != "container":
             used.update(entry.path[:length] for length in range(1, len(entry.path) + 1))
     kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
-    entries = {entry.name: entry for entry in (*kept, *decided, *hidden)}
-    names = dict.fromkeys([*(entry.name for entry in known), *entries])
+    every = (*kept, *decided, *hidden)
+    entries = {(entry.kind == "container", entry.id or entry.path): entry for entry in every}
+    names = [(entry.kind == "container", entry.id or entry.path) for entry in known]
+    names = [*dict.fromkeys([*names, *entries])]
     return tuple(entries[name] for name in names if name in entries)

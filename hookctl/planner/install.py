@@ -21,26 +21,13 @@ from hookctl.packs.choices import Choice, Permission, Request, Settings, choose
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
-from hookctl.planner.draft import Draft, make_draft
+from hookctl.planner.draft import Draft, file_action
 from hookctl.planner.notices import add_notices
-from hookctl.planner.own_files import (
-    Files,
-    file_action,
-    install_files,
-    own_top,
-    read_own,
-    uninstall_files,
-)
+from hookctl.planner.own_files import Files, install_files, own_top, read_own, uninstall_files
 from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.records import make_draft
 from hookctl.planner.sources import Sources, look
-from hookctl.settings.targets import (
-    GUARD,
-    OWN,
-    RULES,
-    Target,
-    all_files,
-    repository_above,
-)
+from hookctl.settings.targets import GUARD, OWN, RULES, Target, all_files, repository_above
 from hookctl.system import files
 from hookctl.system.packages import HOOK, version_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
 from hookctl.hosts import detected, loading, settings_path, shapes
 from hookctl.packs.abilities import lacks
@@ -53,7 +54,12 @@ def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     if reason:
         where = f"{pack.name} works in {target.project}, not in the folders below it"
         yield "start_folder", f"{reason}: {where}"
-    version = draft.sources.version(host) if host.client.since and draft.is_edited else ""
+    version = ""
+    if host.client.since and draft.is_edited:
+        from hookctl.hosts.version import ask_client  # late: most plans change nothing
+
+        ask = partial(ask_client, host, folders)
+        version = draft.sources.once(("version", host.name), ask).version
     known = draft.packs.get(GUARD)
     settings = settings_from(known.settings) if known else None
     for level, does, since in lacks(host, version, settings, draft.before) if version else ():

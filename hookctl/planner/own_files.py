@@ -13,7 +13,8 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from hookctl import engine, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -24,8 +25,9 @@ from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.packs import guard
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
+from hookctl.planner.draft import Draft, file_action
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, require_inside
+from hookctl.settings.targets import GUARD, OWN, Target, in_sh, read_inside, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -42,9 +44,6 @@ from hookctl.system.packages import (
     version_of,
 )
 
-if TYPE_CHECKING:
-    from hookctl.planner.draft import Draft
-
 FORMER_CALL = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAGES}/{HOOK})['\"]? ")
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
 
@@ -58,27 +57,11 @@ def own_top(folders: Folders, target: Target) -> str:
     return os.path.join(target.project, OWN) if target.shared else folders.data
 
 
-def file_action(action: str, path: str, reason: str = "") -> Action:
-    """A line about one of our files."""
-    return Action(action, (path,), "file", reason=reason)
-
-
-def describe_changes(changes: Iterable[Change]) -> list[Action]:
-    """A line about each of our files that changes."""
-    lines = []
-    for change in changes:
-        action = "replace-file"
-        if change.after is None:
-            action = "remove-file"
-        elif change.before is None:
-            action = "create-file"
-        lines.append(file_action(action, change.path))
-    return lines
-
-
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
     """A file of hookctl's own; in a project never through a link that leads out of it."""
-    return sources.snapshot(path, target.project if target.shared else "")
+    read = partial(read_inside, target.project) if target.shared else files.read
+    snapshot: files.Snapshot = sources.once(("own", path), partial(read, path))
+    return snapshot
 
 
 # The files of one pack at one target
@@ -104,7 +87,8 @@ def install_files(
                 chmod = _executable(now) if executable else now & ~0o111
         if snapshot.data != data or chmod is not None:
             changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
-    draft.add_changes(changes)
+    if changes:
+        draft.add_changes(changes)
     if known and known.folder == folder:
         unwanted = [name for name in known.files if name not in wanted and name not in staying]
         _remove(draft, folder, unwanted)
@@ -158,7 +142,8 @@ def _remove(draft: Draft, folder: str, names: Iterable[str]) -> None:
         while above.startswith(f"{top}/"):
             emptied.add(above)
             above = os.path.dirname(above)
-    draft.add_changes(changes)
+    if changes:
+        draft.add_changes(changes)
     draft.rmdirs += emptied
 
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from hookctl.errors import HookctlError
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Conflict, Record
-from hookctl.planner.draft import Draft, plan_file
+from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import plan_programs
+from hookctl.planner.records import plan_file
 from hookctl.settings.targets import require_inside
 from hookctl.system.packages import Packages
 

@@ -9,7 +9,6 @@ from hookctl.ledger import committed
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import describe_changes
 from hookctl.planner.sources import has_files
 from hookctl.settings.targets import OWN, read_inside
 from hookctl.system.packages import HOOK
@@ -38,10 +37,10 @@ def plan_project_files(
     if not before and not after and removes:
         # The ledger was lost, and with it who made the folder.
         changes = _remove_files_for_git(draft, {})
-        draft.file_actions += describe_changes(changes)
+        draft.describe_changes(changes)
         return changes
-    old, data = records.ledgers[target.project], committed.dump(target.project, after)
-    if data in (old, committed.dump(target.project, before)):
+    data = committed.dump(target.project, after)
+    if data == committed.dump(target.project, before) or data == records.ledgers[target.project]:
         return []
     path = read_inside(target.project, committed.ledger_path(target.project)).path
     changes = _remove_files_for_git(draft, before) if data is None else []
@@ -49,8 +48,8 @@ def plan_project_files(
         snapshot = read_inside(target.project, os.path.join(target.project, OWN, name))
         if snapshot.data in (None, _OF_0_2_0):  # other content stays
             changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
-    ledger = Change(path, old, data, target.new_file_mode)
-    draft.file_actions += describe_changes([ledger, *changes])
+    ledger = Change(path, records.ledgers[target.project], data, target.new_file_mode)
+    draft.describe_changes([ledger, *changes])
     return [*changes, ledger]
 
 

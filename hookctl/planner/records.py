@@ -1,52 +1,22 @@
-"""The ledger's record of a settings file: which one it is before a run, and what it says after."""
+"""Opens and finishes the draft of a settings file, with its record before and after the run."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from hookctl.documents import Document
+from hookctl.documents import MISSING, formats
 from hookctl.errors import USAGE, HookctlError
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.model import Record
+from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import own_top
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, top
 from hookctl.system import files
-
-if TYPE_CHECKING:
-    from hookctl.planner.draft import Draft
-
-
-def find_record(
-    sources: Sources, records: Records, target: Target, sha: str, document: Document
-) -> tuple[str, Record | None]:
-    """The key and record of a settings file; one that was moved is known by what we left in it."""
-    key, record = store.find_record(records, target.path)
-    if record is None:
-        if records.projects.get(key) and not target.shared:
-            # The project's own ledger may have the file, at another scope.
-            _require_same_scope(sources.records([records.projects[key]]).get(key), target)
-        moved = _find_moved(records, target, sha)
-        if len(moved) == 1:
-            key, record = moved[0], records[moved[0]]
-    _require_same_scope(record, target)
-    if record is not None:
-        if record.project != target.project:  # which was moved
-            old, new = top(record.project), top(target.project)
-            dirs = [
-                re.sub(f"^{re.escape(old)}", lambda _: new, each) for each in record.created_dirs
-            ]
-            record = record._replace(project=target.project, created_dirs=tuple(dirs))
-        if record.disabled:
-            from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
-
-            record = with_returned(target.host, record, document)
-    return key, record
 
 
 def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list[str]:
@@ -127,3 +97,96 @@ def with_made_folders(records: Mapping[str, Record], draft: Draft, record: Recor
     made += [topmost] if was_lost else []
     created_dirs = dict.fromkeys((*record.created_dirs, *above, *made))
     return record._replace(created_dirs=tuple(created_dirs))
+
+
+def make_draft(
+    sources: Sources,
+    records: Records,
+    target: Target,
+    decide: Callable[[Draft], None] = lambda draft: None,
+) -> Draft:
+    """Open a settings file and let a verb decide on it, unless it does so later."""
+    snapshot, document = sources.read(target.path, target.host.format)
+    key, record = store.find_record(records, target.path)
+    if record is None:
+        if records.projects.get(key) and not target.shared:
+            # The project's own ledger may have the file, at another scope.
+            _require_same_scope(sources.records([records.projects[key]]).get(key), target)
+        moved = _find_moved(records, target, snapshot.sha)
+        if len(moved) == 1:
+            key, record = moved[0], records[moved[0]]
+    _require_same_scope(record, target)
+    if record is not None:
+        if record.project != target.project:  # which was moved
+            old, new = top(record.project), top(target.project)
+            dirs = []
+            for each in record.created_dirs:
+                dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
+            record = record._replace(project=target.project, created_dirs=tuple(dirs))
+        if record.disabled:
+            from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
+
+            record = with_returned(target.host, record, document)
+    draft = Draft(sources, target, snapshot, document, key, record)
+    decide(draft)
+    return draft
+
+
+def plan_file(records: Records, draft: Draft) -> Draft:
+    """Finish a draft: its bytes and its record after the run; one with conflicts stays as it is."""
+    if draft.conflicts:
+        draft.actions, draft.kept, draft.messages, draft.rmdirs = [], [], [], []
+        draft.changes, draft.file_actions = [], []
+        return draft
+    if draft.restored:
+        draft.after, draft.record = draft.restored
+        return draft
+    known, record = draft.known, None
+    has_entries = any(entry.kind != "container" for entry in draft.entries)
+    if draft.packs or has_entries or draft.placeholders:
+        draft.after = draft.document.data if draft.is_edited else draft.old
+        record = with_made_folders(records, draft, next_record(draft, draft.after))
+        record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
+    else:
+        draft.after = _bytes_without_us(draft)
+    draft.record = record
+    if known and (record is None or (known.packs and not record.packs)):
+        draft.rmdirs += sorted(known.created_dirs, key=len, reverse=True)
+    return draft
+
+
+def _bytes_without_us(draft: Draft) -> bytes | None:
+    """The bytes from before us if only we wrote since; else the file without our entries."""
+    snapshot, record = draft.snapshot, draft.known
+    edited = draft.document.data if draft.is_edited else snapshot.data
+    if snapshot.data is None:
+        return edited
+    before = None
+    sha = record.sha256_before if record else ""
+    backup = draft.sources.backup(sha) if sha else None
+    if record and backup is not None:
+        with contextlib.suppress(HookctlError):
+            before = formats.parse(record.format, backup)
+    is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
+    if draft.is_exact and is_back:
+        return backup
+    document = draft.document if draft.is_edited else draft.before
+    if not document.has_settings:
+        # Only hookctl writes such a file; one that had no settings before us stays.
+        return edited if before is not None and not before.has_settings else None
+    if record is None:
+        return edited
+    # Otherwise another program has made the file again.
+    is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
+    if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
+        return None
+    return edited
+
+
+def _without_empty(value: Any) -> Any:
+    """The value with None for every container that is empty, or missing."""
+    if isinstance(value, dict):
+        return {key: _without_empty(inner) for key, inner in value.items()} or None
+    if isinstance(value, list):
+        return [_without_empty(inner) for inner in value] or None
+    return None if value is MISSING else value

@@ -119,7 +119,7 @@ def _describe_changes(
 ) -> list[Action]:
     """A line for each entry that is not ours any more, and for each that is ours again."""
     before, after = [
-        {entry.name: entry for entry in each if entry.kind != "container"}
+        {entry.id or entry.path: entry for entry in each if entry.kind != "container"}
         for each in (record.entries if record else (), entries)
     ]
     actions = []

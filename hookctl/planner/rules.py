@@ -18,9 +18,11 @@ from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard_rules import write_rules
 from hookctl.packs.model import Pack
-from hookctl.planner.draft import Draft, make_draft
+from hookctl.planner.draft import Draft
+from hookctl.planner.records import make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, require_inside, rules_target
+from hookctl.system import files
 
 _YOURS = {
     "foreign": "a block with another text, which hookctl has not written",
@@ -64,36 +66,48 @@ class RulesBlocks:
                 f"{draft.target.scope} scope, so no rules are written for it",
             )
             return
-        if pack.name == GUARD:  # its rules follow from the settings of all who read them
-            readers = self._readers(store.real_path(target.path), GUARD)
-            settings = [(title, settings_from(known.settings)) for title, known in readers]
-            pack = pack._replace(rules=write_rules(settings or [("", Settings())]))
-        _write(self._open(draft, target), pack, choice)
+        _write(self._open(draft, target), self._worded(pack, target), choice)
 
-    def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
+    def _worded(self, pack: Pack, target: Target) -> Pack:
+        """The pack with its rules; the guard's follow from the settings of all who read them."""
+        if pack.name != GUARD:
+            return pack
+        readers = self._readers(store.real_path(target.path), GUARD)
+        settings = [(title, settings_from(known.settings)) for title, known in readers]
+        return pack._replace(rules=write_rules(settings or [("", Settings())]))
+
+    def uninstall(self, draft: Draft, packs: Iterable[str], loaded: Mapping[str, Pack]) -> None:
         """Take out the blocks of packs that leave; `unread` names a file that cannot be read."""
         for name in packs:
             try:
-                self._leave(draft, name)
+                self._leave(draft, name, loaded.get(name))
             except HookctlError as error:
                 hint = f"Fix it, then remove the lines from `<!-- hookctl={name} begin -->` to the"
                 message = f"{error.message}; the rules of {name} stay in it"
                 self.unread.append(error.reworded(message, f"{hint} end line."))
 
-    def _leave(self, draft: Draft, name: str) -> None:
-        """Take out a pack's block, unless another host of the record reads it in the same file."""
+    def _leave(self, draft: Draft, name: str, pack: Pack | None = None) -> None:
+        """Take out a pack's block, unless another host of the record reads it in the same file.
+
+        With `pack`, a block with exactly its text is removed without a record, too.
+        """
         target = rules_target(draft.target)
         if target is None:
             return
         key, record = store.find_record(self._records, target.path)
-        if record is None or not any(name in entry.owners for entry in record.entries):
+        is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
+        has_mark = f"<!-- hookctl={name} begin".encode() in (files.read_or_none(target.path) or b"")
+        if not is_recorded and (pack is None or not has_mark):
             return
         if any(self._readers(key, name, draft)):
             return
         file = self._open(draft, target)
+        if pack is not None and not is_recorded:
+            _take_back(file, self._worded(pack, target))
         visible = _entries_of(file, name)
-        decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
-        file.apply_decision(_in_plain_words(file, decision), visible)
+        if visible:
+            decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
+            file.apply_decision(_in_plain_words(file, decision), visible)
 
     def _open(self, draft: Draft, target: Target) -> Draft:
         """The draft of the file; its record is that of the first host by name that reads it."""
@@ -124,12 +138,19 @@ class RulesBlocks:
                 yield load(record.host).title, record.packs[name]
 
 
+def _take_back(file: Draft, pack: Pack) -> bool:
+    """Record a block without a record that has exactly a pack's text; whether there is one."""
+    if file.document.get((pack.name,)) != pack.rules:
+        return False
+    owners = {pack.name: Claim(pack.rules, pack.version)}
+    file.entries += (Entry((pack.name,), "leaf", written=pack.rules, owners=owners),)
+    return True
+
+
 def _write(file: Draft, pack: Pack, choice: Choice) -> None:
     want = Wanted((pack.name,), "leaf", pack.rules)
     visible = _entries_of(file, pack.name)
-    if not visible and file.document.get(want.path) == pack.rules:
-        owners = {pack.name: Claim(pack.rules, pack.version)}
-        file.entries += (Entry(want.path, "leaf", written=pack.rules, owners=owners),)
+    if not visible and _take_back(file, pack):
         reason = "hookctl's record of it is missing"
         action = Action("take-back", want.path, from_state="orphan", to_state="owned")
         file.actions.append(action._replace(reason=reason, owners=(pack.name,)))

@@ -14,8 +14,7 @@ from hookctl.hosts import Host, shapes
 from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.model import Current, Entry, Hooks, Path, Wanted
-from hookctl.settings.targets import read_inside
-from hookctl.system import files, interpreter
+from hookctl.system import files
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most calls are about the guard, and nothing is disabled
@@ -44,12 +43,6 @@ class Sources:
             self._known[key] = read()
         return self._known[key]
 
-    def snapshot(self, path: str, project: str) -> files.Snapshot:
-        """A file of hookctl's own; in a project never through a link that leads out of it."""
-        read = partial(read_inside, project, path) if project else partial(files.read, path)
-        snapshot: files.Snapshot = self.once(("snapshot", path), read)
-        return snapshot
-
     def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
         """A settings file and its document."""
         read: tuple[files.Snapshot, Document] = self.once(
@@ -77,20 +70,6 @@ class Sources:
         from hookctl.system import backups  # late: most plans look at no backup
 
         return backups.find_backup(self.folders.state, sha)
-
-    def python(self) -> tuple[str, str]:
-        """The Python for the hooks, and a warning or ''."""
-        found: tuple[str, str] = self.once(
-            ("python",), partial(interpreter.choose, self.folders.environ)
-        )
-        return found
-
-    def version(self, host: Host) -> str:
-        """The version of a host's client, or ''."""
-        from hookctl.hosts.version import ask_client  # late: most plans change nothing
-
-        client = self.once(("version", host.name), partial(ask_client, host, self.folders))
-        return str(client.version)
 
 
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:

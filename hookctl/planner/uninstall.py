@@ -20,13 +20,11 @@ from hookctl.packs import guard
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
-from hookctl.planner.draft import Draft, make_draft
-from hookctl.planner.own_files import (
-    folders_of_others,
-    own_top,
-    uninstall_files,
-)
+from hookctl.planner.content import find_orphan
+from hookctl.planner.draft import Draft
+from hookctl.planner.own_files import folders_of_others, own_top, uninstall_files
 from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.records import make_draft
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.sources import Sources, look
 from hookctl.planner.wraps import unwrap_hooks
@@ -93,7 +91,7 @@ def plan_uninstall(
                 approvals.unread.append(error)
     for draft, packs in drafts.items():
         approvals.uninstall(draft, packs)
-        rules.uninstall(draft, packs)
+        rules.uninstall(draft, packs, loaded)
     plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
     if sources.has_disabled:
         from hookctl.planner.disable import with_book  # late, too
@@ -115,9 +113,12 @@ def _decide_on_file(
         _drop_disabled(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
-    # Of a guard without a record:
-    folder = pack_folder(draft.folders, draft.target, GUARD)
-    config = os.path.join(folder, config_name(draft.target, records, draft.key))
+    config = known[GUARD].config if GUARD in known else ""
+    if GUARD in packs and not config:
+        root = draft.document.value if isinstance(draft.document.value, dict) else {}
+        config = find_orphan(draft, records, shapes.elements(draft.host.shape, root))
+        folder = pack_folder(draft.folders, draft.target, GUARD)
+        config = config or os.path.join(folder, config_name(draft.target, records, draft.key))
     for name in reversed(packs):
         draft.drop_stranded_hooks(name)
         _take_out(draft, name, _wants_of(draft, loaded.get(name), config))
@@ -133,7 +134,8 @@ def _decide_on_file(
     if GUARD in packs and GUARD not in known and draft.edits:
         state = "" if draft.target.shared else draft.folders.state
         values = guard.configuration(Settings(), state, draft.host)
-        known[GUARD] = PackRecord("", {"config": values}, folder, (os.path.basename(config),))
+        folder, name = os.path.split(config)
+        known[GUARD] = PackRecord("", {"config": values}, folder, (name,))
         # The record of who made the topmost one is lost.
         draft.rmdirs.append(own_top(draft.folders, draft.target))
     for name in packs:
@@ -168,29 +170,19 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
         programs = find_programs(draft.target, folder, top, python)
         return pack_wants(pack, draft.host, programs)[0]
     settings = guard.everything(settings_from(known.settings if known else {}))
-    config = (known and known.config) or config
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
 
 
 def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     # Without a record only our hooks are known; without hooks any shape will do.
     root = draft.document.value if isinstance(draft.document.value, dict) else {}
-    ours = shapes.elements(draft.host.shape, root)
-    ids = {hook.id for hook in ours}
+    ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
     is_orphan = draft.known is None and any(want.id in ids for want in wants)
-    has_foreign = len(shapes.handlers(draft.host.shape, root)) > len(ours)
-    visible = []
-    for entry in draft.pack_entries():
-        is_required = len(entry.path) == 1 and entry.path[0] in draft.host.registration.top
-        if is_required and has_foreign and not draft.is_exact and entry.owners.keys() == {pack}:
-            # Other tools' hooks may need the key too.
-            draft.entries = tuple(other for other in draft.entries if other is not entry)
-            entry = entry._replace(mode="adopted")
-        visible.append(entry)
+    visible = draft.pack_entries()
     current = look(
         draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
     )
-    draft.apply_decision(engine.uninstall(visible, current, pack, wants), tuple(visible))
+    draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 
 
 def _add_manual_steps(
