@@ -85,7 +85,7 @@ def configuration(path: str, read: Callable[[str], files.Snapshot]) -> Configura
         data = read(path).data
         if data is None:
             return Configuration(path, False, {}, None)
-        value = JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
+        value = JsonDocument.parse(data, where=path, strict=True).value
         if not isinstance(value, dict):
             raise HookctlError("wrong_shape", "it is not a JSON object")
     except HookctlError as error:

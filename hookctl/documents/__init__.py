@@ -28,9 +28,6 @@ _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 class Missing:
     """The value of a path that a document does not have."""
 
-    def __repr__(self) -> str:
-        return "MISSING"
-
     def __bool__(self) -> bool:
         return False
 
@@ -318,10 +315,7 @@ def leading_blanks(text: str) -> str:
 
 def position_of(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1; a byte order mark takes no column."""
-    breaks = list(BREAK.finditer(text, 0, offset))
-    bom_length = int(text.startswith(BOM) and offset > 0)
-    start = breaks[-1].end() if breaks else bom_length
-    return len(breaks) + 1, offset - start + 1
+    return len(BREAK.findall(text, 0, offset)) + 1, offset - line_start(text, offset) + 1
 
 
 def decode(data: bytes, where: str) -> str:

@@ -342,7 +342,7 @@ def current_configuration(pack_record: PackRecord) -> dict[str, Any]:
     """The values of an installed guard's configuration; empty if they cannot be read."""
     try:
         data = files.read(pack_record.config).data or b""
-        value = JsonDocument.parse(data, comments=False, trailing_commas=False).value
+        value = JsonDocument.parse(data, strict=True).value
     except HookctlError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -298,7 +298,7 @@ def parse(data: bytes, path: str) -> JsonDocument:
     if len(data) > limit:
         message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
-    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
+    return JsonDocument.parse(data, where=path, strict=True)
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
