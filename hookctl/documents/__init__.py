@@ -104,7 +104,7 @@ class Document:
         """The same of the deepest existing value on a path, and how long the path to it is."""
         for length in range(len(path), -1, -1):
             found = self._find(path[:length])
-            if found is not None:
+            if found:
                 return found, length
         return None, 0
 

@@ -151,7 +151,9 @@ class Layout:
     def remove(self, container: Container, index: int) -> list[Splice]:
         """A child taken out, with its comma."""
         child, is_last = container.child(index), index == len(container.starts) - 1
-        if len(container.starts) == 1 and not self._has_comments_around(container, child):
+        comments = self._comments_in(container.start, container.close)
+        is_alone = all(child.start <= start < child.end for start, _ in comments)
+        if len(container.starts) == 1 and is_alone:
             return [Splice(container.start + 1, container.close)]
         if is_last:
             comma = self._trailing_comma(child.end, container.close)
@@ -169,13 +171,6 @@ class Layout:
         if index == 0:
             return self._cut(child.start, child.end)
         return self._remove_last(container.child(index - 1), child)
-
-    def _has_comments_around(self, container: Container, child: Child) -> bool:
-        """Whether the container has comments outside this child."""
-        for start, _ in self._comments_in(container.start, container.close):
-            if not child.start <= start < child.end:
-                return True
-        return False
 
     def _remove_last(self, before: Child, child: Child) -> list[Splice]:
         """The last child taken out, with the comma before it."""
