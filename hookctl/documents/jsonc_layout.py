@@ -24,7 +24,6 @@ from hookctl.documents import (
 from hookctl.documents.scan import HOLE, Child, Container, New, Scan
 
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
-_COLONS = STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 _LONE_SURROGATE = "[\ud800-\udfff]"
 
 
@@ -38,7 +37,8 @@ class Layout:
         # Values are on lines of their own if they are in the file, or it is empty.
         is_empty = scan.start < 0 or not text[scan.start + 1 : scan.end - 1].strip()
         self._many_lines = is_empty or bool(BREAK.search(text, scan.start, scan.end))
-        self._colon = ": " if self._many_lines else self._colon_of_line()
+        colon = re.search(STRING + r"[ \t\r\n]*:([ \t]?)", self._shadow)  # as the first one
+        self._colon = ": " if self._many_lines or (colon and colon[1]) else ":"
         self._comma = ", " if self._colon == ": " else ","
         # One step more is the blanks of the first indented line that does not begin in a comment.
         self._unit = "  "
@@ -46,13 +46,6 @@ class Layout:
             if scan.shadow[match.end()] not in " \t\r\n":
                 self._unit = match[1]
                 break
-
-    def _colon_of_line(self) -> str:
-        """The colon of a file on one line: as its first one, with a blank or without."""
-        for match in re.finditer(_COLONS, self._shadow, re.DOTALL):
-            if match["colon"]:
-                return ": " if match["colon"][-1] in " \t" else ":"
-        return ":"
 
     # Inserting
 
