@@ -200,7 +200,7 @@ def test_every_hook_is_listed_with_its_event_and_line(made: Made, pack: str, hoo
 
 
 @pytest.mark.parametrize("edits", [False, True])
-def test_what_is_disabled_comes_back_to_the_byte_or_into_an_edited_file(made: Made, pack: str, hookctl: Hookctl, edits: bool) -> None:
+def test_what_is_disabled_comes_back(made: Made, pack: str, hookctl: Hookctl, edits: bool) -> None:
     assert hookctl("install", pack, "--host", made.name).code == 0
     ids = [hook["id"] for hook in hookctl("hooks", "--host", made.name, "--json").data["hooks"]]
     assert len(ids) == 4

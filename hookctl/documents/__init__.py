@@ -28,9 +28,6 @@ _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 class Missing:
     """The value of a path that a document does not have."""
 
-    def __repr__(self) -> str:
-        return "MISSING"
-
     def __bool__(self) -> bool:
         return False
 
@@ -41,7 +38,9 @@ MISSING = Missing()
 class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
-    Errors are HookctlError with file, line and column. What no format reads otherwise is here.
+    Errors are HookctlError with file, line and column. What no format does otherwise is here; a
+    format has _find (what it knows of the value written at a path), _new and _source (a value and a
+    source text in the form that its edits take), _put and _append (of such a form and a value).
     """
 
     value: Any  # the parsed root value, or MISSING in an empty document
@@ -99,15 +98,11 @@ class Document:
         """Where the value at path begins, or its nearest existing parent."""
         raise NotImplementedError
 
-    def _find(self, path: Path) -> Any:
-        """What the format knows of the value written at path; None if there is none."""
-        raise NotImplementedError
-
     def _nearest(self, path: Path) -> tuple[Any, int]:
-        """The same of the deepest existing value on a path, and how long the path to it is."""
+        """The deepest existing value on a path, as _find has it, and how long the path to it is."""
         for length in range(len(path), -1, -1):
             found = self._find(path[:length])
-            if found is not None:
+            if found:
                 return found, length
         return None, 0
 
@@ -147,22 +142,6 @@ class Document:
         if not isinstance(items, list):
             raise wrong_shape(self, path, "an array")
         return self._append(path, len(items), value)
-
-    def _new(self, path: Path, value: Any) -> Any:
-        """A value in the form that the format's edits take."""
-        raise NotImplementedError
-
-    def _source(self, path: Path, text: str) -> Any:
-        """The same of a source text."""
-        raise NotImplementedError
-
-    def _put(self, path: Path, new: Any) -> Document:
-        """Replace what is at path, or insert below its deepest existing parent."""
-        raise NotImplementedError
-
-    def _append(self, path: Path, index: int, value: Any) -> Document:
-        """Add an element to the array at path, which has `index` elements."""
-        raise NotImplementedError
 
     def remove(self, path: Path) -> Document:
         """Remove the member or element at path; returns the same document if there is none."""
@@ -318,10 +297,7 @@ def leading_blanks(text: str) -> str:
 
 def position_of(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1; a byte order mark takes no column."""
-    breaks = list(BREAK.finditer(text, 0, offset))
-    bom_length = int(text.startswith(BOM) and offset > 0)
-    start = breaks[-1].end() if breaks else bom_length
-    return len(breaks) + 1, offset - start + 1
+    return len(BREAK.findall(text, 0, offset)) + 1, offset - line_start(text, offset) + 1
 
 
 def decode(data: bytes, where: str) -> str:

@@ -60,13 +60,10 @@ class JsonDocument(Document):
         self._edits: dict[Any, JsonDocument] = {}  # a plan that is made twice makes them again
 
     @classmethod
-    def parse(
-        cls, data: bytes, *, where: str = "", comments: bool = True, trailing_commas: bool = True
-    ) -> JsonDocument:
+    def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> JsonDocument:
         """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
         text = decode(data, where)
-        scanned = scan(text, where, comments=comments, trailing_commas=trailing_commas)
-        return cls(text, where, scanned)
+        return cls(text, where, scan(text, where, strict=strict))
 
     @cached_property
     def value(self) -> Any:
@@ -131,7 +128,7 @@ class JsonDocument(Document):
 
     def _source(self, path: Path, text: str) -> New:
         try:
-            given = scan(text, self.where, comments=True, trailing_commas=True)
+            given = scan(text, self.where, strict=False)
         except HookctlError as error:
             message = f"the source text cannot be read ({error.message})"
             raise unexpected(self, path, message) from None
@@ -200,7 +197,7 @@ class JsonDocument(Document):
         except (TypeError, ValueError, RecursionError) as error:
             message = f"the new value cannot be written as JSON ({error})"
             raise unexpected(self, path, message) from None
-        return New(value, scan(text, self.where, comments=False, trailing_commas=False).tree)
+        return New(value, scan(text, self.where, strict=True).tree)
 
     def _put(self, path: Path, new: New) -> JsonDocument:
         self.check_path(path)
@@ -234,7 +231,7 @@ class JsonDocument(Document):
             return self
         is_lenient = bool(self._scan.comments or self._scan.commas or (new and new.is_lenient))
         try:
-            scanned = scan(text, self.where, comments=is_lenient, trailing_commas=is_lenient)
+            scanned = scan(text, self.where, strict=not is_lenient)
         except HookctlError:
             scanned = None
         if scanned is None or scanned.tree != _edit_tree(self._scan.tree, path, new):

@@ -24,7 +24,6 @@ from hookctl.documents import (
 from hookctl.documents.scan import HOLE, Child, Container, New, Scan
 
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
-_COLONS = STRING + r"(?P<colon>[ \t\r\n]*:[ \t]*)?"
 _LONE_SURROGATE = "[\ud800-\udfff]"
 
 
@@ -38,7 +37,8 @@ class Layout:
         # Values are on lines of their own if they are in the file, or it is empty.
         is_empty = scan.start < 0 or not text[scan.start + 1 : scan.end - 1].strip()
         self._many_lines = is_empty or bool(BREAK.search(text, scan.start, scan.end))
-        self._colon = ": " if self._many_lines else self._colon_of_line()
+        colon = re.search(STRING + r"[ \t\r\n]*:([ \t]?)", self._shadow)  # as the first one
+        self._colon = ": " if self._many_lines or (colon and colon[1]) else ":"
         self._comma = ", " if self._colon == ": " else ","
         # One step more is the blanks of the first indented line that does not begin in a comment.
         self._unit = "  "
@@ -46,13 +46,6 @@ class Layout:
             if scan.shadow[match.end()] not in " \t\r\n":
                 self._unit = match[1]
                 break
-
-    def _colon_of_line(self) -> str:
-        """The colon of a file on one line: as its first one, with a blank or without."""
-        for match in re.finditer(_COLONS, self._shadow, re.DOTALL):
-            if match["colon"]:
-                return ": " if match["colon"][-1] in " \t" else ":"
-        return ":"
 
     # Inserting
 
@@ -151,7 +144,9 @@ class Layout:
     def remove(self, container: Container, index: int) -> list[Splice]:
         """A child taken out, with its comma."""
         child, is_last = container.child(index), index == len(container.starts) - 1
-        if len(container.starts) == 1 and not self._has_comments_around(container, child):
+        comments = self._comments_in(container.start, container.close)
+        is_alone = all(child.start <= start < child.end for start, _ in comments)
+        if len(container.starts) == 1 and is_alone:
             return [Splice(container.start + 1, container.close)]
         if is_last:
             comma = self._trailing_comma(child.end, container.close)
@@ -169,13 +164,6 @@ class Layout:
         if index == 0:
             return self._cut(child.start, child.end)
         return self._remove_last(container.child(index - 1), child)
-
-    def _has_comments_around(self, container: Container, child: Child) -> bool:
-        """Whether the container has comments outside this child."""
-        for start, _ in self._comments_in(container.start, container.close):
-            if not child.start <= start < child.end:
-                return True
-        return False
 
     def _remove_last(self, before: Child, child: Child) -> list[Splice]:
         """The last child taken out, with the comma before it."""

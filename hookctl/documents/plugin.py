@@ -12,7 +12,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from hookctl.documents import decode, error_at
+from hookctl.documents import MISSING, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.scan import Scan, strings
 from hookctl.errors import HookctlError
@@ -108,8 +108,8 @@ class PluginDocument(JsonDocument):
     @property
     def has_settings(self) -> bool:
         """Whether there is anything in it but empty containers, if only a comment."""
-        settings = "".join(self._settings.split())
-        return bool(settings) and (settings != _compact(self.value) or not _is_empty(self.value))
+        has_comments = bool(self._scan.comments)
+        return has_comments or (self.value is not MISSING and not _is_empty(self.value))
 
     def renewed(self) -> PluginDocument:
         code = current_code(self._host)
@@ -151,10 +151,6 @@ def _is_empty(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(_is_empty, value.values()))
     return value == []
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _foreign_file(text: str, host: str, where: str) -> HookctlError:

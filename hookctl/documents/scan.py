@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -110,8 +110,11 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Scan:
-    """Read a text; unparsable, with the position, if it is not JSON in this dialect."""
+def scan(text: str, where: str, *, strict: bool) -> Scan:
+    """Read a text, in which comments and trailing commas may be if it need not be strict JSON.
+
+    Unparsable, with the position, if it is not JSON.
+    """
     is_collecting = gc.isenabled()
     gc.disable()  # a large document is a lot of small tuples, none of them garbage
     shadow = " " + text[1:] if text.startswith(BOM) else text
@@ -119,7 +122,9 @@ def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Sca
         try:
             return _read(text, shadow)
         except json.JSONDecodeError:  # nearly every file is strict JSON, and its own shadow
-            return _scan_lenient(text, shadow, comments=comments, trailing_commas=trailing_commas)
+            if strict:
+                raise
+            return _scan_lenient(text, shadow)
     except json.JSONDecodeError as error:
         raise _unparsable(text, where, error) from None
     except RecursionError:
@@ -129,23 +134,21 @@ def scan(text: str, where: str, *, comments: bool, trailing_commas: bool) -> Sca
             gc.enable()
 
 
-def _scan_lenient(text: str, shadow: str, *, comments: bool, trailing_commas: bool) -> Scan:
-    """Read a text that has comments or trailing commas, if these are allowed.
+def _scan_lenient(text: str, shadow: str) -> Scan:
+    """Read a text that has comments or trailing commas.
 
     In two passes, since a single pattern would look for the closing bracket through comments.
     """
-    comment_spans: list[tuple[int, int]] = []
-    commas: list[int] = []
-    if comments:
-        comment_spans = list(_spans_outside_strings(_COMMENTS, shadow))
-        shadow = _blank_out(shadow, comment_spans)
-    if trailing_commas and re.search(r",[ \t\r\n]*[}\]]", shadow):
-        for comma, _ in _spans_outside_strings(_COMMAS, shadow):
-            if _follows_value(shadow, comma):
-                commas.append(comma)
-        shadow = _blank_out(shadow, [(comma, comma + 1) for comma in commas])
+    comments = tuple(_spans_outside_strings(_COMMENTS, shadow))
+    shadow = _blank_out(shadow, comments)
+    commas = []
+    if re.search(r",[ \t\r\n]*[}\]]", shadow):
+        for span in _spans_outside_strings(_COMMAS, shadow):
+            if _follows_value(shadow, span[0]):
+                commas.append(span)
+        shadow = _blank_out(shadow, commas)
     scanned = _read(text, shadow)
-    return scanned._replace(comments=tuple(comment_spans), commas=frozenset(commas))
+    return scanned._replace(comments=comments, commas=frozenset(start for start, _ in commas))
 
 
 def _spans_outside_strings(pattern: str, shadow: str) -> Iterator[tuple[int, int]]:
@@ -163,7 +166,7 @@ def _follows_value(shadow: str, offset: int) -> bool:
     return offset > 0 and shadow[offset - 1] not in "[{,:"
 
 
-def _blank_out(shadow: str, spans: list[tuple[int, int]]) -> str:
+def _blank_out(shadow: str, spans: Iterable[tuple[int, int]]) -> str:
     """The shadow with blanks for everything in these spans except line breaks."""
     not_break = re.compile(r"[^\r\n]")
     splices = []

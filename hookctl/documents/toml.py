@@ -78,7 +78,7 @@ class TomlDocument(Document):
         assigned = self._keys.get(path)
         if assigned:
             return self._text[assigned.value : assigned.end]
-        if not self._below(path):
+        if not self._find(path):
             return inline(value)
         if isinstance(value, list):
             items = (self._text_of((*path, index), item) for index, item in enumerate(value))
@@ -107,7 +107,7 @@ class TomlDocument(Document):
         if whole is None or self._text[whole.value] not in "[{":
             return
         if self._text[whole.value : whole.end] != inline(value_at(self.value, whole.path)):
-            raise self._unsupported(path if self._below(path) else path[:-1])
+            raise self._unsupported(path if self._find(path) else path[:-1])
 
     def insert_raw(self, path: Path, text: str) -> TomlDocument:
         *above, index = path
@@ -132,7 +132,7 @@ class TomlDocument(Document):
         An array of tables goes with its last one, since as `[]` it would forbid another; in a
         table of an array it stays, which keeps the place of that table.
         """
-        statements, above = self._below(path), path[:-1]
+        statements, above = self._find(path), path[:-1]
         if not path or self.get(path) is MISSING:
             return self
         if not statements:
@@ -149,7 +149,7 @@ class TomlDocument(Document):
 
     def block(self, path: Path) -> str:
         """The lines that go with a table in an array of tables; empty for any other value."""
-        statements = self._below(path)
+        statements = self._find(path)
         if not statements or not isinstance(path[-1], int):
             return ""
         splices = self._remove_lines(statements)
@@ -164,7 +164,7 @@ class TomlDocument(Document):
         table = block.get((*_names(path), 0))
         if self._bracketed(listed):
             return self._rewritten(listed, [*items, table])
-        following = self._below(path) if index in range(len(items)) else ()
+        following = self._find(path) if index in range(len(items)) else ()
         if following:
             splices = self._insert_above(following[0], block._text)
         else:
@@ -196,10 +196,7 @@ class TomlDocument(Document):
     def _headers(self) -> dict[Path, Statement]:
         return {one.path: one for one in self._statements if one.value < 0}
 
-    def _find(self, path: Path) -> Sequence[Statement] | None:
-        return self._by_path.get(path)
-
-    def _below(self, path: Path) -> Sequence[Statement]:
+    def _find(self, path: Path) -> Sequence[Statement]:
         """The statements at a path and below it; none for what stands inside brackets."""
         return self._by_path.get(path, ())
 
@@ -211,8 +208,8 @@ class TomlDocument(Document):
     def _owner(self, path: Path) -> Sequence[Statement]:
         """Those of the innermost array element on a path, which a new table in it belongs to."""
         for length in range(len(path), 0, -1):
-            if isinstance(path[length - 1], int) and self._below(path[:length]):
-                return self._below(path[:length])
+            if isinstance(path[length - 1], int) and self._find(path[:length]):
+                return self._find(path[:length])
         return ()
 
     # Editing
@@ -236,7 +233,7 @@ class TomlDocument(Document):
         old = value_at(self.value or {}, path)
         if old is MISSING:
             return self._insert(path, new, value)
-        if path and not self._below(path):
+        if path and not self._find(path):
             return self._rewritten(path, value)
         if comparable(old) == comparable(value):
             return self
@@ -264,7 +261,7 @@ class TomlDocument(Document):
         if len(names) > 1 or is_block(new):
             return self._insert_block(path, new, value)
         text = f"{key_text(names[0])} = {new}"
-        members = [s for s in self._below(above) if s.value >= 0 and s.home == above]
+        members = [s for s in self._find(above) if s.value >= 0 and s.home == above]
         header = self._headers.get(above)
         if above and not header:
             raise self._unsupported(above)

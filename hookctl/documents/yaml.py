@@ -34,6 +34,8 @@ from hookctl.documents import (
     wrong_shape,
 )
 from hookctl.documents.yaml_nodes import (
+    MERGE,
+    NULL,
     Lines,
     Node,
     Style,
@@ -160,7 +162,7 @@ class YamlDocument(Document):
 
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside what is not in plain lines, such as brackets or an alias."""
-        offsets = [one.key.start for one in node.children if one.key and one.key.is_merge]
+        offsets = [one.key.start for one in node.children if one.key and one.key.tag == MERGE]
         if self._text[node.start : node.start + 1] in tuple("[{&*!"):
             offsets = [] if self._is_vacant(node, node.kind) else [node.start]
         if offsets:
@@ -331,7 +333,8 @@ class YamlDocument(Document):
         while pending and not (units and dashes):
             node = pending.pop()
             pending += reversed(node.children)
-            if node.key and node.is_in_lines and self._is_below(node.key, node):
+            is_below = node.key and line_start(self._text, node.start) > node.key.start
+            if node.key and is_below and node.is_in_lines:
                 depth = self._column(node.start) - self._column(node.key.start)
                 if node.kind != "map":
                     dashes.append(depth)
@@ -341,15 +344,11 @@ class YamlDocument(Document):
 
     # Positions in the text
 
-    def _is_below(self, key: Node, node: Node) -> bool:
-        """Whether a value begins in a line below its key."""
-        return line_start(self._text, node.start) > key.start
-
     def _is_vacant(self, node: Node, kind: str) -> bool:
         """Whether a node is null, or a pair of brackets of this kind with nothing in it."""
         source = "".join(self._text[node.start : node.end].split())
         is_empty = node.kind == kind and source in ("{}", "[]")
-        return is_empty or (node.is_null and not source.startswith("&"))
+        return is_empty or (node.tag == NULL and not source.startswith("&"))
 
     def _column(self, offset: int) -> int:
         """How many characters stand before an offset on its line."""

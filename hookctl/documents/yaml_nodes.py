@@ -18,7 +18,9 @@ from hookctl.documents import AGAIN, BOM, BREAK, DEPTH, conflict_in, error_at, t
 from hookctl.errors import HookctlError
 
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
-_TAG = "tag:yaml.org,2002:"
+STRING = "tag:yaml.org,2002:str"
+NULL = "tag:yaml.org,2002:null"
+MERGE = "tag:yaml.org,2002:merge"  # of a key << that merges another mapping
 _PLAIN_KEY = r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_-]*"
 # Characters that JSON allows in a string and YAML forbids, or reads as a line break.
 _ESCAPED = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -48,21 +50,8 @@ class Node:
         if isinstance(key, int):
             is_inside = self.kind == "seq" and 0 <= key < len(self.children)
             return [self.children[key]] if is_inside else []
-        return [one for one in self.children if one.key and one.key.is_text(key)]
-
-    def is_text(self, text: str) -> bool:
-        """Whether it is a string of this text."""
-        return (self.tag, self.text) == (f"{_TAG}str", text)
-
-    @property
-    def is_null(self) -> bool:
-        """Whether it is null, however it is written."""
-        return self.tag == f"{_TAG}null"
-
-    @property
-    def is_merge(self) -> bool:
-        """Whether it is a key that merges another mapping into its own (<<)."""
-        return self.tag == f"{_TAG}merge"
+        named = [one for one in self.children if one.key and one.key.tag == STRING]
+        return [one for one in named if one.key and one.key.text == key]
 
     @property
     def is_in_lines(self) -> bool:

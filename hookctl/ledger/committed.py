@@ -17,7 +17,7 @@ from typing import Any
 
 from hookctl import hosts
 from hookctl.documents import syntax
-from hookctl.documents.scan import scan
+from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
@@ -423,9 +423,10 @@ def _check_text(host: Host, text: str) -> None:
         is_value = tomllib.loads(f"{key} = {text}").keys() == {key} and text.strip() == text
     else:
         try:
-            value = scan(text, "", comments=host.comments, trailing_commas=host.trailing_commas)
-        except HookctlError:
+            document = JsonDocument.parse(text.encode())
+            document.require_strict(comments=host.comments, trailing_commas=host.trailing_commas)
+            is_value = document.raw(()) == text
+        except (HookctlError, KeyError):
             raise ValueError("a text to put back cannot be read") from None
-        is_value = (value.start, value.end) == (0, len(text))
     if not is_value:
         raise ValueError("a text to put back is not just a value")

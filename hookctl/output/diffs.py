@@ -41,12 +41,7 @@ class _Line(NamedTuple):
     own: str = ""  # our value in it, as JSON
 
 
-class _Hunk(NamedTuple):
-    """Where a hunk begins in both files, from 0, and its lines with their marks."""
-
-    old: int
-    new: int
-    lines: list[tuple[str, _Line]]
+_Hunk = tuple[int, int, list[tuple[str, _Line]]]  # the first lines of both files; lines with marks
 
 
 def unified(file: Draft) -> list[str]:
@@ -58,12 +53,10 @@ def unified(file: Draft) -> list[str]:
         return [_UNREADABLE.format(file.path)]
     old_lines, new_lines = _outline(file, file.before), _outline(file, new)
     lines = _heading(file.path, file.old, file.after)
-    for hunk in _hunks(old_lines, new_lines):
-        old_number = _number(file.before, old_lines, hunk.old)
-        new_number = _number(new, new_lines, hunk.new)
-        paths = [line.path for mark, line in hunk.lines if mark != " " and line.path is not None]
-        place = paths[0][:-1] if paths else ()
-        lines += _hunk_lines(hunk, old_number, new_number, place)
+    for old_at, new_at, marked in _hunks(old_lines, new_lines):
+        places = _number(file.before, old_lines, old_at), _number(new, new_lines, new_at)
+        paths = [line.path for mark, line in marked if mark != " " and line.path is not None]
+        lines += _hunk_lines(marked, *places, paths[0][:-1] if paths else ())
     return lines
 
 
@@ -75,22 +68,23 @@ def own_lines(file: Draft) -> OwnText:
     if new is None:
         return OwnText(_UNREADABLE.format(file.path) + "\n")
     text = ""
-    for hunk in _hunks(_outline(file, file.before), _outline(file, new)):
-        for mark, line in hunk.lines:
+    for _, _, marked in _hunks(_outline(file, file.before), _outline(file, new)):
+        for mark, line in marked:
             if mark != " " and line.path and line.own:
                 text += f"{mark}{_name(line.path)}: {line.own}\n"
     return OwnText(text)
 
 
-def _file_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+def _file_lines(change: Change) -> list[str]:
     """The lines of the unified diff of one of hookctl's or a pack's files."""
+    path, old, new = change.path, change.before, change.after
     try:
         hunks = list(_hunks(_text_lines(path, old), _text_lines(path, new)))
     except UnicodeDecodeError:
         return [f"({path} is no text, so it is not shown)"]
     lines = _heading(path, old, new)
-    for hunk in hunks:
-        lines += _hunk_lines(hunk, hunk.old + 1, hunk.new + 1, ())
+    for old_at, new_at, marked in hunks:
+        lines += _hunk_lines(marked, old_at + 1, new_at + 1, ())
     return lines
 
 
@@ -137,57 +131,58 @@ def _outline(file: Draft, document: Document) -> list[_Line]:
             for number, line in enumerate(lines)
             if (pack,) in own
         ]
-    return list(_Outline(own, own_commands(file)).lines(root))
+    return list(_lines_of(root, _Own(own, own_commands(file))))
 
 
-class _Outline:
-    """Makes lines of JSON, without commas, of a value; `own` has the paths of what is ours."""
+class _Own(NamedTuple):
+    """What is ours in a file."""
 
-    def __init__(self, own: set[Path], commands: frozenset[str]) -> None:
-        self._own, self._commands = own, commands
+    paths: set[Path]
+    commands: frozenset[str]
 
-    def lines(
-        self,
-        value: Any,
-        path: Path = (),
-        label: str = "",
-        *,
-        is_own: bool = False,
-        is_masked: bool = False,
-    ) -> Iterator[_Line]:
-        """The lines of the value at a path; `is_masked`: a key above says that it is secret."""
-        is_own = is_own or path in self._own or self._is_own_text(path, value)
-        margin = "  " * len(path)
-        start = margin + label
-        if not isinstance(value, dict | list):
-            own = self._shown(value, is_masked) if is_own else ""
-            told = type(value), hex(value) if isinstance(value, int) else repr(value), is_own
-            yield _Line(start + (own or _HIDDEN), start + _HIDDEN, told, path, own)
-            return
-        opening, closing = "{}" if isinstance(value, dict) else "[]"
-        if not value:
-            yield _Line(start + opening + closing, start + opening + closing, path=path)
-            return
-        yield _Line(start + opening, start + opening, path=path)
-        for key, name, inner in _items(value):
-            inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
-            secret = is_masked or is_secret(name)
-            below = (*path, key)
-            yield from self.lines(inner, below, inner_label, is_own=is_own, is_masked=secret)
-        yield _Line(margin + closing, margin + closing)
-
-    def _is_own_text(self, path: Path, value: Any) -> bool:
-        """Whether it is an entry of ours in a list of texts, whose records have it for an index."""
+    def has(self, path: Path, value: Any) -> bool:
+        """Whether a value is ours; a record has an entry in a list of texts for its own index."""
         is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
-        return is_entry and (*path[:-1], value) in self._own
+        return path in self.paths or (is_entry and (*path[:-1], value) in self.paths)
 
-    def _shown(self, value: Any, is_masked: bool) -> str:
+    def shown(self, value: Any, is_masked: bool) -> str:
         """A value of ours as JSON, with secrets masked."""
-        if isinstance(value, str) and value in self._commands:
-            return _as_json(value)
-        if is_masked:
-            return _as_json(MASK)
-        return _as_json(masked_text(value) if isinstance(value, str) else value)
+        if is_masked and value not in self.commands:
+            value = MASK
+        is_text = isinstance(value, str) and value not in self.commands
+        return _as_json(masked_text(value) if is_text else value)
+
+
+def _lines_of(
+    value: Any,
+    ours: _Own,
+    path: Path = (),
+    label: str = "",
+    *,
+    is_own: bool = False,
+    is_masked: bool = False,
+) -> Iterator[_Line]:
+    """The value at a path as JSON without commas; `is_masked`: a key above says it is secret."""
+    is_own = is_own or ours.has(path, value)
+    margin = "  " * len(path)
+    start = margin + label
+    if not isinstance(value, dict | list):
+        own = ours.shown(value, is_masked) if is_own else ""
+        told = type(value), hex(value) if isinstance(value, int) else repr(value), is_own
+        yield _Line(start + (own or _HIDDEN), start + _HIDDEN, told, path, own)
+        return
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    if not value:
+        closing, opening = "", opening + closing
+    yield _Line(start + opening, start + opening, path=path)
+    for key, name, inner in _items(value):
+        inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
+        secret = is_masked or is_secret(name)
+        yield from _lines_of(
+            inner, ours, (*path, key), inner_label, is_own=is_own, is_masked=secret
+        )
+    if closing:
+        yield _Line(margin + closing, margin + closing)
 
 
 def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:
@@ -294,7 +289,7 @@ def _hunks(old: list[_Line], new: list[_Line]) -> Iterator[_Hunk]:
             else:
                 lines += [("-", line) for line in old_part[old_from:old_to]]
                 lines += [("+", line) for line in new_part[new_from:new_to]]
-        yield _Hunk(group[0][1] + start, group[0][3] + start, lines)
+        yield group[0][1] + start, group[0][3] + start, lines
 
 
 def _told(lines: list[_Line]) -> list[tuple[str, Any]]:
@@ -308,12 +303,12 @@ def _count_equal(old: list[_Line], new: list[_Line]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _hunk_lines(hunk: _Hunk, old: int, new: int, path: Path) -> list[str]:
+def _hunk_lines(marked: list[tuple[str, _Line]], old: int, new: int, path: Path) -> list[str]:
     """The lines of a hunk, with its place: the numbers of its first lines, and a path."""
-    old_count = sum(mark != "+" for mark, _ in hunk.lines)
-    new_count = sum(mark != "-" for mark, _ in hunk.lines)
+    old_count = sum(mark != "+" for mark, _ in marked)
+    new_count = sum(mark != "-" for mark, _ in marked)
     place = f"@@ -{_range(old, old_count)} +{_range(new, new_count)} @@ {_name(path)}".rstrip()
-    texts = [mark + (line.around if mark == " " else line.text) for mark, line in hunk.lines]
+    texts = [mark + (line.around if mark == " " else line.text) for mark, line in marked]
     return [OwnText(text) for text in (place, *texts)]
 
 
@@ -335,40 +330,30 @@ def patch(plan: Plan) -> OwnText:
 def patch_lines(plan: Plan) -> list[str]:
     """The lines of the unified diff of everything that a plan changes, with secrets masked.
 
-    The guard's programs, which come with hookctl, are named with their digest instead.
+    Programs and packages, which come with hookctl, are named with their digest instead.
     """
     lines = [line for file in plan.files for line in unified(file)]
-    programs: dict[str, list[Change]] = {}
+    written: dict[str, dict[str, bytes]] = {}  # by folder
+    removed: dict[str, int] = {}
     for change in plan.changes:
+        is_program = change.path.endswith(".py") and f"/{PACKS}/" not in change.path
         if change.settings:
             continue
-        is_program = change.path.endswith(".py") and f"/{PACKS}/" not in change.path
-        if is_program or change.path.endswith(f"/{TABLE}"):
-            programs.setdefault(os.path.dirname(change.path), []).append(change)
+        if not is_program and not change.path.endswith(f"/{TABLE}"):
+            lines += _file_lines(change)
+            continue
+        folder, name = os.path.split(change.path)
+        if change.after is None:
+            removed[folder] = removed.get(folder, 0) + 1
         else:
-            lines += _file_lines(change.path, change.before, change.after)
-    return [*lines, *_program_lines(programs), *_package_lines(plan)]
-
-
-def _program_lines(programs: dict[str, list[Change]]) -> Iterator[str]:
-    """A line for each folder with programs: how many, and a digest over those that come."""
-    for folder, changes in programs.items():
-        files = {}
-        for change in changes:
-            if change.after is not None:
-                files[os.path.basename(change.path)] = change.after
-        removed = len(changes) - len(files)
-        if files:
-            yield _describe_written(folder, files)
-        if removed:
-            yield f"{folder}: {amount(removed, 'program file')} of hookctl removed"
-
-
-def _package_lines(plan: Plan) -> Iterator[str]:
-    """A line for each package that comes."""
+            written.setdefault(folder, {})[name] = change.after
+    lines += [_describe_written(folder, files) for folder, files in written.items()]
+    for folder, count in removed.items():
+        lines.append(f"{folder}: {amount(count, 'program file')} of hookctl removed")
     for packages in plan.packages:
         for name, modules in packages.new.items():
-            yield _describe_written(os.path.join(packages.path, name), modules)
+            lines.append(_describe_written(os.path.join(packages.path, name), modules))
+    return lines
 
 
 def _describe_written(folder: str, files: Mapping[str, bytes]) -> str:

@@ -166,7 +166,7 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
     for record, pack_record in personal or guards:
         try:
             data = files.read(pack_record.config).data or b""
-            config = JsonDocument.parse(data, comments=False, trailing_commas=False).value
+            config = JsonDocument.parse(data, strict=True).value
         except HookctlError:
             continue
         if config and isinstance(config, dict):
@@ -262,7 +262,7 @@ def parse(data: bytes, path: str) -> JsonDocument:
     if len(data) > limit:
         message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
-    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False)
+    return JsonDocument.parse(data, where=path, strict=True)
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:

@@ -225,7 +225,7 @@ def _read_config(snapshot: files.Snapshot) -> dict[str, Any]:
 def parse_config(snapshot: files.Snapshot) -> Any:
     """The values in a configuration; raises where it is not valid JSON."""
     data, path = snapshot.data or b"", snapshot.path
-    return JsonDocument.parse(data, where=path, comments=False, trailing_commas=False).value
+    return JsonDocument.parse(data, where=path, strict=True).value
 
 
 def _edited_names(
