@@ -41,7 +41,6 @@ from hookctl.settings.targets import (
     Target,
     one_file_error,
     pack_folder,
-    require_all_inside,
     require_inside,
     rules_target,
     top,
@@ -352,7 +351,8 @@ def _to_pack_record(folders: Folders, target: Target, name: str, pack: Committed
             raise ValueError("a pack's file is not in its folder")
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
-    require_all_inside(target.project, folder, pack.files)
+    for name in pack.files:
+        require_inside(target.project, os.path.join(folder, name))
     return PackRecord(
         version=pack.version,
         settings=pack.settings,

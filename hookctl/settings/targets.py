@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookctl.documents import Document, formats
@@ -219,17 +219,6 @@ def require_inside(project: str, path: str) -> None:
         # A repository could bring one from our folder of programs to its own sources.
         message = f"a link inside {OWN} points to other files: {real}"
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link.")
-
-
-def require_all_inside(project: str, folder: str, names: Iterable[str]) -> None:
-    """Refuse such a path among files of the project; each folder is checked once."""
-    is_straight: dict[str, bool] = {}
-    for path in (os.path.join(folder, name) for name in names):
-        parent = os.path.dirname(path)
-        if parent not in is_straight:
-            is_straight[parent] = os.path.realpath(parent) == parent
-        if not is_straight[parent] or os.path.islink(path) or ".git" in path.split("/"):
-            require_inside(project, path)
 
 
 def _is_ours_alone(own: str, path: str) -> bool:
