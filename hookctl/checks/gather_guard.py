@@ -43,11 +43,11 @@ def add_programs(machine: Machine, facts: FileFacts) -> FileFacts:
     fault = programs.find_fault(
         machine.folders, machine.records, facts.target, read, commands_of(facts)
     )
-    known = ("", fault.path if fault else "")
+    known = [fault.path] if fault else []
     lost = {}
     for hook in facts.elements:
-        path = guard.lost_program(str(hook.fields.get("command")))
-        if path not in known:
+        path = guard.read(str(hook.fields.get("command")))[1]  # no absolute one at project scope
+        if os.path.isabs(path) and not os.path.isfile(path) and path not in known:
             lost[hook.id] = path
     return facts._replace(fault=fault, lost_programs=lost)
 

@@ -157,15 +157,6 @@ def config_path(text: str, id: str, event: str, target: Target) -> str:
     return os.path.join(folder, GUARD, f"{match['config'] or name}.json")
 
 
-def lost_program(command: str) -> str:
-    """The missing program of one of our commands; '' if it is there.
-
-    A command of project scope names no absolute path, so it always gives ''.
-    """
-    path = read(command)[1]
-    return path if os.path.isabs(path) and not os.path.isfile(path) else ""
-
-
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version writes a command into the project's settings of this host."""
     event, config = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}.json"
@@ -214,18 +205,14 @@ def wants(
         wanted_by_host = wanted_cap(settings, host, limit)
         if wanted_by_host and host.cap_key:
             env[host.cap_key] = cap or wanted_by_host
+        # What hookctl writes for any mode with this limit, or its default.
+        caps = [UNLIMITED_CAP, *sorted(map(cap_for, {DEFAULT_LIMIT, limit_of(limit)}))]
         for key, value in env.items():
-            forms = _own_caps(limit) if key == host.cap_key else ""
+            forms = "|".join(caps) if key == host.cap_key else ""
             wanted.append(Wanted((*host.env_path, key), "leaf", value, forms=forms))
     for text in host.permission.texts if settings.allow_run else ():
         wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
     return wanted
-
-
-def _own_caps(limit: str) -> str:
-    """A pattern for the caps that hookctl writes for any mode with this limit, or its default."""
-    limits = {DEFAULT_LIMIT, limit_of(limit)}
-    return "|".join([UNLIMITED_CAP, *sorted(map(cap_for, limits))])
 
 
 def _shared_env(settings: Settings) -> dict[str, str]:

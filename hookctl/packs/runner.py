@@ -177,16 +177,13 @@ def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
     lines = [f' "packs": {_dump(dict(packs))},']
     if state:
         lines.append(f' "state_dir": {_dump(state)},')
-    rows = [
-        f"  {_dump(name)}: {_dump({**table[name], **_runner_facts(load(name))})}" for name in table
-    ]
+    rows = []
+    for name, facts in table.items():
+        host = load(name)
+        rows.append(f"  {_dump(name)}: {_dump({**facts, **host.runner, 'tools': host.tools})}")
     text = "\n".join(["{", *lines, ' "hosts": {', ",\n".join(rows), " }", "}", ""])
     return text.encode("utf-8", "backslashreplace")
 
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _runner_facts(host: Host) -> dict[str, Any]:
-    return {**host.runner, "tools": host.tools}

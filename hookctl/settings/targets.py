@@ -126,15 +126,11 @@ def all_files(
 def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host variant of a settings file, by the file's name and layout."""
     for where, variant in host.variants:
-        if os.path.basename(path) not in _file_names(variant):
+        if os.path.basename(path) not in map(os.path.basename, variant.files.values()):
             continue
         if where != "wrapped" or "hooks" in _read_values(variant, path, read):
             return variant
     return host
-
-
-def _file_names(variant: Host) -> set[str]:
-    return {os.path.basename(path) for path in variant.files.values()}
 
 
 def _is_active(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
