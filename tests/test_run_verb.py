@@ -62,7 +62,7 @@ def test_a_run_says_its_default_length_and_what_keepalive_can_cost(run: Run, mod
 
 
 def test_respawns_are_counted_for_each_run(run: Run) -> None:
-    supervised.note(str(run.state), os.getpid(), 3)
+    supervised.note(str(run.state), 3, os.getpid())
     assert run.does("status")["respawns"] == 3
     run.does("start")
     assert run.does("status")["respawns"] == 0

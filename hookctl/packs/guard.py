@@ -192,7 +192,7 @@ def wants(
                 host.events[hook.event],
                 command(id, target, config, settings.python, hook.event),
                 command_forms(id, hook.event, host),
-                hook.timeout or 10,
+                hook.timeout,
                 matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
                 env=_shared_env(settings) if is_stop else None,
                 cap=wanted_cap(settings, host, limit) if is_stop else "",

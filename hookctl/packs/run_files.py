@@ -391,7 +391,8 @@ def begin(run_files: RunFiles, end: float) -> None:
         refuse_links(run_files, path)
         clear(path)
     forget_stillness(run_files)
-    supervised.begin_count(run_files.state)
+    if supervised.read_respawns(run_files.state):  # the agent of the run before may still live
+        supervised.note(run_files.state, 0)
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
 
