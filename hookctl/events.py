@@ -57,12 +57,16 @@ CODES = {  # each with its meaning in words
     "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
     "allowed": "the guard has no reason to block it",
 }
-COUNTED = (
-    "another hook or a goal forced the agent on without progress; the host cannot end its turn"
-)
-OF_REFUSALS = {
-    "end": "the same call was refused so often that the client was asked to end the turn",
-    "counted": "the same call was refused too often; the host cannot end its turn",
+_BY_DECISION = {  # meanings that depend on the decision, too
+    ("stop_loop", "counted"): (
+        "another hook or a goal forced the agent on without progress; the host cannot end its turn"
+    ),
+    ("dispatch_refused", "end"): (
+        "the same call was refused so often that the client was asked to end the turn"
+    ),
+    ("dispatch_refused", "counted"): (
+        "the same call was refused too often; the host cannot end its turn"
+    ),
 }
 WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
 OF_WRAPPED = CODES | {
@@ -100,13 +104,9 @@ Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no proj
 
 def reason_of(line: dict[str, Any]) -> str:
     """The reason in a line of the log, in words."""
-    code, decision = line.get("code", ""), line.get("decision", "")
-    if code == "dispatch_refused" and decision in OF_REFUSALS:
-        return OF_REFUSALS[decision]
-    if code == "stop_loop" and decision == "counted":
-        return COUNTED
+    code = line.get("code", "")
     reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
-    return reasons.get(code, "")
+    return _BY_DECISION.get((code, line.get("decision", "")), reasons.get(code, ""))
 
 
 def read(state: str) -> list[dict[str, Any]]:
@@ -119,10 +119,8 @@ def read(state: str) -> list[dict[str, Any]]:
 
 def read_folder(folder: str) -> list[dict[str, Any]]:
     """The same of one project, by its state folder."""
-    events = []
-    for name in (f"{_FILE}.1", _FILE):
-        events += read_file(os.path.join(folder, name))
-    return sorted(events, key=lambda event: event["t"])
+    paths = (os.path.join(folder, name) for name in (f"{_FILE}.1", _FILE))
+    return sorted((event for path in paths for event in read_file(path)), key=lambda one: one["t"])
 
 
 def read_file(

@@ -41,7 +41,6 @@ from hookctl.settings.targets import (
     Target,
     one_file_error,
     pack_folder,
-    require_all_inside,
     require_inside,
     rules_target,
     top,
@@ -296,7 +295,8 @@ def _whole_pack(
             raise ValueError("a pack's file is not in its folder")
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
-    require_all_inside(target.project, folder, pack.files)
+    for file in pack.files:
+        require_inside(target.project, os.path.join(folder, file))
     pack = pack._replace(folder=folder, source=_resolve_source(target, pack))
     if known is None:
         return pack

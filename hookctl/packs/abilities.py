@@ -81,7 +81,12 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
     others = [*_unproven(host), *(host.cannot if settings.events else ())]
     # Nobody chose the default limit, so a cap below it takes nothing from anybody.
     is_chosen = mode == "keepalive" or limit != str(DEFAULT_LIMIT)
-    (missed if is_chosen else others).extend(_low_cap(host, mode, int(limit), cap))
+    most = _fixed_cap(host, cap)
+    own = int(UNLIMITED_CAP) if mode == "keepalive" else int(limit)
+    if mode in _BLOCKING and 0 < most < own:
+        blocks = f"the host grants no more than {count_blocks(host, most)}"
+        text = f"{blocks}, so the guard stops blocking after {most} and not {own}"
+        (missed if is_chosen else others).append(text)
     is_ended = options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0
     if is_ended and can_refuse(host) and not host.dialect.refuse_end:
         others.append("a refused tool call cannot end the turn, so --dispatch only refuses")
@@ -100,15 +105,6 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
         missed += [f"--dispatch does nothing: {reason}"] if reason else []
     title = host.title
     return [f"{title}: {line}" for line in missed], [f"{title}: {line}" for line in others]
-
-
-def _low_cap(host: Host, mode: str, limit: int, cap: str) -> Iterator[str]:
-    most = _fixed_cap(host, cap)
-    if mode == "keepalive":
-        limit = int(UNLIMITED_CAP)
-    if mode in _BLOCKING and 0 < most < limit:
-        blocks = f"the host grants no more than {count_blocks(host, most)}"
-        yield f"{blocks}, so the guard stops blocking after {most} and not {limit}"
 
 
 def _lost_options(host: Host, mode: str, options: Mapping[str, Any]) -> Iterator[str]:

@@ -227,7 +227,7 @@ def choose(settings: Settings, request: Request) -> Settings:
     """The settings with the request on top; a usage error names what is unknown and what exists."""
     if request == Request():
         return settings
-    from hookctl.packs.options import parse_options  # late: most installs ask for none
+    from hookctl.packs.guard_options import parse_options  # late: most installs ask for none
 
     _require_known("mode", request.mode, MODES)
     _require_known("preset", request.preset, (*PRESETS, "none"))

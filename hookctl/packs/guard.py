@@ -14,7 +14,7 @@ from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
 from hookctl.packs.fields import top_wants, wanted_hook
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
 
@@ -182,8 +182,22 @@ def wants(
     host = target.host
     needed, wanted = events(settings, host, wraps=wraps), []
     for hook in pack.hooks:
-        if hook.event in needed:
-            wanted.append(_wanted_hook(settings, target, hook, config, limit))
+        if hook.event not in needed:
+            continue
+        id, is_stop = f"{GUARD}/{hook.id}", hook.event == "stop"
+        wanted.append(
+            wanted_hook(
+                host,
+                id,
+                host.events[hook.event],
+                command(id, target, config, settings.python, hook.event),
+                command_forms(id, hook.event, host),
+                hook.timeout,
+                matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
+                env=_shared_env(settings) if is_stop else None,
+                cap=wanted_cap(settings, host, limit) if is_stop else "",
+            )
+        )
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
@@ -203,24 +217,6 @@ def _shared_env(settings: Settings) -> dict[str, str]:
     if settings.mode != "breaker" or settings.effective.get("locked") is True:
         return {}
     return {LIMIT_KEY: wanted_limit(settings)}
-
-
-def _wanted_hook(
-    settings: Settings, target: Target, hook: PackHook, config: str, limit: str
-) -> Wanted:
-    host, id = target.host, f"{GUARD}/{hook.id}"
-    is_stop = hook.event == "stop"
-    return wanted_hook(
-        host,
-        id,
-        host.events[hook.event],
-        command(id, target, config, settings.python, hook.event),
-        command_forms(id, hook.event, host),
-        hook.timeout or 10,
-        matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
-        env=_shared_env(settings) if is_stop else None,
-        cap=wanted_cap(settings, host, limit) if is_stop else "",
-    )
 
 
 def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:

@@ -24,7 +24,9 @@ def native_payload(
     for name, value in fields.items():
         _put(payload, _path(host, name), value)
     if tool:
-        kind = _class_of(host, tool)
+        classes = guard_module("payload").TOOLS.items()
+        kinds = [kind for kind, name in classes if tool in (name, *host.tools.get(kind, ()))]
+        kind = str(kinds[0]) if kinds else ""
         _put(payload, _path(host, "tool_name"), native_tool(host, tool))
         _put(payload, _path(host, "tool_input"), _native_input(host, kind, tool, input))
     return payload
@@ -43,14 +45,6 @@ def native_tool(host: Host, tool: str) -> str:
     """The host's name of a tool, the first where it has several; a name of its own stays."""
     names = own_names(host, tool)
     return names[0] if names else tool
-
-
-def _class_of(host: Host, tool: str) -> str:
-    """The class of a tool by Claude Code's name or the host's."""
-    for kind, name in guard_module("payload").TOOLS.items():
-        if tool == name or tool in host.tools.get(kind, ()):
-            return str(kind)
-    return ""
 
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:

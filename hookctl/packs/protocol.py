@@ -113,20 +113,12 @@ def own_names(host: Host, name: str) -> list[str]:
         forms = host.tools.get("mcp") or ["mcp__{server}__{tool}"]
         return [form.format(server=server, tool=tool) for form in forms]
     names: list[str] = []
+    by, parts = host.runner.get("by", {}), host.runner.get("parts", {})
     for kind, claude in guard_module("payload").TOOLS.items():
         if claude == guard_module("matching").FORMER.get(name, name):
             names += host.tools.get(kind, ())
-            names += _tool_by_field(host, kind)
+            if by and kind in by["classes"].values():  # a tool that does this among other things
+                names += by["tools"]
             if kind == "write":  # a patch may add files
-                names += _patch_tools(host)
+                names += [tool for tool, part in parts.items() if "patch" in part]
     return list(dict.fromkeys(names))
-
-
-def _patch_tools(host: Host) -> list[str]:
-    return [tool for tool, part in host.runner.get("parts", {}).items() if "patch" in part]
-
-
-def _tool_by_field(host: Host, kind: str) -> list[str]:
-    """The tool that does this among other things."""
-    by = host.runner.get("by", {})
-    return list(by["tools"]) if by and kind in by["classes"].values() else []

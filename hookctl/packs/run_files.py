@@ -102,7 +102,8 @@ def locate(
     path, fields = guard_module("work").find_task(settings, variables_of(environ), is_there)
     task = os.path.join(root, path)
     # What a project brings, its variables too, could name any file: only task.json is written.
-    is_named = is_brought or _is_named_by_variable(environ)
+    variables = (f"HOOKCTL_TASK_{name}" for name in ("FILE", "ENV", "FIELDS"))
+    is_named = is_brought or any(map(environ.get, variables))  # a project's .env may have set one
     hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
     if hides and not fields:
         fields = {"remaining": "remaining"}
@@ -121,11 +122,6 @@ def as_call(run_files: RunFiles) -> SimpleNamespace:
         task_names=run_files.fields,
         task_owner="",
     )
-
-
-def _is_named_by_variable(environ: Mapping[str, str]) -> bool:
-    """Whether a variable says which task file counts: a project's `.env` may have set it."""
-    return any(environ.get(f"HOOKCTL_TASK_{name}") for name in ("FILE", "ENV", "FIELDS"))
 
 
 def find_project(folders: Folders, named: str = "") -> str:
@@ -379,7 +375,8 @@ def begin(run_files: RunFiles, end: float) -> None:
         refuse_links(run_files, path)
         clear(path)
     forget_stillness(run_files)
-    supervised.begin_count(run_files.state)
+    if supervised.read_respawns(run_files.state):  # the agent of the run before may still live
+        supervised.note(run_files.state, 0)
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
 

@@ -92,11 +92,13 @@ def runner_wants(
     options = _options(hook, host, env)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     values = {key: claim.value for key, claim in env.items()}
+    end = f"{QUIET * host.registration.quiet}; {_status(host)}"
     wanted: list[Wanted] = []
     for event in native_events(host, hook.event, matching.matcher):
         own = hook._replace(id=f"{hook.id}.{event}") if wanted else hook  # an ID for each entry
-        command = _command(pack, own, host, programs, options)
         forms, id = _forms(pack, own, host, options), f"{pack.name}/{own.id}"
+        words = " ".join(_words(pack, own, host, programs.files, options))
+        command = f"{head(id)}{programs.lead}{programs.call} {words}{end}"
         wanted.append(
             wanted_hook(
                 host, id, event, command, forms, seconds, matcher=matching.matcher, env=values
@@ -123,13 +125,6 @@ def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:
         for key, claim in env.items():
             options += ["--env", quote(host, f"{key}={claim.value}")]
     return options
-
-
-def _command(pack: Pack, hook: PackHook, host: Host, programs: Programs, options: list[str]) -> str:
-    """The registered command; it ends with 0 whatever happens, or with 2 where that refuses."""
-    words = _words(pack, hook, host, programs.files, options)
-    start = f"{head(f'{pack.name}/{hook.id}')}{programs.lead}{programs.call}"
-    return f"{start} {' '.join(words)}{QUIET * host.registration.quiet}; {_status(host)}"
 
 
 def _status(host: Host) -> str:
@@ -177,16 +172,13 @@ def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
     lines = [f' "packs": {_dump(dict(packs))},']
     if state:
         lines.append(f' "state_dir": {_dump(state)},')
-    rows = [
-        f"  {_dump(name)}: {_dump({**table[name], **_runner_facts(load(name))})}" for name in table
-    ]
+    rows = []
+    for name, facts in table.items():
+        host = load(name)
+        rows.append(f"  {_dump(name)}: {_dump({**facts, **host.runner, 'tools': host.tools})}")
     text = "\n".join(["{", *lines, ' "hosts": {', ",\n".join(rows), " }", "}", ""])
     return text.encode("utf-8", "backslashreplace")
 
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _runner_facts(host: Host) -> dict[str, Any]:
-    return {**host.runner, "tools": host.tools}

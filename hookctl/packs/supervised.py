@@ -58,21 +58,11 @@ def find_crumb(state: str) -> int:
         return 0
 
 
-def note(state: str, pid: int, respawns: int) -> None:
-    """Write down which agent was started, and that it is the so-manieth respawn."""
-    _write(
-        state, {"process": guard_module("work").describe_process(str(pid)), "respawns": respawns}
-    )
-
-
-def begin_count(state: str) -> None:
-    """Count the respawns of a new run from 0; the agent of the one before may still live."""
-    record = _read(state)
-    if record:
-        _write(state, {**record, "respawns": 0})
-
-
-def _write(state: str, record: dict[str, object]) -> None:
+def note(state: str, respawns: int, pid: int = 0) -> None:
+    """Write down how often the agent was started again, and which process it is now."""
+    record = {**_read(state), "respawns": respawns}
+    if pid:
+        record["process"] = guard_module("work").describe_process(str(pid))
     files.write_own(os.path.join(state, _NAME), json.dumps(record).encode())
 
 

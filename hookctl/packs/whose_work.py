@@ -56,35 +56,29 @@ class Caller(NamedTuple):
 
 
 def find_work(run_files: RunFiles) -> Work:
-    """The work that waits in a project, its holder, and whether it is stale."""
+    """The work that waits in a project, its holder by the guard's rules, and if it is stale."""
     guard, call = guard_module("work"), work_files.as_call(run_files)
     remaining = max(0, guard.read_task(call)[1])
-    call.holder = guard.Holder(call)
-    holder, at_work = _describe_holder(run_files, call)
+    call.holder = held = guard.Holder(call)
+    holder, at_work = Holder(), 0.0
+    if held.session:
+        name, is_owner = guard.read_owner(call), held.session == held.owner
+        state = guard_module("state").read_session(call.folder, held.session)
+        holder = Holder(
+            held.session,
+            _show_owner(run_files, name) if is_owner else "",
+            held.fixed,
+            held.fixed and "t" in held.claim,  # else OWNER alone says it
+            held.process,
+            str(held.claim.get("host", "")),
+            held.claimed_at(),
+            state.t,
+            held.is_free(call),
+        )
+        at_work = max(state.work, holder.since)
     touched = min(run_files.now, max(_modified(run_files.task), at_work))
     is_stale = remaining > 0 and guard.is_stale(call) and not guard.is_armed(call)
     return Work(remaining, holder, touched, is_stale)
-
-
-def _describe_holder(run_files: RunFiles, call: Any) -> tuple[Holder, float]:
-    """Who holds the work by the guard's rules, and when that session was last active."""
-    held, name = call.holder, guard_module("work").read_owner(call)
-    if not held.session:
-        return Holder(), 0.0
-    state = guard_module("state").read_session(call.folder, held.session)
-    name = _show_owner(run_files, name) if held.session == held.owner else ""
-    holder = Holder(
-        held.session,
-        name,
-        held.fixed,
-        held.fixed and "t" in held.claim,  # else OWNER alone says it
-        held.process,
-        str(held.claim.get("host", "")),
-        held.claimed_at(),
-        state.t,
-        held.is_free(call),
-    )
-    return holder, max(state.work, holder.since)
 
 
 def _show_owner(run_files: RunFiles, name: str) -> str:

@@ -73,7 +73,9 @@ def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     scopes = approval.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)
-    draft.switched_off = switches.describe(found, target.scope, target.path)
+    off = switches.find_stopping(found, target.scope, target.path)
+    where = f" {off.where}" if off and off.path != target.path else ""
+    draft.switched_off = f"{off.said}{where}" if off else ""
     for switch in found:
         if switch.is_off and switch.path == target.path:
             return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"

@@ -6,7 +6,7 @@ The host's own files show it.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
@@ -88,12 +88,13 @@ def is_untrusted(
 ) -> bool:
     """Whether the host runs no hook of a scope in a folder, because the folder is not trusted."""
     trust = host.folder_trust
-    if scope not in trust.scopes or not _needs_trust(host, trust, environ, read):
+    if scope not in trust.scopes:
+        return False
+    is_off = switches.read_gate(trust.switch, host, environ, read)
+    if is_off or (is_off is None and not trust.on):
         return False
     document = _read_host_file(host, trust.file, trust.format, environ, read)
-    if document is None:
-        return True
-    return not _is_trusted(trust, _trust_levels(trust, document), folder)
+    return document is None or not _is_trusted(trust, _trust_levels(trust, document), folder)
 
 
 def list_scopes(
@@ -113,36 +114,22 @@ def _read_host_file(
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _needs_trust(host: Host, trust: FolderTrust, environ: Mapping[str, str], read: Read) -> bool:
-    """Whether the host has a folder-trust feature that is on."""
-    is_off = switches.read_gate(trust.switch, host, environ, read)
-    return trust.on if is_off is None else not is_off
-
-
 def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
     """The trust level of each folder that the host knows."""
     folders = document.get(tuple(trust.folders))
     if not isinstance(folders, dict):
         return {}
-    if trust.lists:
-        return _levels_of_lists(folders, trust.trusted)
-    if not trust.level:
-        return folders
-    levels = {}
-    for name, settings in folders.items():
-        if isinstance(settings, dict):
-            levels[name] = settings.get(trust.level)
-    return levels
-
-
-def _levels_of_lists(lists: dict[str, Any], trusted: Container[Any]) -> dict[str, Any]:
-    """The word of each folder in a list; of two words the trusting one, and only of a real path."""
     levels: dict[str, Any] = {}
-    for word, folders in sorted(lists.items(), key=lambda item: item[0] not in trusted):
-        for folder in folders if isinstance(folders, list) else ():
-            is_path = isinstance(folder, str) and "\0" not in folder
-            if is_path and folder == os.path.realpath(folder):
-                levels.setdefault(folder, word)
+    for name, said in sorted(folders.items(), key=lambda item: item[0] not in trust.trusted):
+        if trust.lists:  # a word has its folders; of two words the trusting one, only of real paths
+            for folder in said if isinstance(said, list) else ():
+                is_path = isinstance(folder, str) and "\0" not in folder
+                if is_path and folder == os.path.realpath(folder):
+                    levels.setdefault(folder, name)
+        elif not trust.level:
+            levels[name] = said
+        elif isinstance(said, dict):
+            levels[name] = said.get(trust.level)
     return levels
 
 

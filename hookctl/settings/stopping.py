@@ -33,8 +33,12 @@ def find_stopping(
     not read.
     """
     for scope in host.scope_rules.precedence:
-        if not _may_stop(host, scope):  # no file is read for nothing
-            continue
+        layouts = [*host.layouts(), *filter(None, [host.beside])]
+        if scope == "managed" and host.managed:
+            layouts = host.managed.layouts()
+        costs = [cost for layout in layouts for cost in layout.loading.costs]
+        if not any(cost.endswith((HOST, CLIENT)) for cost in costs):
+            continue  # no file is read for nothing
         is_read = host.folder_trust.reads
         if not is_read and approval.is_untrusted(host, scope, start, folders.environ, read):
             continue
@@ -42,14 +46,6 @@ def find_stopping(
             stopping = _read_file(variant, path, read) if os.path.lexists(path) else None
             if stopping:
                 yield stopping
-
-
-def _may_stop(host: Host, scope: str) -> bool:
-    """Whether a file of this scope can stop the client."""
-    layouts = [*host.layouts(), *filter(None, [host.beside])]
-    if scope == "managed" and host.managed:
-        layouts = host.managed.layouts()
-    return any(cost.endswith((HOST, CLIENT)) for layout in layouts for cost in layout.loading.costs)
 
 
 def _read_file(host: Host, path: str, read: Read) -> Stopping | None:

@@ -199,15 +199,6 @@ def find_stopping(switches: Iterable[Switch], scope: str, path: str) -> Switch |
     return None
 
 
-def list_names(switches: Iterable[Switch]) -> dict[str, Switch]:
-    """The names and commands of single hooks that are off, each with the list that has it."""
-    named: dict[str, Switch] = {}
-    for switch in switches:
-        if switch.rule.reach == "names":
-            named.setdefault(switch.value, switch)
-    return named
-
-
 def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | None:
     """The list of URLs that keeps a hook of a scope from being called; any list may allow it."""
     lists = [switch for switch in switches if switch.rule.reach == "urls"]
@@ -217,14 +208,6 @@ def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | 
                 return None
     minded = (switch for switch in lists if scope not in switch.rule.spares)
     return next(minded, None)
-
-
-def describe(switches: Iterable[Switch], scope: str, path: str) -> str:
-    """What keeps all hooks of a file from running, or ''."""
-    switch = find_stopping(switches, scope, path)
-    if switch is None:
-        return ""
-    return switch.said if switch.path == path else f"{switch.said} {switch.where}"
 
 
 # A host's own gates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookctl.documents import Document, formats
@@ -126,15 +126,11 @@ def all_files(
 def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host variant of a settings file, by the file's name and layout."""
     for where, variant in host.variants:
-        if os.path.basename(path) not in _file_names(variant):
+        if os.path.basename(path) not in map(os.path.basename, variant.files.values()):
             continue
         if where != "wrapped" or "hooks" in _read_values(variant, path, read):
             return variant
     return host
-
-
-def _file_names(variant: Host) -> set[str]:
-    return {os.path.basename(path) for path in variant.files.values()}
 
 
 def _is_active(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
@@ -219,17 +215,6 @@ def require_inside(project: str, path: str) -> None:
         # A repository could bring one from our folder of programs to its own sources.
         message = f"a link inside {OWN} points to other files: {real}"
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link.")
-
-
-def require_all_inside(project: str, folder: str, names: Iterable[str]) -> None:
-    """Refuse such a path among files of the project; each folder is checked once."""
-    is_straight: dict[str, bool] = {}
-    for path in (os.path.join(folder, name) for name in names):
-        parent = os.path.dirname(path)
-        if parent not in is_straight:
-            is_straight[parent] = os.path.realpath(parent) == parent
-        if not is_straight[parent] or os.path.islink(path) or ".git" in path.split("/"):
-            require_inside(project, path)
 
 
 def _is_ours_alone(own: str, path: str) -> bool:

@@ -322,10 +322,12 @@ def _find_refused(
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     """The names and commands in lists of disabled hooks."""
-    named = {}
-    for name, switch in switches.list_names(found).items():
-        fix = f"take `{masked_text(name)}` out of that list"
-        named[name] = Obstacle(OFF, f"{switch.name} {switch.where} names it", fix)
+    named: dict[str, Obstacle] = {}
+    for switch in found:
+        if switch.rule.reach == "names":
+            fix = f"take `{masked_text(switch.value)}` out of that list"
+            obstacle = Obstacle(OFF, f"{switch.name} {switch.where} names it", fix)
+            named.setdefault(switch.value, obstacle)
     return named
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import events, hosts, report
 from hookctl.model import Line, Result
@@ -24,31 +24,17 @@ _PAUSE = 2.0  # seconds before each step at a terminal
 _LIMIT = 2
 
 
-class Scene(NamedTuple):
-    """A step of the story: what is told, the work that is left then, and whether a turn ends."""
-
-    who: str
-    text: str
-    remaining: int | None = None  # None: as before
-    asks: bool = False
-    is_prompt: bool = False  # a person sends a prompt first
-
-
+# Who does what, the work that is left then (None: as before), and whether the agent stops.
+# Where nothing is left to say and no stop comes, a person sends a prompt.
 _STORY = (
-    Scene("you", "`hookctl run remaining 3`: three pieces of work are left", 3),
-    Scene("agent", 'works a little, and says: "Shall I go on?"', asks=True),
-    Scene("agent", "finishes one piece: progress; stops again", 2, asks=True),
-    Scene("agent", "stops again, and has done nothing", asks=True),
-    Scene("agent", "stops once more, and has done nothing", asks=True),
-    Scene("you", "send a new prompt: the guard counts from the start", is_prompt=True),
-    Scene("agent", "finishes all of it, and stops", 0, asks=True),
+    ("you", "`hookctl run remaining 3`: three pieces of work are left", 3, False),
+    ("agent", 'works a little, and says: "Shall I go on?"', None, True),
+    ("agent", "finishes one piece: progress; stops again", 2, True),
+    ("agent", "stops again, and has done nothing", None, True),
+    ("agent", "stops once more, and has done nothing", None, True),
+    ("you", "send a new prompt: the guard counts from the start", None, False),
+    ("agent", "finishes all of it, and stops", 0, True),
 )
-_SAID = {
-    "block": "asks it to go on",
-    "release": "lets it stop",
-    "allow": "lets it stop",
-    "end": "ends the turn",
-}
 
 HELP = """
 --fast  Without pauses.
@@ -84,15 +70,15 @@ def _play(
     """Play each step of the story and tell it."""
     prompts, is_forced = 1, False
     is_told = False  # the same words once
-    for scene in _STORY:
+    for who, text, remaining, stops in _STORY:
         time.sleep(pause)
-        if scene.remaining is not None:
-            stage.leave_work(scene.remaining)
-        tell(Line(scene.text, label=f"{scene.who:5}"))
-        prompts += scene.is_prompt
-        is_forced = is_forced and not scene.is_prompt
-        step = {"who": scene.who, "text": scene.text, "decision": None, "code": None, "said": None}
-        if scene.asks:
+        if remaining is not None:
+            stage.leave_work(remaining)
+        elif not stops:
+            prompts, is_forced = prompts + 1, False
+        tell(Line(text, label=f"{who:5}"))
+        step = {"who": who, "text": text, "decision": None, "code": None, "said": None}
+        if stops:
             payload = {"stop_hook_active": is_forced, "prompt_id": f"p{prompts}"}
             answer, log_line = stage.stop(payload)
             decision = log_line.get("decision", "allow")
@@ -100,12 +86,12 @@ def _play(
             said = str(values.get("reason") or values.get("systemMessage") or "")
             said = said.replace(f"{stage.project}/", "")
             time.sleep(pause / 2)
-            if decision == "block":
-                blocks = f" (block {log_line.get('blocks')} of {_LIMIT})"
-                tell(_describe(decision, "" if is_told else said, blocks))
-            else:
-                tell(_describe(decision, said))
             is_forced = decision == "block"
+            told = "lets it stop"
+            if is_forced:
+                told = f"asks it to go on (block {log_line.get('blocks')} of {_LIMIT})"
+            is_shown = said and not (is_forced and is_told)
+            tell(Line(f'{told}: "{said}"' if is_shown else told, label="guard"))
             is_told = is_told or is_forced
             step = {**step, "decision": decision, "code": log_line.get("code"), "said": said}
         yield step
@@ -143,8 +129,3 @@ class _Stage:
         )
         lines = events.read(self.state)
         return process.stdout.decode(), lines[-1] if lines else {}
-
-
-def _describe(decision: str, said: str, blocks: str = "") -> Line:
-    text = _SAID.get(decision, decision) + blocks
-    return Line(f'{text}: "{said}"' if said else text, label="guard")

@@ -58,14 +58,12 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
         hint = "Only hooks that run a command can be imported, and none of hookctl's own."
         hint += "".join(f" Left out: {text}." for text in left)
         raise HookctlError("no_hooks", "no hook to import", path=path, hint=hint)
-    kept = [*_keep_time_limits(host, found)]
     data = _pack_text(name, host, found)
     files.write_tree(folder, {"pack.toml": data}, 0o644)
     count = f"{len(found)} hook{'' if len(found) == 1 else 's'}"
     lines = [Line(f"{count} of {host.title} in a pack", "warn" if left else "ok", path=folder)]
     lines.append(Line("read from", indent=2, path=tilde(path)))
     lines += [Line(f"left out: {text}", indent=2) for text in left]
-    lines += [Line(text, indent=2) for text in kept]
     lines += [
         Line("The scripts that the commands name stay where they are; to hand the pack on,"),
         Line("put them beside it, into [files], and write {files} in the commands."),
@@ -78,6 +76,7 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
 
 def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
     """Each hook as a table of a pack, and why it cannot be one, if so."""
+    usual = host.registration.usual_timeouts
     for path, fields, group in shapes.handlers(host.shape, {} if root is MISSING else root):
         command = fields.get("command")
         event = str(path[len(host.shape.root)])
@@ -95,21 +94,13 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
         timeout = fields.get(host.registration.timeout)
         if isinstance(timeout, int | float) and not isinstance(timeout, bool):
             table["timeout"] = max(1, round(hosts.seconds(host, timeout)))
+        elif event in SHORT and usual.get(event, usual.get("*")):  # a pack's would be less
+            table["timeout"] = usual.get(event, usual.get("*"))
         matcher = group.get("matcher", fields.get("matcher"))
         is_ignored = host.name == CLAUDE and SHORT.get(event, "pre-tool") not in MATCHED_EVENTS
         if isinstance(matcher, str) and not is_ignored:
             table["matcher"] = matcher
         yield table, ""
-
-
-def _keep_time_limits(host: Host, hooks: list[dict[str, Any]]) -> Iterator[str]:
-    """Give each hook the time that it had without a timeout, and say so; a pack's would be less."""
-    usual = host.registration.usual_timeouts
-    for number, hook in enumerate(hooks, 1):
-        seconds = usual.get(hook["event"], usual.get("*", 0))
-        if hook["event"] in SHORT and "timeout" not in hook and seconds:
-            hook["timeout"] = seconds
-            yield f"hook-{number}: no timeout, so it keeps the {seconds} s of {host.title}"
 
 
 def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
 from hookctl.firing.model import Call
@@ -33,6 +34,11 @@ _INSTEAD = {
     "block": ("refuse", "none"),
 }
 _NO_ANSWER = ("failed", "timeout")
+# The strictest first; "" where the hook was not asked.
+_ORDER = (
+    "timeout", "failed", "deny", "block", "end", "ask", "change", "context", "allow", "none", "",
+)  # fmt: skip
+_NOT_ASKED: dict[str, Any] = {"outcome": "", "stdout": "", "dropped": [], "ms": 0}
 _SAYS_WHAT = {"ask": ("NEEDS_PERSON",), "change": ("WOULD_PASS", "UNFIT_CHANGE")}  # of the runner
 
 
@@ -68,15 +74,6 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     )
 
 
-class Trial(NamedTuple):
-    """What came of one run."""
-
-    outcome: str  # as in the receipt; "" if the hook was not asked
-    answer: str  # for the host
-    dropped: tuple[str, ...] = ()  # what the host cannot take
-    ms: int = 0
-
-
 def _play(
     bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[Case]
 ) -> Iterator[dict[str, Any]]:
@@ -89,24 +86,21 @@ def _play(
         event, data = native_event(host, SHORT[case.event]), json.dumps(payload).encode()
         shots = list_shots(bench, Call(host, event, case.event, payload, data))
         meant = [shot for shot in shots if _is_meant(bench.pack, shot.hook.own_id, case)]
-        trials = []
+        trials = [_NOT_ASKED]
         for shot in meant:
             ran, receipt = stand.ask(shot, environ)
             # An exit status that refuses has its reason on stderr.
             said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
-            outcome, ms = str(receipt.get("outcome", "")), int(receipt.get("ms", 0))
-            trials.append(Trial(outcome, said, tuple(dropped), ms))
-        trial = _strictest([trial for trial in trials if trial.outcome])
-        problem = _judge(host, case, trial) if meant else ""
+            trial = {"outcome": str(receipt.get("outcome", "")), "stdout": said}
+            trials.append({**trial, "dropped": [*dropped], "ms": int(receipt.get("ms", 0))})
+        trial = min(trials, key=lambda trial: _ORDER.index(trial["outcome"]))
+        problem = _judge(host, case, trial["outcome"], trial["stdout"]) if meant else ""
         yield {
             "skipped": not meant,  # the host has no such event or tool, which `pack check` says
             "host": host.name,
             "case": case.name,
             "expected": case.expect,
-            "outcome": trial.outcome,
-            "stdout": trial.answer,
-            "dropped": [*trial.dropped],
-            "ms": trial.ms,
+            **trial,
             "failed": bool(problem),
             "problem": problem,
         }
@@ -120,57 +114,33 @@ def _is_meant(pack: Pack, name: str, case: Case) -> bool:
     return any(one.id == id and one.event == SHORT[case.event] for one in pack.hooks)
 
 
-def _strictest(trials: list[Trial]) -> Trial:
-    order = ("timeout", "failed", "deny", "block", "end", "ask", "change", "context", "allow")
-    for outcome in order:
-        for trial in trials:
-            if trial.outcome == outcome:
-                return trial
-    return trials[0] if trials else Trial("", "")
-
-
-def _judge(host: Host, case: Case, trial: Trial) -> str:
+def _judge(host: Host, case: Case, outcome: str, answer: str) -> str:
     """What is not as the case expects, in words; '' where all is well on this host."""
-    answers = host.runner.get("answers", {}).get(case.event, {})
-    if trial.outcome == case.expect or (not trial.outcome and case.expect == "none"):
-        return _judge_text(case, trial)
-    form, instead = _INSTEAD.get(case.expect, ("", ""))
-    if case.expect == "change" and case.event == "PostToolUse":
-        form, instead = "replace", "none"
-    is_lost = not answers.get(form) or (form == "change" and answers.get("change_allows"))
-    if form and is_lost and trial.outcome == instead:
-        if instead == "none":
-            return ""
-        if _stands_for(case.expect, trial):
-            return _judge_text(case, trial)
-    return f"expected {case.expect}, and it was {trial.outcome or 'not asked'}"
+    if outcome != case.expect and (outcome or case.expect != "none"):
+        forms = host.runner.get("answers", {}).get(case.event, {})
+        form, instead = _INSTEAD.get(case.expect, ("", ""))
+        if case.expect == "change" and case.event == "PostToolUse":
+            form, instead = "replace", "none"
+        is_lost = not forms.get(form) or (form == "change" and forms.get("change_allows"))
+        if not (form and is_lost and outcome == instead):
+            return f"expected {case.expect}, and it was {outcome or 'not asked'}"
+        if instead != "none" and not _says_instead(case.expect, answer):
+            return f"expected {case.expect}, and it was {outcome}"
+    if not case.text or outcome in ("none", *_NO_ANSWER):
+        return ""
+    said = answer
+    with contextlib.suppress(ValueError):  # of plain text
+        said += json.dumps(json.loads(answer), ensure_ascii=False)
+    return (
+        "" if case.text in said else f"{case.text!r} is not in the answer: {answer.strip()[:200]}"
+    )
 
 
-def _stands_for(outcome: str, trial: Trial) -> bool:
+def _says_instead(outcome: str, answer: str) -> bool:
     """Whether a refusal says that it is one only because the host knows no such outcome."""
     runner = guard_module("answer")
-    for name in _SAYS_WHAT[outcome]:
-        words = getattr(runner, name).removeprefix("{reason} ").partition("{")[0]
-        if words in trial.answer:
-            return True
-    return False
-
-
-def _judge_text(case: Case, trial: Trial) -> str:
-    """Whether the answer has the words that it should have."""
-    if not case.text or trial.outcome in ("none", *_NO_ANSWER):
-        return ""
-    if case.text in trial.answer or case.text in _read_answer(trial.answer):
-        return ""
-    return f"{case.text!r} is not in the answer: {trial.answer.strip()[:200]}"
-
-
-def _read_answer(stdout: str) -> str:
-    """An answer in JSON with its words as they are written in a case; '' for plain text."""
-    try:
-        return json.dumps(json.loads(stdout), ensure_ascii=False)
-    except ValueError:
-        return ""
+    texts = [getattr(runner, name).removeprefix("{reason} ") for name in _SAYS_WHAT[outcome]]
+    return any(text.partition("{")[0] in answer for text in texts)
 
 
 def _describe(host: Host, rows: list[dict[str, Any]]) -> Iterator[Line]:

@@ -108,7 +108,7 @@ def _run_once(
     """Run the child to its end, and note its process."""
 
     def started(pid: int) -> None:
-        supervised.note(run_files.state, pid, respawns)
+        supervised.note(run_files.state, respawns, pid)
 
     try:
         return guardian.run(command, started)
