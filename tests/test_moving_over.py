@@ -88,7 +88,7 @@ def test_bmad(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> None:
     assert "story-automator" in hookctl(*listed).out
     theirs.unlink()
     assert codes(hookctl) == set()
-    assert "remaining  3" in hookctl(*status).out
+    assert "remaining   3" in hookctl(*status).out
     assert hookctl("run", "remaining", "2").code == 1, "it is only read"
     assert chain(call) == "BBBBBR"
     assert chain(call, STORY_AUTOMATOR_MAX_STOP_BLOCKS="2") == "BBR"
@@ -118,7 +118,7 @@ def test_nightly(work: Path, settings: Path, hookctl: Hookctl, call: Call) -> No
     assert hookctl(*start).code == 0
     assert chain(call) == "B" * 10
     shown = hookctl("run", "status").out
-    assert "kept on    10 times" in shown and "running    until" in shown
+    assert "10 times since the last prompt" in shown and "until 2" in shown
     assert json.loads(settings.read_text())["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"] == "5000"
     [state] = [path for path in (work.parent / "state" / "guard").iterdir() if path.is_dir()]
     assert (state / "RESPAWN_REQUESTED").exists() and (state / "ACTIVE").exists()
