@@ -1,8 +1,4 @@
-"""Owner, group, mode and access list of a file that is replaced: no user gains or loses access.
-
-A rename puts a file in place of the old one that belongs to the caller. Where the caller cannot
-give it the old owner, group or access list, the file is refused.
-"""
+"""Owner, group, mode and access list of a file that is replaced: no user gains or loses access."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from hookctl.system.owners import ACCESS_LIST, list_extended
 def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`.
 
-    Raises `owner_would_change` (exit 1) where a user would gain or lose access.
+    Raises `owner_would_change` (exit 1) where the caller cannot.
     """
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod

@@ -98,10 +98,7 @@ def is_foreign(status: os.stat_result) -> bool:
 
 
 def _find_foreign_group(gid: int) -> str:
-    """The group's name; '' if it is root's, or has no member but the caller.
-
-    A group without a name may have any members.
-    """
+    """The group's name; '' if it is root's, or is known to have no member but the caller."""
     if gid == _ROOT:
         return ""
     import grp  # late: Windows has none
