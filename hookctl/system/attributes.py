@@ -8,7 +8,8 @@ import shlex
 import stat
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.system.owners import ACCESS_LIST, list_extended
+
+ACCESS_LIST = "system.posix_acl_access"
 
 
 def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
@@ -59,6 +60,13 @@ def _copy_extended(path: str, handle: int) -> None:
     except OSError as error:
         reason = f"the access list of its folder would count for it ({error.strerror})"
         raise _refuse(path, os.stat(path), reason) from None
+
+
+def list_extended(file: str | int) -> list[str]:
+    """The names of a file's extended attributes."""
+    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
+        return os.listxattr(file)
+    return []
 
 
 def _refuse(path: str, old: os.stat_result, reason: str) -> HookctlError:
