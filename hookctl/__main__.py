@@ -41,7 +41,7 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         is_output = isinstance(error, OSError) and error.filename is None
         if is_output and error.errno in (errno.EPIPE, errno.ENOSPC):  # of typer's own text
-            return errors.FAILED
+            return errors.OK if error.errno == errno.EPIPE else errors.FAILED
         failure = error if isinstance(error, errors.HookctlError) else _explain(error)
     try:
         from hookctl import report  # late: the end of each command has it by then

@@ -97,13 +97,16 @@ def call(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
+    name, words = "hookctl", arguments or ["--help"]
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
+    elif words[0] in NAMES:
+        name, words = f"hookctl {words[0]}", words[1:]
     try:
-        code = program()(arguments or ["--help"], prog_name="hookctl", standalone_mode=False)
+        parser = command(name.split()[1]) if " " in name else program()
+        code = parser(words, prog_name=name, standalone_mode=False)
     except typer.TyperException as error:
-        named = next((word for word in arguments if word in NAMES), "")
-        hint = f"`{f'hookctl {named}'.strip()} --help` shows how it is used."
+        hint = f"`{name} --help` shows how it is used."
         raise usage_error(error.format_message(), hint) from None
     if code == INTERRUPTED:  # what typer makes of it; nothing has been said yet
         raise KeyboardInterrupt
@@ -150,10 +153,9 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     from hookctl import report  # late: a help text needs none of it
     from hookctl.system import folders, owners
 
-    given = {
-        option: tuple(value) if isinstance(value, list) else value
-        for option, value in given.items()
-    }
+    for option, value in given.items():
+        if isinstance(value, list):
+            given[option] = tuple(value)
     place = folders.without_home() if name in _HOMELESS else folders.here()
     writes = name in ("pack", "supervise") or given.get("fix", False)
     if name == "run":

@@ -87,8 +87,9 @@ def _data(command: str, result: Result) -> dict[str, Any]:
     messages = []
     for message in (*result.messages, *result.hints):
         known = message if isinstance(message, Message) else Message(message, "note")
-        fields = known._replace(text=by_look(known.text))._asdict()
-        messages.append({"message": fields.pop("text"), **fields})
+        fields = known._asdict()
+        text = by_look(fields.pop("text"))
+        messages.append({**fields, "message": text})
     if messages or "actions" in data:
         data["messages"] = messages
     says_changed = "changed" in data or not result.data

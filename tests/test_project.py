@@ -7,9 +7,6 @@ import pwd
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from hookctl.system import project
 from tests.templates.modules import module
@@ -93,22 +90,9 @@ def test_an_odd_home_is_odd_to_both(isolated: Path, monkeypatch: pytest.MonkeyPa
     assert both(root / "a" / "b") == str(root if home in ("/", "//") else root / "a" / "b")
 
 
-NAMES = st.sampled_from(["a", "b", "aa", "é", "雪", " ", ".git", ".hookctl", "a\nb", "\udcff", "x\udc80y"])
-
-
-@examples(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    branches=st.lists(st.lists(NAMES, max_size=5), min_size=1, max_size=5),
-    start=st.integers(0, 9), depth=st.integers(0, 5), home=st.integers(0, 9), home_depth=st.integers(0, 5),
-)  # fmt: skip
-def test_both_agree_on_any_tree(
-    isolated: Path, monkeypatch: pytest.MonkeyPatch, branches: list[list[str]],
-    start: int, depth: int, home: int, home_depth: int,
-) -> None:  # fmt: skip
-    root = isolated / f"tree{len(os.listdir(isolated))}"
-    for branch in branches:
-        os.makedirs(os.path.join(root, *branch), exist_ok=True)
-    monkeypatch.setenv("HOME", os.path.join(root, *branches[home % len(branches)][:home_depth]))
-    found = both(os.path.join(root, *branches[start % len(branches)][:depth]))
-    assert project.state_folder("/state", found) == f"/state/guard/{digest(found)}"
-    assert len(os.path.basename(project.state_folder("/state", found))) == 16
+def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
+    make(isolated, "real")
+    (isolated / "link").symlink_to(isolated / "real")
+    folder = project.state_folder("/state", str(isolated / "link"))
+    assert folder == project.state_folder("/state", str(isolated / "real"))
+    assert folder == f"/state/guard/{digest(str(isolated / 'real'))}"

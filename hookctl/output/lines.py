@@ -60,8 +60,8 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     if isinstance(line, str):
         text, colour = plain(by_look(line)), _DIFF_COLOURS.get(line[:1])
         return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
-    text, label = plain(by_look(line.text)), plain(by_look(line.label))
-    line = line._replace(text=text, label=label, path=plain(line.path))
+    text, label = plain(by_look(line.text)), line.label and plain(by_look(line.label))
+    line = line._replace(text=text, label=label, path=line.path and plain(line.path))
     columns, coloured = width(stream), has_colours(stream)
     start = _mark(line.mark, stream if coloured else None) + " " * line.indent
     start += line.sign and f"{line.sign} "

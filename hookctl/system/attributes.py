@@ -1,8 +1,4 @@
-"""Owner, group, mode and access list of a file that is replaced: no user gains or loses access.
-
-A rename puts a file in place of the old one that belongs to the caller. Where the caller cannot
-give it the old owner, group or access list, the file is refused.
-"""
+"""Owner, group, mode and access list of a file that is replaced: no user gains or loses access."""
 
 from __future__ import annotations
 
@@ -12,13 +8,14 @@ import shlex
 import stat
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.system.owners import ACCESS_LIST, list_extended
+
+ACCESS_LIST = "system.posix_acl_access"
 
 
 def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`.
 
-    Raises `owner_would_change` (exit 1) where a user would gain or lose access.
+    Raises `owner_would_change` (exit 1) where the caller cannot.
     """
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
@@ -63,6 +60,13 @@ def _copy_extended(path: str, handle: int) -> None:
     except OSError as error:
         reason = f"the access list of its folder would count for it ({error.strerror})"
         raise _refuse(path, os.stat(path), reason) from None
+
+
+def list_extended(file: str | int) -> list[str]:
+    """The names of a file's extended attributes."""
+    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
+        return os.listxattr(file)
+    return []
 
 
 def _refuse(path: str, old: os.stat_result, reason: str) -> HookctlError:

@@ -210,11 +210,7 @@ def is_read_only(path: str) -> bool:
 
 
 def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
-    """Put a whole new file in the place of the old one; refuse if that has changed since.
-
-    A new file gets `mode`, and appears only if there is still none. An existing one keeps its
-    attributes, with the mode `chmod` if that is given.
-    """
+    """Put a whole new file in the place of the old one, or where there is still none."""
     with _temporary(old.path) as temp:
         if old.data is None:
             write_new(temp, data, mode)
@@ -376,10 +372,7 @@ def _make_folder(folder: str, mode: int) -> None:
 
 
 def public_mode() -> int:
-    """The mode of a new file for others, by the umask; never one that everybody may write.
-
-    Agents run what stands in these files.
-    """
+    """The mode of a new file for others, by the umask; never one that everybody may write."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o664 & ~mask

@@ -74,9 +74,8 @@ def here() -> Folders:
     """
     home = os.environ.get("HOME", "")
     if not os.path.isabs(home):
-        message = f"HOME is {home!r}, which is no absolute path" if home else "HOME is not set"
         hint = "Set it to your home folder: `export HOME=/home/YOU`."
-        raise HookctlError("no_home", message, hint=hint)
+        raise HookctlError("no_home", f"HOME is {home!r}, which is no absolute path", hint=hint)
     folders = without_home()
     if any(os.environ.get(name) for name in _MOVING):
         _refuse_projects(folders)

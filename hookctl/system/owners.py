@@ -7,7 +7,6 @@ and a sticky folder passes.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import stat
@@ -18,7 +17,6 @@ from hookctl.model import PathFault
 
 _ROOT = 0
 _MOST_LINKS = 40
-ACCESS_LIST = "system.posix_acl_access"
 
 
 def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
@@ -87,7 +85,9 @@ def _find_fault_of(part: str) -> PathFault | None:
     if group := _find_foreign_group(status.st_gid):
         reason = f"is writable by the group {group}"
         return PathFault(part, reason, f"chmod g-w {shlex.quote(part)}")
-    if ACCESS_LIST in list_extended(part):
+    from hookctl.system import attributes  # late: few folders are a group's
+
+    if attributes.ACCESS_LIST in attributes.list_extended(part):
         return PathFault(part, "is writable by others (ACL)", f"setfacl -b {shlex.quote(part)}")
     return None
 
@@ -98,10 +98,7 @@ def is_foreign(status: os.stat_result) -> bool:
 
 
 def _find_foreign_group(gid: int) -> str:
-    """The group's name; '' if it is root's, or has no member but the caller.
-
-    A group without a name may have any members.
-    """
+    """The group's name; '' if it is root's, or is known to have no member but the caller."""
     if gid == _ROOT:
         return ""
     import grp  # late: Windows has none
@@ -113,13 +110,6 @@ def _find_foreign_group(gid: int) -> str:
         return str(gid)
     members = {*group.gr_mem} | {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid}
     return "" if members <= {"root", user_name(os.geteuid())} else group.gr_name
-
-
-def list_extended(file: str | int) -> list[str]:
-    """The names of a file's extended attributes."""
-    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
-        return os.listxattr(file)
-    return []
 
 
 def user_name(uid: int) -> str:

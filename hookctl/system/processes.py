@@ -234,10 +234,7 @@ class Guardian(Noting):
                 self._child.send_signal(number)
 
     def run(self, command: Sequence[str], started: Callable[[int], None]) -> Ended:
-        """Run a command to its end; `started` gets its process id.
-
-        Raises OSError where it cannot be started.
-        """
+        """Run a command to its end; `started` gets its process id. OSError where none starts."""
         begin = time.monotonic()
         self._child = subprocess.Popen(command)
         try:

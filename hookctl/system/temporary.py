@@ -32,7 +32,8 @@ def folder_in(place: str, prefix: str) -> Iterator[str]:
     """The same in this folder; refuses it where another user could change it (`unsafe_path`)."""
     owners.require_safe(place)
     try:
-        files.make_folders(place, files.PRIVATE)
+        if not os.path.isdir(place):
+            files.make_folders(place, files.PRIVATE)
         folder = tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True)
     except OSError as error:
         raise files.cannot_write(place, error) from None

@@ -1,7 +1,4 @@
-"""hookctl stats: how often the guard decided what, and the runs of each hook.
-
-Also for a monitoring system.
-"""
+"""hookctl stats: how often the guard decided what, and the runs of each hook; also for machines."""
 
 from __future__ import annotations
 
