@@ -290,7 +290,8 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
         for obstacle in hook.obstacles:
             # A pack's files and the interpreter have rules of their own.
             path = obstacle.reason.removesuffix(" is not there")
-            is_lost = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
+            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
+            is_lost = is_program and os.path.isabs(path)
             if obstacle.fix == REPAIR and is_lost and hook.file not in told:
                 values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
                 yield here.find("hook_missing", path, **values)
