@@ -13,14 +13,7 @@ from hookctl.checks import limits, self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.checks.file import File
 from hookctl.checks.host import stops_of
-from hookctl.checks.programs import (
-    CHANGED,
-    MISSING,
-    NEWER,
-    UNREADABLE,
-    ProgramFault,
-    find_pack_fault,
-)
+from hookctl.checks.programs import CHANGED, MISSING, ProgramFault, find_pack_fault
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
@@ -51,7 +44,7 @@ def judge_packs(file: File) -> Iterator[Finding]:
     for name in sorted(file.packs.keys() - {GUARD}):
         fault = find_pack_fault(file.packs[name], file.machine.reader.snapshot)
         if fault:
-            command = file.repair if fault.kind == MISSING else file.install_of(name)
+            command = file.repair if fault.code == MISSING else file.install_of(name)
             yield _report_fault(file, fault, name, command, "warning")
     names = run_packs(file.record) if file.record else []
     python = str(file.packs[names[0]].settings.get("python", "")) if names else ""
@@ -65,14 +58,10 @@ def _report_fault(
     file: File, fault: ProgramFault, whose: str, command: str, level: str = ""
 ) -> Finding:
     """The finding about a program; `level` is that of one that was changed."""
-    if fault.kind == UNREADABLE and fault.error:
+    if fault.error:
         return from_error(fault.error, file.host.name, fault.path)
-    values = {"whose": whose, "command": command}
-    if fault.kind == MISSING:
-        return file.find("hook_missing", fault.path, **values)
-    if fault.kind == CHANGED:
-        return file.find("hook_changed", fault.path, level, **values)
-    return file.find("hook_newer" if fault.kind == NEWER else "hook_old", fault.path, fault=fault)
+    values = {"whose": whose, "command": command, "fault": fault}
+    return file.find(fault.code, fault.path, level if fault.code == CHANGED else "", **values)
 
 
 def _find_python(file: File, recorded: str) -> str:
