@@ -130,18 +130,16 @@ def judge(file: File) -> Iterator[Finding]:
     yield from judge_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     is_whole = not (broken or file.fault or STOP in file.disabled_ids)
-    if is_whole and not file.config.error and (file.config.is_there or not file.is_alone):
+    if is_whole and not file.config.error:
         yield from _judge_self_test(file, python)
 
 
 def judge_configuration(file: File) -> Iterator[Finding]:
     """Faults of the guard's config.json: the hook ignores them silently."""
     config, path = file.config, file.guard.config if file.guard else ""
-    if config.error or not config.is_there:
-        error = describe_error(config.error) if config.error else "it is not there"
-        fix = file.again(GUARD)
-        if config.error and config.error.message == CONFLICT:
-            fix = config.error.hint
+    if config.error:
+        fix = config.error.hint if config.error.message == CONFLICT else file.again(GUARD)
+        error = describe_error(config.error)
         yield file.find("config_unreadable", path, error=error, fix=fix)
         return
     if file.target.shared:

@@ -383,7 +383,7 @@ def _judge_strays(project: Project, paths: list[str]) -> Iterator[Finding]:
 
 def _judge_values(file: File, record: PackRecord) -> Iterator[Finding]:
     """Values in config.json that differ from the record, and a foreign host table."""
-    if not record.config or file.config.error or not file.config.is_there:
+    if not record.config or file.config.error:
         return
     values, again = file.config.value, file.again(GUARD)
     written = record.settings.get("config")
