@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from hookctl.checks.file import Configuration
+from hookctl.checks.file import NOT_THERE, Configuration
 from hookctl.hosts import Host
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import ARMED_CEILING
@@ -38,7 +38,7 @@ def describe_guard(
         reason = "its hook is not registered"
     elif off and settings.events:
         reason = f"{off[0]} in the settings' env"
-    elif config.error and settings.events:
+    elif config.error and config.error.code != NOT_THERE and settings.events:
         reason = "its files cannot be read"
     elif mode == "off" and not options.dispatch_tools and settings.events:
         reason = "its configuration says mode off"

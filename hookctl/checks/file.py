@@ -30,12 +30,14 @@ if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ledger.disabled import DisabledHook
 
 
+NOT_THERE = "config_missing"
+
+
 class Configuration(NamedTuple):
     """The guard's configuration."""
 
-    value: dict[str, Any]  # empty where it is not there or cannot be read
-    error: HookctlError | None = None  # why it cannot be read
-    is_there: bool = True
+    value: dict[str, Any]  # empty where it cannot be read
+    error: HookctlError | None = None  # why not
 
 
 class File:
@@ -143,7 +145,7 @@ def read_config(path: str, read: Callable[[str], files.Snapshot]) -> Configurati
     try:
         snapshot = read(path) if path else None
         if snapshot is None or snapshot.data is None:
-            return Configuration({}, is_there=False)
+            raise HookctlError(NOT_THERE, "it is not there")
         value = parse_config(snapshot)
         if not isinstance(value, dict):
             raise HookctlError("wrong_shape", "it is not a JSON object")

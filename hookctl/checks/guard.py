@@ -13,14 +13,7 @@ from hookctl.checks import limits, self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.checks.file import File
 from hookctl.checks.host import stops_of
-from hookctl.checks.programs import (
-    CHANGED,
-    MISSING,
-    NEWER,
-    UNREADABLE,
-    ProgramFault,
-    find_pack_fault,
-)
+from hookctl.checks.programs import CHANGED, MISSING, ProgramFault, find_pack_fault
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
@@ -51,7 +44,7 @@ def judge_packs(file: File) -> Iterator[Finding]:
     for name in sorted(file.packs.keys() - {GUARD}):
         fault = find_pack_fault(file.packs[name], file.machine.reader.snapshot)
         if fault:
-            command = file.repair if fault.kind == MISSING else file.install_of(name)
+            command = file.repair if fault.code == MISSING else file.install_of(name)
             yield _report_fault(file, fault, name, command, "warning")
     names = run_packs(file.record) if file.record else []
     python = str(file.packs[names[0]].settings.get("python", "")) if names else ""
@@ -65,14 +58,10 @@ def _report_fault(
     file: File, fault: ProgramFault, whose: str, command: str, level: str = ""
 ) -> Finding:
     """The finding about a program; `level` is that of one that was changed."""
-    if fault.kind == UNREADABLE and fault.error:
+    if fault.error:
         return from_error(fault.error, file.host.name, fault.path)
-    values = {"whose": whose, "command": command}
-    if fault.kind == MISSING:
-        return file.find("hook_missing", fault.path, **values)
-    if fault.kind == CHANGED:
-        return file.find("hook_changed", fault.path, level, **values)
-    return file.find("hook_newer" if fault.kind == NEWER else "hook_old", fault.path, fault=fault)
+    values = {"whose": whose, "command": command, "fault": fault}
+    return file.find(fault.code, fault.path, level if fault.code == CHANGED else "", **values)
 
 
 def _find_python(file: File, recorded: str) -> str:
@@ -140,18 +129,16 @@ def judge(file: File) -> Iterator[Finding]:
     yield from judge_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     is_whole = not (broken or file.fault or STOP in file.disabled_ids)
-    if is_whole and not file.config.error and (file.config.is_there or not file.is_alone):
+    if is_whole and not file.config.error:
         yield from _judge_self_test(file, python)
 
 
 def judge_configuration(file: File) -> Iterator[Finding]:
     """Faults of the guard's config.json: the hook ignores them silently."""
     config, path = file.config, file.guard.config if file.guard else ""
-    if config.error or not config.is_there:
-        error = describe_error(config.error) if config.error else "it is not there"
-        fix = file.again(GUARD)
-        if config.error and config.error.message == CONFLICT:
-            fix = config.error.hint
+    if config.error:
+        fix = config.error.hint if config.error.message == CONFLICT else file.again(GUARD)
+        error = describe_error(config.error)
         yield file.find("config_unreadable", path, error=error, fix=fix)
         return
     if file.target.shared:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import glob
 import os
@@ -15,8 +16,8 @@ from hookctl.checks import codes
 from hookctl.checks.codes import Finding, finding
 from hookctl.checks.file import File, read_config
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, loading
-from hookctl.hosts.loading import can_block, read_status
+from hookctl.hosts import Host
+from hookctl.hosts.loading import can_block, read_status, why_disarmed
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
@@ -36,6 +37,7 @@ from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import project
 from hookctl.system.packages import HOOK, PACKAGES
 
+_OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said
 _NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
@@ -75,47 +77,27 @@ class HostHere:
 
     def _find_guards(self) -> Iterator[Guard]:
         """The guards that the host runs on the stop event, and that do something there."""
-        is_disabled = is_true(self.variables.get("HOOKCTL_DISABLE", ""))
-        for hook in () if is_disabled else self.running:
+        read, is_off = self.machine.reader.snapshot, is_true(self.variables.get(_OFF, ""))
+        for hook in () if is_off else self.running:
             is_guard = hook.own_id == effective.STOP and hook.event == self.host.events.get("stop")
-            if not is_guard or loading.why_disarmed(
-                self.host, hook.event, hook.fields, blocks=True
-            ):
+            if not is_guard or why_disarmed(self.host, hook.event, hook.fields, blocks=True):
                 continue
-            path, config = self._read_config_of(hook)
-            mode = str(value_in_effect("mode", config, self.variables)) if path else "off"
-            if mode != "off":
+            target, path = Target(hook.within.host, hook.scope, hook.file), ""
+            for file in self.files:
+                if file.path == hook.file:
+                    target, path = file.target, file.guard.config if file.guard else ""
+            command = str(hook.fields["command"])
+            path = path or guard.config_path(command, hook.own_id, "stop", target)
+            config, is_there = read_config(path, read).value, False
+            with contextlib.suppress(HookctlError):
+                is_there = bool(path and read(guard.launcher_of(path)).data)
+            mode = str(value_in_effect("mode", config, self.variables))
+            if is_there and mode != "off":
                 yield Guard(hook, path, config, mode)
-
-    def _read_config_of(self, hook: Hook) -> tuple[str, dict[str, Any]]:
-        """The guard's configuration that a hook reads, with its path; '' without its program."""
-        read, target = self.machine.reader.snapshot, Target(hook.within.host, hook.scope, hook.file)
-        path = ""
-        for file in self.files:
-            if file.path == hook.file:
-                target, path = file.target, file.guard.config if file.guard else ""
-        command = str(hook.fields["command"])
-        path = path or guard.config_path(command, hook.own_id, "stop", target)
-        try:
-            is_there = bool(path and read(guard.launcher_of(path)).data)
-        except HookctlError:
-            is_there = False
-        return (path, read_config(path, read).value) if is_there else ("", {})
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
         return finding(code, self.host.name, path, level, host=self.host, **values)
-
-
-def report_nothing(host: Host, path: str = "") -> Finding:
-    """The finding that a host has nothing of hookctl's."""
-    return finding("not_installed", host.name, path, title=host.title, name=host.name)
-
-
-def judge_nothing(here: HostHere) -> Iterator[Finding]:
-    """A host without any of hookctl's entries."""
-    if not any(file.record or file.elements for file in here.files):
-        yield report_nothing(here.host, here.files[0].path)
 
 
 def judge_lost(here: HostHere) -> Iterator[Finding]:
@@ -289,7 +271,8 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
         for obstacle in hook.obstacles:
             # A pack's files and the interpreter have rules of their own.
             path = obstacle.reason.removesuffix(" is not there")
-            is_lost = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
+            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
+            is_lost = is_program and os.path.isabs(path)
             if obstacle.fix == REPAIR and is_lost and hook.file not in told:
                 values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
                 yield here.find("hook_missing", path, **values)

@@ -18,7 +18,8 @@ from hookctl.system import files
 from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, list_former, version_of
 
-MISSING, OLD, NEWER, CHANGED, UNREADABLE = "missing", "old", "newer", "changed", "unreadable"
+# What may be wrong, by the code of the finding.
+MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
 FORMER = "0.2.0"  # the version that had launchers of each registration
 
 Read = Callable[[str], files.Snapshot]
@@ -27,7 +28,7 @@ Read = Callable[[str], files.Snapshot]
 class ProgramFault(NamedTuple):
     """The first program that is not as this version of hookctl writes it."""
 
-    kind: str
+    code: str
     path: str
     version: str = ""  # the one that wrote it, where that is another one
     error: HookctlError | None = None  # why it cannot be read
@@ -45,7 +46,7 @@ def find_fault(machine: Machine, target: Target, hooks: Iterable[HookEntry]) -> 
         expected = list_programs(machine.records, target, folders)
         launcher = read(hook).data
     except HookctlError as error:
-        return ProgramFault(UNREADABLE, error.path or hook, error=error)
+        return ProgramFault(error.code, error.path or hook, error=error)
     if expected and launcher not in (None, expected[hook]):
         version = version_of(launcher)
         if is_newer(version):
@@ -56,7 +57,7 @@ def find_fault(machine: Machine, target: Target, hooks: Iterable[HookEntry]) -> 
         try:
             found = read(path).data
         except HookctlError as error:
-            return ProgramFault(UNREADABLE, path, error=error)
+            return ProgramFault(error.code, path, error=error)
         if found != data:
             return ProgramFault(MISSING if found is None else CHANGED, path)
     for folder in {os.path.dirname(path) for path in expected if not target.shared}:
@@ -87,7 +88,7 @@ def find_pack_fault(known: PackRecord, read: Read) -> ProgramFault | None:
         try:
             data = read(path).data
         except HookctlError as error:
-            return ProgramFault(UNREADABLE, path, error=error)
+            return ProgramFault(error.code, path, error=error)
         if data is None:
             return ProgramFault(MISSING, path)
         contents[name] = data

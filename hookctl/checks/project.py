@@ -23,7 +23,7 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import committed
-from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import HOSTS, configuration, host_table
 from hookctl.packs.guard_options import confine
@@ -49,7 +49,6 @@ from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 LEDGER = "ledger.json"
 _RUN = os.path.join(OWN, "run")
 _MOST_NAMED = 5  # files that a finding names
-_INSTALLED = "its install wrote it"
 _NOTHING = Current({}, {}, Hooks())
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
@@ -174,8 +173,17 @@ class Project:
                     continue
                 file = File(machine, target, None, is_alone=True)
                 has_rules = isinstance(file.document, RulesDocument) and file.document.packs
-                if file.elements or has_rules or (file.error and self.error):
+                is_named = file.error and (self.error or _names_us(target.path))
+                if file.elements or has_rules or is_named:
                     yield file
+
+
+def _names_us(path: str) -> bool:
+    """Whether a file that cannot be parsed has the head of a hookctl command."""
+    try:
+        return HEAD.encode() in (files.read(path).data or b"")
+    except HookctlError:
+        return False
 
 
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
@@ -382,7 +390,7 @@ def _judge_strays(project: Project, paths: list[str]) -> Iterator[Finding]:
 
 def _judge_values(file: File, record: PackRecord) -> Iterator[Finding]:
     """Values in config.json that differ from the record, and a foreign host table."""
-    if not record.config or file.config.error or not file.config.is_there:
+    if not record.config or file.config.error:
         return
     values, again = file.config.value, file.again(GUARD)
     written = record.settings.get("config")
@@ -414,10 +422,14 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
-    ledger = os.path.join(project.folder, OWN, LEDGER)
+    place, difference = record.folder, "its files"
+    if _is_recorded(pack, record):
+        place, difference = (
+            os.path.join(project.folder, OWN, LEDGER),
+            _find_other(project, file, pack),
+        )
     for path, where, what in (
-        (record.folder, _INSTALLED, "" if _is_recorded(pack, record) else "its files"),
-        (ledger, _INSTALLED, _find_other(project, file, pack)),
+        (place, "its install wrote it", difference),
         (record.source, "in its own file", _find_difference_to_source(project, record, pack)),
     ):
         if what:

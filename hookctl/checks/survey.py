@@ -13,7 +13,7 @@ from hookctl.checks import (
     limits,
     records,
 )
-from hookctl.checks.codes import UNRECORDED, Finding
+from hookctl.checks.codes import UNRECORDED, Finding, finding
 from hookctl.checks.file import File, judge_content, judge_reading, judge_repository
 from hookctl.checks.host import HostHere
 from hookctl.hosts import Host
@@ -40,7 +40,6 @@ _FILE_RULES = (
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
     host.judge_client,
-    host.judge_nothing,
     host.judge_lost,
     limits.judge_env_files,
     host.judge_stops,
@@ -84,8 +83,11 @@ class Survey:
         for target in machine.targets(wanted):
             _, record = store.find_record(machine.records, target.path)
             files.append(File(machine, target, record))
+        if not any(file.record or file.elements for file in files):
+            path = files[0].path if files else ""
+            values = {"title": wanted.title, "name": wanted.name}
+            yield finding("not_installed", wanted.name, path, **values)
         if not files:
-            yield host.report_nothing(wanted)
             return
         for file in files:
             for judge_file in _FILE_RULES:
@@ -97,9 +99,9 @@ class Survey:
 
 def _of_known(found: Iterable[Finding], unread: set[str]) -> Iterator[Finding]:
     """The findings without those that follow from unread records of these folders."""
-    for finding in found:
+    for one in found:
         # What has no record where a project's cannot be read needs no advice of its own.
-        is_of_unread = any(finding.path.startswith(f"{folder}/") for folder in unread)
-        follows = finding.code in UNRECORDED and is_of_unread
-        if not follows and not (unread and finding.code == "not_installed"):
-            yield finding
+        is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
+        follows = one.code in UNRECORDED and is_of_unread
+        if not follows and not (unread and one.code == "not_installed"):
+            yield one

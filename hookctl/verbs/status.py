@@ -188,9 +188,10 @@ def _describe_file(
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
     fault = programs.find_fault(machine, target, current.elements)
-    if fault and fault.kind != programs.OLD:
-        shown["program"] = f"{tilde(fault.path)} is {fault.kind}"
-        shown["keeps_at_work"] = False if fault.kind == programs.MISSING else None
+    if fault and fault.code != programs.OLD:
+        state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
+        shown["program"] = f"{tilde(fault.path)} is {state}"
+        shown["keeps_at_work"] = False if fault.code == programs.MISSING else None
     elif settings:
         config = read_config(record.packs[GUARD].config, machine.reader.snapshot)
         own = [source for source in sources if source.path == path]
