@@ -201,8 +201,9 @@ def test_where_what_was_kept_is_gone_force_writes_the_pack_again(hookctl: Hookct
     installed = json.loads(path.read_text())
     run(hookctl, "disable", "notify")
     book(isolated).unlink()
-    command = f"hookctl install {isolated / 'notify.toml'} --host claude --scope user --force"
-    assert f"`{command}`" in run(hookctl, "enable", "notify", code=1).err
+    command = f"hookctl install {isolated / 'notify.toml'} --host claude --force"
+    assert "what was kept of it is gone" in run(hookctl, "enable", "notify", code=1).err
+    assert f"`{command}`" in run(hookctl, "doctor", code=None).out
     run(hookctl, "install", pack(isolated), "--host", "claude", "--yes", "--force")
     assert json.loads(path.read_text()) == installed
     run(hookctl, "uninstall", "notify")

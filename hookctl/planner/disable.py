@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from hookctl import engine, hosts
 from hookctl.documents import Document, formats
@@ -179,52 +178,43 @@ class _File:
 # Enabling.
 
 
-class Wanted(NamedTuple):
-    """What to put back: a hook, or values, that are disabled by a change to this file."""
-
-    path: str  # the real path of the changed file
-    hook: DisabledHook
-
-
 def find_away(
     known: Mapping[str, DisabledFile], read: Callable[[str, str], Document | None]
-) -> Iterator[Wanted]:
+) -> Iterator[DisabledHook]:
     """What of these files is not back in them."""
     for path, file in known.items():
         target = _target_of(file, path)
         document = read(target.path, target.host.format)
         for hook in file.hooks:
             if document is None or not book.is_back(target.host, document, hook):
-                yield Wanted(path, hook)
+                yield hook
 
 
-def plan_enable(sources: Sources, wanted: Iterable[Wanted]) -> Plan:
+def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     """Plan to put hooks and values back; a file that is gone is an error."""
-    by_path: dict[str, list[DisabledHook]] = {}
-    for one in wanted:
-        by_path.setdefault(one.path, []).append(one.hook)
-    known = sources.disabled()
-    projects = {known[path].project for path in by_path}
+    known = {}
+    for path, file in sources.disabled().items():
+        if any(hook in wanted for hook in file.hooks):
+            known[path] = file
+    projects = {file.project for file in known.values()}
     records = sources.records(sorted(filter(None, projects)))
     drafts = []
-    for path, hooks in by_path.items():
-        draft = _open_draft(sources, records, _target_of(known[path], path))
+    for path, file in known.items():
+        draft = _open_draft(sources, records, _target_of(file, path))
         if draft.snapshot.data is None:
             raise _file_gone(draft.target.path)
+        hooks = [hook for hook in file.hooks if hook in wanted]
         for hook in hooks:  # a switch of the host's may stand in another file
             host = variant_of_file(hosts.load(hook.host), hook.file, sources.read)
             loading.require(host, sources.read(hook.file, host.format)[1])
-        enable_in(draft, known[path], hooks)
+        enable_in(draft, file, hooks)
         drafts.append(draft)
     return with_book(sources, _make_plan(sources, records, drafts), drafts)
 
 
 def _file_gone(path: str) -> HookctlError:
     message = "the file is gone, so there is no place for what was disabled in it"
-    hint = (
-        f"Put it back (`hookctl restore {shlex.quote(path)} --list` shows its backups) and run the "
-        "command again. Until then hookctl keeps what was disabled."
-    )
+    hint = f"Put it back first: `hookctl restore {shlex.quote(path)} --list` shows its backups."
     return HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
 
 
@@ -342,8 +332,7 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
         hooks = [hook for hook in file.hooks if _is_of(hook, {pack}, draft)]
         if any(hook.steps[0].kind in (SWITCH, NAME) for hook in hooks):
             known[path] = file
-    for wanted in find_away(known, lambda path, format: sources.read(path, format)[1]):
-        hook = wanted.hook
+    for hook in find_away(known, lambda path, format: sources.read(path, format)[1]):
         if _is_of(hook, {pack}, draft) and hook.steps[0].kind in (SWITCH, NAME):
             line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
             yield line._replace(id=hook.name, owners=(pack,))

@@ -353,8 +353,7 @@ def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iter
     from hookctl.planner.disable import describe  # late, too
     from hookctl.survey.disabled import read_disabled  # late: few have anything disabled
 
-    for wanted in read_disabled(folders).hooks:
-        hook = wanted.hook
+    for hook in read_disabled(folders).hooks:
         is_leaving = dry_run and request.name in ("", hook.pack)
         if hook.is_values or is_leaving:
             continue
