@@ -6,6 +6,7 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -88,6 +89,10 @@ class _File:
         self.known = known or DisabledFile(
             target.host.name, target.scope, target.host.format, target.path, target.project
         )
+        if draft.snapshot.data is None:
+            path = draft.snapshot.path
+            made = (path, *files.missing_folders(os.path.dirname(path)))
+            self.known = self.known._replace(made=made)
         self.known = self.known.keep(lambda hook: not book.is_back(self.host, draft.before, hook))
         if not self.known.layers:
             return
@@ -236,6 +241,9 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
             is_same = len(rest) == len(layer.hooks)
             layers.insert(0, layer if is_same else make_layer(host, layer.text, rest))
     draft.disabled_after = known._replace(layers=tuple(layers))
+    if known.made and not (layers or draft.record or draft.document.data.strip()):
+        draft.restored = None, None
+        draft.rmdirs += known.made[1:]
     names = {hook.name for hook in chosen if hook.name}
     returned = []
     for entry in draft.disabled:
