@@ -130,7 +130,8 @@ class _File:
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
         self.new.append(hook)
-        action = Action("remove", path or step.path, "element", hook.shown, "", DISABLED, reason)
+        path = path or (step.path if step.kind == HOOK else _list_path(hook))
+        action = Action("remove", path, "element", hook.shown, "", DISABLED, reason)
         self.draft.actions.append(action)
 
     def take_values(self, values: DisabledHook) -> None:
@@ -282,8 +283,11 @@ def _describe_return(hooks: Iterable[DisabledHook]) -> Iterator[Action]:
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:
-    path = (*shapes.Shape().root, hook.event)
-    return Action(action, path, "element", hook.shown, DISABLED, "", reason)
+    return Action(action, _list_path(hook), "element", hook.shown, DISABLED, "", reason)
+
+
+def _list_path(hook: DisabledHook) -> Path:
+    return (*shapes.Shape().root, hook.event)
 
 
 def describe(hook: DisabledHook) -> str:
@@ -317,8 +321,10 @@ def forget(
             known = beside.disabled_after or known
             switches = [hook for hook in hooks if hook.steps[0].kind in (SWITCH, NAME)]
             if beside.snapshot.data is not None and switches:
+                lines = [_line("drop", hook, "it was disabled") for hook in switches]
+                actions = [*beside.actions, *lines]
                 enable_in(beside, known, switches)
-                known = beside.disabled_after or known
+                beside.actions, known = actions, beside.disabled_after or known
             beside.disabled_after = known.keep(lambda hook, gone=hooks: hook not in gone)
 
 
