@@ -86,7 +86,7 @@ class DisabledFile(NamedTuple):
     known_as: str  # the path as the host has it
     project: str = ""  # its real path
     layers: tuple[Layer, ...] = ()
-    made: tuple[str, ...] = ()  # 0.2.0 had the file and its folders, where a disable made them
+    made: tuple[str, ...] = ()  # the file and the folders above it, where a disable made them
 
     @property
     def hooks(self) -> tuple[DisabledHook, ...]:
@@ -138,7 +138,10 @@ def _rename(
             layers.append(layer._replace(hooks=tuple(hooks)))
         project = file.project and change(file.project)
         renamed[change(path)] = file._replace(
-            known_as=change(file.known_as), project=project, layers=tuple(layers)
+            known_as=change(file.known_as),
+            project=project,
+            layers=tuple(layers),
+            made=tuple(map(change, file.made)),
         )
     return renamed
 

@@ -6,9 +6,9 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from hookctl import engine, hosts
 from hookctl.documents import Document, formats
@@ -89,6 +89,10 @@ class _File:
         self.known = known or DisabledFile(
             target.host.name, target.scope, target.host.format, target.path, target.project
         )
+        if draft.snapshot.data is None:
+            path = draft.snapshot.path
+            made = (path, *files.missing_folders(os.path.dirname(path)))
+            self.known = self.known._replace(made=made)
         self.known = self.known.keep(lambda hook: not book.is_back(self.host, draft.before, hook))
         if not self.known.layers:
             return
@@ -126,7 +130,8 @@ class _File:
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
         self.new.append(hook)
-        action = Action("remove", path or step.path, "element", hook.shown, "", DISABLED, reason)
+        path = path or (step.path if step.kind == HOOK else _list_path(hook))
+        action = Action("remove", path, "element", hook.shown, "", DISABLED, reason)
         self.draft.actions.append(action)
 
     def take_values(self, values: DisabledHook) -> None:
@@ -179,52 +184,43 @@ class _File:
 # Enabling.
 
 
-class Wanted(NamedTuple):
-    """What to put back: a hook, or values, that are disabled by a change to this file."""
-
-    path: str  # the real path of the changed file
-    hook: DisabledHook
-
-
 def find_away(
     known: Mapping[str, DisabledFile], read: Callable[[str, str], Document | None]
-) -> Iterator[Wanted]:
+) -> Iterator[DisabledHook]:
     """What of these files is not back in them."""
     for path, file in known.items():
         target = _target_of(file, path)
         document = read(target.path, target.host.format)
         for hook in file.hooks:
             if document is None or not book.is_back(target.host, document, hook):
-                yield Wanted(path, hook)
+                yield hook
 
 
-def plan_enable(sources: Sources, wanted: Iterable[Wanted]) -> Plan:
+def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     """Plan to put hooks and values back; a file that is gone is an error."""
-    by_path: dict[str, list[DisabledHook]] = {}
-    for one in wanted:
-        by_path.setdefault(one.path, []).append(one.hook)
-    known = sources.disabled()
-    projects = {known[path].project for path in by_path}
+    known = {}
+    for path, file in sources.disabled().items():
+        if any(hook in wanted for hook in file.hooks):
+            known[path] = file
+    projects = {file.project for file in known.values()}
     records = sources.records(sorted(filter(None, projects)))
     drafts = []
-    for path, hooks in by_path.items():
-        draft = _open_draft(sources, records, _target_of(known[path], path))
+    for path, file in known.items():
+        draft = _open_draft(sources, records, _target_of(file, path))
         if draft.snapshot.data is None:
             raise _file_gone(draft.target.path)
+        hooks = [hook for hook in file.hooks if hook in wanted]
         for hook in hooks:  # a switch of the host's may stand in another file
             host = variant_of_file(hosts.load(hook.host), hook.file, sources.read)
             loading.require(host, sources.read(hook.file, host.format)[1])
-        enable_in(draft, known[path], hooks)
+        enable_in(draft, file, hooks)
         drafts.append(draft)
     return with_book(sources, assemble_plan(records, drafts, install=False), drafts)
 
 
 def _file_gone(path: str) -> HookctlError:
     message = "the file is gone, so there is no place for what was disabled in it"
-    hint = (
-        f"Put it back (`hookctl restore {shlex.quote(path)} --list` shows its backups) and run the "
-        "command again. Until then hookctl keeps what was disabled."
-    )
+    hint = f"Put it back first: `hookctl restore {shlex.quote(path)} --list` shows its backups."
     return HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
 
 
@@ -246,6 +242,9 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
             is_same = len(rest) == len(layer.hooks)
             layers.insert(0, layer if is_same else make_layer(host, layer.text, rest))
     draft.disabled_after = known._replace(layers=tuple(layers))
+    if known.made and not (layers or draft.record or draft.document.data.strip()):
+        draft.restored = None, None
+        draft.rmdirs += known.made[1:]
     names = {hook.name for hook in chosen if hook.name}
     returned = []
     for entry in draft.disabled:
@@ -284,8 +283,11 @@ def _describe_return(hooks: Iterable[DisabledHook]) -> Iterator[Action]:
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:
-    path = (*shapes.Shape().root, hook.event)
-    return Action(action, path, "element", hook.shown, DISABLED, "", reason)
+    return Action(action, _list_path(hook), "element", hook.shown, DISABLED, "", reason)
+
+
+def _list_path(hook: DisabledHook) -> Path:
+    return (*shapes.Shape().root, hook.event)
 
 
 def describe(hook: DisabledHook) -> str:
@@ -319,8 +321,10 @@ def forget(
             known = beside.disabled_after or known
             switches = [hook for hook in hooks if hook.steps[0].kind in (SWITCH, NAME)]
             if beside.snapshot.data is not None and switches:
+                lines = [_line("drop", hook, "it was disabled") for hook in switches]
+                actions = [*beside.actions, *lines]
                 enable_in(beside, known, switches)
-                known = beside.disabled_after or known
+                beside.actions, known = actions, beside.disabled_after or known
             beside.disabled_after = known.keep(lambda hook, gone=hooks: hook not in gone)
 
 
@@ -342,8 +346,7 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
         hooks = [hook for hook in file.hooks if _is_of(hook, {pack}, draft)]
         if any(hook.steps[0].kind in (SWITCH, NAME) for hook in hooks):
             known[path] = file
-    for wanted in find_away(known, lambda path, format: sources.read(path, format)[1]):
-        hook = wanted.hook
+    for hook in find_away(known, lambda path, format: sources.read(path, format)[1]):
         if _is_of(hook, {pack}, draft) and hook.steps[0].kind in (SWITCH, NAME):
             line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
             yield line._replace(id=hook.name, owners=(pack,))

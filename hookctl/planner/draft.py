@@ -79,7 +79,7 @@ class Draft:
         self.adds_files = False  # whether hookctl's own folders may be made for it
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
-        self.restored: tuple[bytes, Record | None] | None = None
+        self.restored: tuple[bytes | None, Record | None] | None = None
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex
 from hookctl.ledger import disabled as book
-from hookctl.ledger.disabled import HOOK, SWITCH, DisabledHook
+from hookctl.ledger.disabled import NAME, SWITCH, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import ids
@@ -18,21 +18,17 @@ from hookctl.survey.listing import list_hooks
 from hookctl.survey.model import DISABLED, Hook, HookFile, Obstacle, Unreadable
 from hookctl.system.folders import Folders
 
-if TYPE_CHECKING:  # late: few have anything disabled
-    from hookctl.planner.disable import Wanted
-
 
 class DisabledHooks(NamedTuple):
     """What is disabled, without what is back in its file by now."""
 
-    hooks: tuple[Wanted, ...] = ()
+    hooks: tuple[DisabledHook, ...] = ()
     error: Unreadable | None = None  # why it is not known
 
     def add_to(self, hooks: Iterable[Hook], host_names: set[str], project: str) -> list[Hook]:
         """The hooks with the disabled ones of these hosts among them, each where it belongs."""
         all_hooks = list(hooks)
-        for wanted in self.hooks:
-            hook = wanted.hook
+        for hook in self.hooks:
             is_here = hook.scope == "user" or hook.file.startswith(top(project))
             if not hook.is_values and hook.host in host_names and is_here:
                 _add(all_hooks, hook)
@@ -63,11 +59,11 @@ def _add(hooks: list[Hook], disabled: DisabledHook) -> None:
     """Put a disabled hook behind those of its file; one that was switched off stands there."""
     since = clock.local(disabled.since)[:16]
     reason = f"disabled since {since}; `hookctl enable {disabled.shown}` puts it back"
-    switched_off = _find_switched_off(hooks, disabled)
-    if switched_off is not None:
-        obstacles = (Obstacle(DISABLED, reason),)
-        hooks[switched_off] = hooks[switched_off]._replace(obstacles=obstacles)
-        return
+    obstacles = (Obstacle(DISABLED, reason),)
+    for place, hook in enumerate(hooks):
+        if _is_switched_off(hook, disabled):
+            hooks[place] = hook._replace(obstacles=obstacles)
+            return
     of_host = [n for n, hook in enumerate(hooks) if hook.host == disabled.host]
     of_file = [n for n in of_host if hooks[n].file == disabled.file]
     within = hooks[of_file[-1]].within if of_file else None
@@ -75,26 +71,16 @@ def _add(hooks: list[Hook], disabled: DisabledHook) -> None:
     hooks.insert(at, _hook_of(disabled, reason, within))
 
 
-def _find_switched_off(hooks: Sequence[Hook], disabled: DisabledHook) -> int | None:
-    """Which hook of its file a disabled one is, if it stands there; of equal ones its own."""
-    step, alike = disabled.steps[0], []
-    if step.kind == HOOK:
-        return None
-    for place, hook in enumerate(hooks):
-        is_in_file = (hook.host, hook.file) == (disabled.host, disabled.file)
-        if is_in_file and not hook.is_disabled and _is_same(hook, disabled):
-            alike.append(place)
-    for place in alike if step.kind == SWITCH else ():
-        if codex.state_path(disabled.file, hooks[place].path) == step.path[:-1]:
-            return place
-    return alike[0] if alike else None
-
-
-def _is_same(hook: Hook, disabled: DisabledHook) -> bool:
-    if (hook.event, hook.matcher, hook.own_id) != (disabled.event, disabled.matcher, disabled.name):
+def _is_switched_off(hook: Hook, disabled: DisabledHook) -> bool:
+    """Whether a hook of its file is the disabled one, by its host's own switch."""
+    step = disabled.steps[0]
+    if (hook.host, hook.file) != (disabled.host, disabled.file) or hook.is_disabled:
         return False
-    host = hook.within.host
-    return bool(book.command_of(host, hook.fields) == book.command_of(host, disabled.fields))
+    if step.kind == SWITCH:
+        is_whole = len(hook.path) == 5  # else no switch of the host's is about it
+        return is_whole and codex.state_path(disabled.file, hook.path) == step.path[:-1]
+    is_alike = (hook.event, hook.matcher) == (disabled.event, disabled.matcher)
+    return step.kind == NAME and is_alike and hook.fields.get("name", hook.command) == step.raw
 
 
 def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None = None) -> Hook:
@@ -114,29 +100,23 @@ def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None =
 # Which of them an ID means.
 
 
-def find_disabled(disabled: Sequence[Wanted], text: str, names: Iterable[str] = ()) -> list[Wanted]:
+def find_disabled(
+    disabled: Sequence[DisabledHook], text: str, names: Sequence[str]
+) -> list[DisabledHook]:
     """The disabled hooks that an ID, PACK or PACK/ID means; refuses (usage) what is none.
 
-    With `names` only those of these hosts count.
+    With `names` only those of these hosts count. No hook of a pack goes without its values.
     """
-    allowed = set(names)
-    known = [one for one in disabled if not allowed or one.hook.host in allowed]
-    packs = [one for one in known if text == one.hook.pack]
+    known = [one for one in disabled if not names or one.host in names]
+    packs = [one for one in known if text == one.pack]
     if packs:
         return packs
-    listed = [one for one in known if not one.hook.is_values]
-    hooks = list_hooks(_hook_of(one.hook) for one in listed)
+    listed = [one for one in known if not one.is_values]
+    hooks = list_hooks(_hook_of(one) for one in listed)
     try:
         found = ids.find(hooks, text)
     except HookctlError:  # a number of a repeat counts those that are not disabled, too
         found = ids.find(hooks, text.partition("#")[0])
     chosen = [one for one, hook in zip(listed, hooks, strict=True) if hook in found]
-    return [*chosen, *_values_beside(known, chosen)]
-
-
-def _values_beside(known: Iterable[Wanted], chosen: Iterable[Wanted]) -> Iterator[Wanted]:
-    """The values of the packs of these hooks in the same files: no hook goes without them."""
-    places = {(one.hook.file, one.hook.pack) for one in chosen if one.hook.name}
-    for one in known:
-        if one.hook.is_values and (one.hook.file, one.hook.pack) in places:
-            yield one
+    places = {(one.file, one.pack) for one in chosen if one.name}
+    return [*chosen, *(one for one in known if one.is_values and (one.file, one.pack) in places)]

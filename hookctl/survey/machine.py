@@ -120,7 +120,7 @@ class Machine:
         if self._disabled is None:
             from hookctl.survey.disabled import read_disabled  # late: few have anything disabled
 
-            self._disabled = [wanted.hook for wanted in read_disabled(self.folders).hooks]
+            self._disabled = [*read_disabled(self.folders).hooks]
         return tuple(hook for hook in self._disabled if hook.file == path)
 
     def load(self, name: str) -> Host:

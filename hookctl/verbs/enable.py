@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -12,10 +11,11 @@ from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
+from hookctl.ledger.disabled import DisabledHook
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
-from hookctl.planner.disable import Wanted, describe, plan_enable
+from hookctl.planner.disable import describe, plan_enable
 from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
@@ -42,8 +42,8 @@ def enable(
     names = [one.name for one in load_hosts(host)]
     with locked_run(folders, report.say, dry_run=dry_run):
         known = book.load(folders)  # refuses one that cannot be read
-        disabled = [Wanted(path, hook) for path, file in known.items() for hook in file.hooks]
-        wanted: list[Wanted] = []
+        disabled = [hook for file in known.values() for hook in file.hooks]
+        wanted: list[DisabledHook] = []
         messages: list[Message] = []
         for text in ids:
             try:
@@ -69,11 +69,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
         for entry in record.disabled:
             if text in (entry.id, *entry.owners):
                 message = f"{text} is disabled, but what was kept of it is gone"
-                pack = next(iter(entry.owners))
-                source = record.packs[pack].source if pack in record.packs else ""
-                install = f"hookctl install {shlex.quote(source or pack)} --host {record.host}"
-                hint = f"`{install} --scope {record.scope} --force` writes it again."
-                path = folders.disabled
+                path, hint = folders.disabled, "`hookctl doctor` says how to write it again."
                 raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
     hooks: list[Hook] = []
     with contextlib.suppress(HookctlError):
@@ -88,19 +84,19 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
     return Message(f"{text} is not disabled", "not_disabled", "info")
 
 
-def _put_back(folders: Folders, wanted: Sequence[Wanted], *, dry_run: bool) -> Result:
+def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
     sources = Sources(folders)
     make_plan = partial(plan_enable, sources, wanted)
-    files = [sources.disabled()[one.path] for one in wanted]
-    projects = [file.project for file in files if file.scope == "project"]
+    files = [file for file in sources.disabled().values() if file.scope == "project"]
+    projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     text = plan_text(plan, dry_run=dry_run, done=_describe_done(plan, wanted))
     data = plan_data(plan, dry_run=dry_run)
     return Result(data, tuple(text), tuple(_find_outdated(plan, wanted)))
 
 
-def _describe_done(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Line]:
-    names = [one.hook.shown for one in wanted]
+def _describe_done(plan: Plan, wanted: Sequence[DisabledHook]) -> Iterator[Line]:
+    names = [one.shown for one in wanted]
     packs = {name for name in names if "/" not in name}
     names = [name for name in names if name in packs or name.partition("/")[0] not in packs]
     if any(file.old != file.after for file in plan.files):
@@ -108,9 +104,9 @@ def _describe_done(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Line]:
         yield Line(f"{listed} {'is' if len(set(names)) == 1 else 'are'} enabled again.")
 
 
-def _find_outdated(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Message]:
+def _find_outdated(plan: Plan, wanted: Sequence[DisabledHook]) -> Iterator[Message]:
     """A hint for each pack that was installed anew, and otherwise, while it was disabled."""
-    packs = {one.hook.pack for one in wanted if one.hook.pack}
+    packs = {one.pack for one in wanted if one.pack}
     for file in plan.files:
         others = set()
         for entry in file.record.entries if file.record else ():
@@ -122,31 +118,27 @@ def _find_outdated(plan: Plan, wanted: Sequence[Wanted]) -> Iterator[Message]:
             yield Message(text, "outdated", path=file.path)
 
 
-def list_others(folders: Folders) -> dict[str, list[Wanted]]:
-    """The disabled hooks of other tools, by the file that a change disables them in."""
-    by_path: dict[str, list[Wanted]] = {}
-    for wanted in read_disabled(folders).hooks:
-        if not wanted.hook.name:
-            by_path.setdefault(wanted.path, []).append(wanted)
-    return by_path
-
-
 def others_question(folders: Folders) -> str:
     """The question whether disabled hooks of other tools are to come back; empty without any."""
     lines = []
-    for wanted in list_others(folders).values():
-        for one in wanted:
-            what = describe(one.hook) or f"{one.hook.event} hook"
-            lines.append(f"  {one.hook.shown}  {what}, of {tilde(one.hook.file)}")
+    for hook in _list_others(folders):
+        what = describe(hook) or f"{hook.event} hook"
+        lines.append(f"  {hook.shown}  {what}, of {tilde(hook.file)}")
     if not lines:
         return ""
     return "\n".join(["Hooks that you disabled:", *lines, "Put them back?"])
 
 
+def _list_others(folders: Folders) -> list[DisabledHook]:
+    return [hook for hook in read_disabled(folders).hooks if not hook.name]
+
+
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
     """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
     result = Result({"actions": [], "kept": [], "files": [], "changed": False})
-    for wanted in list_others(folders).values():
+    others = _list_others(folders)
+    for file in dict.fromkeys(hook.file for hook in others):
+        wanted = [hook for hook in others if hook.file == file]
         try:
             done = _put_back(folders, wanted, dry_run=dry_run)
         except HookctlError as error:

@@ -300,7 +300,7 @@ def _describe_disabled(
     """A line about disabled hooks that no line about a file names."""
     paths = {file["file"] for file in files_shown if file["here"]}
     others = []
-    for hook in (wanted.hook for wanted in disabled.hooks):
+    for hook in disabled.hooks:
         if not hook.is_values and not (hook.name and hook.file in paths):
             others.append(hook.shown)
     if not others:

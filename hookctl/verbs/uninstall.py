@@ -302,8 +302,7 @@ def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iter
         return
     from hookctl.survey.disabled import read_disabled  # late, too
 
-    for wanted in read_disabled(folders).hooks:
-        hook = wanted.hook
+    for hook in read_disabled(folders).hooks:
         is_leaving = dry_run and request.name in ("", hook.pack)
         if not (hook.is_values or is_leaving):
             text = (
