@@ -198,9 +198,6 @@ def test_an_install_that_tells_the_agent_to_report_names_it(settings: Path, hook
     assert hint not in hookctl(*CLAUDE, "--allow-run").out
     hookctl("uninstall")
     assert hint not in hookctl(*CLAUDE).out
-    hookctl("uninstall")
-    put(settings, '{"permissions": {"allow": ["Bash(hookctl:*)"]}}')
-    assert hint not in hookctl(*CLAUDE, option).out
 
 
 FINE: list[dict[str, Any]] = [

@@ -337,9 +337,10 @@ def _describe_guard(folders: Folders, plan: Plan, targets: list[Target]) -> list
         if host.client.block_shown:
             shown = f"{host.title} shows that as `{host.client.block_shown}`; it is no failure."
             lines.append(Line(shown))
-    steps = _advise(hosts, settings, _scope_option(targets[0]), blocks=blocks)
-    if record and record.packs[GUARD].settings.get("rules"):
-        steps = [step for step in steps if "--rules" not in step]
+    has_rules = bool(record and record.packs[GUARD].settings.get("rules"))
+    is_told = has_rules or bool(settings.effective.get("guidance"))
+    scope = _scope_option(targets[0])
+    steps = _advise(hosts, settings, scope, blocks=blocks, is_told=is_told)
     return [*lines, *_next(folders, plan, targets, steps)]
 
 
@@ -353,7 +354,9 @@ def _is_new(file: FilePlan, settings: Settings) -> bool:
     return (before.mode, before.preset) != (settings.mode, settings.preset)
 
 
-def _advise(hosts: list[Host], settings: Settings, scope: str, *, blocks: bool) -> list[str]:
+def _advise(
+    hosts: list[Host], settings: Settings, scope: str, *, blocks: bool, is_told: bool
+) -> list[str]:
     """The steps after a first install: commands, each with what it does on a line of its own."""
     steps = ["doctor"]
     if blocks and settings.reads_anothers_task:
@@ -362,7 +365,7 @@ def _advise(hosts: list[Host], settings: Settings, scope: str, *, blocks: bool) 
         steps.append(_FIRST_STEPS[settings.mode])
         able = [host for host in hosts if host.permission.path]
         if able and not settings.allow_run:
-            options = f"{_name(able)}{scope} --rules --allow-run"
+            options = f"{_name(able)}{scope}{'' if is_told else ' --rules'} --allow-run"
             steps.append(f"install{options}\nlets the agent itself report its work")
     refusing = [host for host in hosts if can_refuse(host)]
     if refusing and not settings.effective.get("dispatch_tools"):

@@ -333,8 +333,9 @@ def _describe_work(
     elif work.is_stale:
         why = f"the guard ignores it; {how_to_renew(run_files.task, run_files.fields)}"
     text += f", but {why}" if why else ""
-    owner = f"for {whose_work.describe_owner(run_files, work)}"
-    lines = [Line(text, WARN if why else OK, path=tilde(run_files.project)), Line(owner, indent=4)]
+    lines = [Line(text, WARN if why else OK, path=tilde(run_files.project))]
+    if not why:
+        lines.append(Line(f"for {whose_work.describe_owner(run_files, work)}", indent=4))
     return whose_work.as_data(run_files, work), lines
 
 
