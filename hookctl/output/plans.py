@@ -139,8 +139,13 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
 
 
 def _file_lines(file: FilePlan, *, is_alone: bool, is_warned: bool) -> list[Text]:
-    actions = [_action_line(file, action) for action in file.decision.actions]
-    details = [*actions, *_program_lines(file), *_kept_lines(file)]
+    details: list[Text] = []
+    for action in file.decision.actions:
+        text = _name_entry(file, action, _value_of(file, action))
+        reason = action.reason or _WORDS.get(action.action, "")
+        text += f": {reason}" if reason else ""
+        details.append(Line(text, indent=4, sign=_SIGNS[action.action]))
+    details += [*_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:
         return []
     target = file.target
@@ -186,12 +191,6 @@ def _program_lines(file: FilePlan) -> list[Line]:
             text += f": {reason}"
         lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     return lines
-
-
-def _action_line(file: FilePlan, action: Action) -> Line:
-    text = _name_entry(file, action, _value_of(file, action))
-    reason = action.reason or _WORDS.get(action.action, "")
-    return Line(f"{text}: {reason}" if reason else text, indent=4, sign=_SIGNS[action.action])
 
 
 def _kept_lines(file: FilePlan) -> list[Line]:

@@ -97,11 +97,9 @@ def install(
     diff: bool = False,
     json: bool = False,
     project: str = "",
-    *,
-    command: str = "install",
 ) -> Result:
     """Install a pack for these hosts, or with `dry_run` only say what would change."""
-    hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
+    hosts = choosing.choose_hosts(host, scope, json)
     if not dry_run:
         finish_pending(folders, report.say)
     targets = choosing.find_targets(folders, hosts, scope, project)
@@ -289,15 +287,13 @@ def _describe_success(
     folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
 ) -> list[str | Line]:
     """What the pack does now, where it is loaded, and the next steps."""
-    stopped = []
-    for file in plan.files:
-        if file.not_loaded or file.switched_off:
-            stopped.append(file.target.host.title)
+    idle = [file for file in plan.files if file.not_loaded or file.switched_off]
     titles = _hosts_with_hooks(plan, pack.name)
     scope = _scope_option(targets[0])
     steps = ["doctor"]
-    if stopped:
-        text = f"{pack.name} is written, but does not run in {', '.join(stopped)}: see the message."
+    if idle:
+        stopped = ", ".join(file.target.host.title for file in idle)
+        text = f"{pack.name} is written, but does not run in {stopped}: see the message."
     elif pack.name == GUARD:
         return _describe_guard(folders, plan, targets)
     elif not plan.changes:  # only what this machine knows of it is new: a colleague installed it

@@ -93,9 +93,8 @@ def status(
     files_shown.sort(key=lambda file: not file["here"])
     away = sorted({folder for _, folder, _ in found.gone})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
-    for folder in away:
-        text = "is not there; what is installed in it stays on record, and counts once it is back"
-        lines.append(Line(f"{tilde(folder)} {text}", SKIP))
+    text = "is not there; what is installed in it stays on record, and counts once it is back"
+    lines += [Line(f"{tilde(folder)} {text}", SKIP) for folder in away]
     if not problems:  # else nothing can be said of what has no record
         lines += _describe_unrecorded(machine, ours, used)
         empty = [host for host in chosen if host.name not in used]
@@ -303,10 +302,8 @@ def _describe_disabled(
 ) -> list[Line]:
     """A line about disabled hooks that no line about a file names."""
     paths = {file["file"] for file in files_shown if file["here"]}
-    others = []
-    for hook in (wanted.hook for wanted in disabled.hooks):
-        if not hook.is_values and not (hook.name and hook.file in paths):
-            others.append(hook.shown)
+    hooks = [wanted.hook for wanted in disabled.hooks if not wanted.hook.is_values]
+    others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
     if not others:
         return []
     ids = " ".join(dict.fromkeys(others))
