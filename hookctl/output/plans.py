@@ -140,8 +140,13 @@ def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
 
 
 def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:
-    actions = [_action_line(file, action) for action in file.actions]
-    details = [*actions, *_program_lines(file), *_kept_lines(file)]
+    details: list[Text] = []
+    for action in file.actions:
+        text = _name_entry(file, action, _value_of(file, action))
+        reason = action.reason or _WORDS.get(action.action, "")
+        text += f": {reason}" if reason else ""
+        details.append(Line(text, indent=4, sign=_SIGNS[action.action]))
+    details += [*_program_lines(file), *_kept_lines(file)]
     if not details and is_alone:
         return []
     target = file.target
@@ -187,12 +192,6 @@ def _program_lines(file: Draft) -> list[Line]:
             text += f": {reason}"
         lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     return lines
-
-
-def _action_line(file: Draft, action: Action) -> Line:
-    text = _name_entry(file, action, _value_of(file, action))
-    reason = action.reason or _WORDS.get(action.action, "")
-    return Line(f"{text}: {reason}" if reason else text, indent=4, sign=_SIGNS[action.action])
 
 
 def _kept_lines(file: Draft) -> list[Line]:

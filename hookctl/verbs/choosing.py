@@ -34,7 +34,7 @@ def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
     return Permission(yes, accept_changed, say, confirm)
 
 
-def choose_hosts(command: str, names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
+def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     """The named hosts; without --host the detected ones, after a question at the terminal."""
     if sys.platform == "win32":
         message = "Windows is not supported yet: no form of the hook's command is proven there"
@@ -53,11 +53,10 @@ def choose_hosts(command: str, names: Sequence[str], scope: str, as_json: bool) 
     listed = ", ".join(host.name for host in hosts)
     question = f"Detected here: {listed}. Go on with {listed}?"  # --json asks nobody
     if not names and not (hosts and not as_json and confirm(question)):
-        example = f"hookctl {command.removesuffix(' guard')} --host claude"
-        hint = f"Name it, as in `{example}`. Detected here: {listed or 'none'}."
+        hint = f"Name it with --host. Detected here: {listed or 'none'}."
         raise usage_error("which host?", hint)
     if not hosts:
-        hint = f"Name one of them with --host: {', '.join(known.names())}."
+        hint = f"Name one with --host: {', '.join(known.names())}."
         raise usage_error("no host was detected here", hint)
     without = ", ".join(host.title for host in detected if scope not in host.scopes)
     if without:

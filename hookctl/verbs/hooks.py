@@ -60,15 +60,14 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
 
 
 def _list_of_event(hooks: Sequence[Hook], event: str) -> list[Hook]:
-    """The hooks for an event, and those under one that their host does not have: it may be meant.
+    """The hooks for an event; without any those under a name that may be meant for it.
 
     Refuses (usage) a name that is no event of any host and of no hook.
     """
     names = {host: find_event(hosts.load(host), event)[0] for host in hosts.names()}
-    listed = []
-    for hook in hooks:
-        if hook.event in (event, names[hook.host]) or hook.state == UNKNOWN_EVENT:
-            listed.append(hook)
+    listed = [hook for hook in hooks if hook.event in (event, names[hook.host])]
+    if not listed:
+        listed = [hook for hook in hooks if hook.state == UNKNOWN_EVENT]
     if not listed and not any(names.values()):
         hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
         raise usage_error(f"no host has an event {event}", hint)

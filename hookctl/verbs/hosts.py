@@ -64,9 +64,8 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
 
 def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
     environment = host.environment
-    paths = {}
-    for scope in host.scopes:
-        paths[scope] = known.settings_path(host, scope, folders.environ, _PROJECT)
+    environ = folders.environ
+    paths = {scope: known.settings_path(host, scope, environ, _PROJECT) for scope in host.scopes}
     config = known.config_folder(host, folders.environ)
     rules = {}  # the file with instructions for the agent of each scope
     for scope, pattern in host.rules.items():
@@ -169,15 +168,10 @@ def _make_row(host: dict[str, Any]) -> dict[str, str]:
 def _describe_host(facts: dict[str, Any]) -> list[Line]:
     title = f"{facts['title']} ({facts['host']}), facts seen on version {facts['client_seen']}"
     syntax = facts["format"] + (" with comments" if facts["comments"] else "")
-    rows = []
-    for scope in facts["scopes_supported"]:
-        rows.append((scope, f"{tilde(facts['files'][scope])} ({syntax})"))
-    for path in facts["also"]:
-        rows.append(("or", f"{tilde(path)}, where hooks count from there"))
-    for path in facts["managed"]:
-        rows.append(("managed", path))
-    for scope, path in facts["rules"].items():
-        rows.append(("rules", f"{tilde(path)} ({scope} scope)"))
+    rows = [(scope, f"{tilde(path)} ({syntax})") for scope, path in facts["files"].items()]
+    rows += [("or", f"{tilde(path)}, where hooks count from there") for path in facts["also"]]
+    rows += [("managed", path) for path in facts["managed"]]
+    rows += [("rules", f"{tilde(path)} ({scope} scope)") for scope, path in facts["rules"].items()]
     rows.append(("detected", tilde(facts["detected"]) or "no"))
     for pack in facts["packs"] or ():
         rows.append(("pack", f"{pack['pack']} {pack['version']} ({pack['scope']} scope)"))
@@ -185,8 +179,8 @@ def _describe_host(facts: dict[str, Any]) -> list[Line]:
         rows.append(("host cap", _describe_cap(facts["cap"], facts["sure"])))
     rows.append(("session", facts["session"] or "not told to the agent's own commands"))
     rows.append(("process", facts["process"] or "not told: work passes on after 30 minutes"))
-    for event in facts["events"]:
-        rows.append(("event", f"{event['event']:13} {event['name']}, {event['sure']}"))
+    events = [f"{event['event']:13} {event['name']}, {event['sure']}" for event in facts["events"]]
+    rows += [("event", text) for text in events]
     if facts["trust"]:
         rows.append(("approval", facts["trust"]["gate"]))
     can = [name.replace("_", " ") for name, is_able in facts["can"].items() if is_able]

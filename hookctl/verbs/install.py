@@ -98,11 +98,9 @@ def install(
     diff: bool = False,
     json: bool = False,
     project: str = "",
-    *,
-    command: str = "install",
 ) -> Result:
     """Install a pack for these hosts, or with `dry_run` only say what would change."""
-    hosts = choosing.choose_hosts(f"{command} {pack}", host, scope, json)
+    hosts = choosing.choose_hosts(host, scope, json)
     if not dry_run:
         finish_pending(folders, report.say)
     targets = choosing.find_targets(folders, hosts, scope, project)
@@ -290,15 +288,13 @@ def _describe_success(
     folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
 ) -> list[str | Line]:
     """What the pack does now, where it is loaded, and the next steps."""
-    stopped = []
-    for file in plan.files:
-        if file.not_loaded or file.switched_off:
-            stopped.append(file.target.host.title)
+    idle = [file for file in plan.files if file.not_loaded or file.switched_off]
     titles = _hosts_with_hooks(plan, pack.name)
     scope = _scope_option(targets[0])
     steps = ["doctor"]
-    if stopped:
-        text = f"{pack.name} is written, but does not run in {', '.join(stopped)}: see the message."
+    if idle:
+        stopped = ", ".join(file.target.host.title for file in idle)
+        text = f"{pack.name} is written, but does not run in {stopped}: see the message."
     elif pack.name == GUARD:
         return _describe_guard(folders, plan, targets)
     elif not plan.changes:  # only what this machine knows of it is new: a colleague installed it
@@ -338,9 +334,10 @@ def _describe_guard(folders: Folders, plan: Plan, targets: list[Target]) -> list
         if host.client.block_shown:
             shown = f"{host.title} shows that as `{host.client.block_shown}`; it is no failure."
             lines.append(Line(shown))
-    steps = _advise(hosts, settings, _scope_option(targets[0]), blocks=blocks)
-    if record and record.packs[GUARD].settings.get("rules"):
-        steps = [step for step in steps if "--rules" not in step]
+    has_rules = bool(record and record.packs[GUARD].settings.get("rules"))
+    is_told = has_rules or bool(settings.effective.get("guidance"))
+    scope = _scope_option(targets[0])
+    steps = _advise(hosts, settings, scope, blocks=blocks, is_told=is_told)
     return [*lines, *_next(folders, plan, targets, steps)]
 
 
@@ -354,7 +351,9 @@ def _is_new(file: Draft, settings: Settings) -> bool:
     return (before.mode, before.preset) != (settings.mode, settings.preset)
 
 
-def _advise(hosts: list[Host], settings: Settings, scope: str, *, blocks: bool) -> list[str]:
+def _advise(
+    hosts: list[Host], settings: Settings, scope: str, *, blocks: bool, is_told: bool
+) -> list[str]:
     """The steps after a first install: commands, each with what it does on a line of its own."""
     steps = ["doctor"]
     if blocks and settings.reads_anothers_task:
@@ -363,7 +362,7 @@ def _advise(hosts: list[Host], settings: Settings, scope: str, *, blocks: bool) 
         steps.append(_FIRST_STEPS[settings.mode])
         able = [host for host in hosts if host.permission.path]
         if able and not settings.allow_run:
-            options = f"{_name(able)}{scope} --rules --allow-run"
+            options = f"{_name(able)}{scope}{'' if is_told else ' --rules'} --allow-run"
             steps.append(f"install{options}\nlets the agent itself report its work")
     refusing = [host for host in hosts if can_refuse(host)]
     if refusing and not settings.effective.get("dispatch_tools"):

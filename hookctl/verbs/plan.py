@@ -21,7 +21,7 @@ Examples:
 
 def plan(folders: Folders, exit_code: bool = False, **given: Any) -> Result:
     """Install with these options, but write nothing."""
-    result = install(folders, **given, dry_run=True, command="plan")
+    result = install(folders, **given, dry_run=True)
     if exit_code and result.data["files"] and not result.errors:
         return result._replace(exit_code=PENDING)
     return result

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from hookctl import engine, hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
-from hookctl.hosts import Host, loading, shapes
+from hookctl.hosts import loading, shapes
 from hookctl.model import Current, Hooks, Result, Wanted
 from hookctl.packs import guard, load
 from hookctl.packs.choices import Request, Settings, choose, require_portable
@@ -73,9 +73,17 @@ def render(
         if path and not os.path.isabs(path):
             hint = "Give its absolute path: the command must work wherever the agent is started."
             raise usage_error(f"{option} {path} is relative", hint)
-    chosen = choose_hosts("render", host, "user", True)[0]
+    chosen = choose_hosts(host, "user", True)[0]
     asked = Request(mode, preset, assign, nudge, nudge_env, dispatch, allow_run=allow_run)
-    place = _find_place(folders, content, chosen, scope, platform)
+    if scope == "managed":
+        place = managed.find(chosen, managed.require_platform(platform), content.name)
+    elif platform:
+        hint = "Leave it out: the other scopes' files are those of this machine."
+        raise usage_error("--platform is for managed settings", hint)
+    else:
+        require_scope(chosen, scope)
+        path = hosts.settings_path(chosen, scope, folders.environ, "<project>")
+        place = ManagedFile(path, False)
     for error in find_lacking([chosen], asked):
         raise error
     if scope == "managed":
@@ -111,18 +119,6 @@ def render(
             said += "; if that file has other settings, merge the two"
     notes = [*notes, said, *_describe_copies(copies)]
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
-
-
-def _find_place(folders: Folders, pack: Pack, host: Host, scope: str, platform: str) -> ManagedFile:
-    """The settings file that the text is for; it refuses a scope that the host does not have."""
-    if scope == "managed":
-        return managed.find(host, managed.require_platform(platform), pack.name)
-    if platform:
-        hint = "Leave it out: the other scopes' files are those of this machine."
-        raise usage_error("--platform is for managed settings", hint)
-    require_scope(host, scope)
-    path = hosts.settings_path(host, scope, folders.environ, "<project>")
-    return ManagedFile(path, False)
 
 
 def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) -> Settings:

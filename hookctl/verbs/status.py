@@ -92,9 +92,8 @@ def status(
     files_shown.sort(key=lambda file: not file["here"])
     away = sorted({folder for _, folder, _ in found.gone})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
-    for folder in away:
-        text = "is not there; what is installed in it stays on record, and counts once it is back"
-        lines.append(Line(f"{tilde(folder)} {text}", SKIP))
+    text = "is not there; what is installed in it stays on record, and counts once it is back"
+    lines += [Line(f"{tilde(folder)} {text}", SKIP) for folder in away]
     if not problems:  # else nothing can be said of what has no record
         lines += _describe_unrecorded(machine, ours, used)
         empty = [host for host in chosen if host.name not in used]
@@ -299,10 +298,8 @@ def _describe_disabled(
 ) -> list[Line]:
     """A line about disabled hooks that no line about a file names."""
     paths = {file["file"] for file in files_shown if file["here"]}
-    others = []
-    for hook in disabled.hooks:
-        if not hook.is_values and not (hook.name and hook.file in paths):
-            others.append(hook.shown)
+    hooks = [hook for hook in disabled.hooks if not hook.is_values]
+    others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
     if not others:
         return []
     ids = " ".join(dict.fromkeys(others))
@@ -329,8 +326,9 @@ def _describe_work(
     elif work.is_stale:
         why = f"the guard ignores it; {run_files.reported_by} renews it, 0 ends it"
     text += f", but {why}" if why else ""
-    owner = f"for {whose_work.describe_owner(run_files, work)}"
-    lines = [Line(text, WARN if why else OK, path=tilde(run_files.project)), Line(owner, indent=4)]
+    lines = [Line(text, WARN if why else OK, path=tilde(run_files.project))]
+    if not why:
+        lines.append(Line(f"for {whose_work.describe_owner(run_files, work)}", indent=4))
     return whose_work.as_data(run_files, work), lines
 
 

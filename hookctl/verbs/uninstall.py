@@ -75,7 +75,7 @@ def uninstall(
     scope_of_targets = scope or "user"
     host = () if "all" in host else host
     named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]
-    hosts = choosing.choose_hosts("uninstall", named, scope_of_targets, json)
+    hosts = choosing.choose_hosts(named, scope_of_targets, json)
     name = content.name if content else pack or ("" if everywhere else GUARD)
     named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
     recovered = folders.has_unfinished_run()
@@ -209,9 +209,8 @@ def _require_known(folders: Folders, request: Request, records: Mapping[str, Rec
     if not request.name or request.pack or request.recovered or request.name in packs.names():
         return
     stored = store.load(folders)  # with what is known of projects that are away
-    installed: set[str] = set()
-    for record in (*stored.values(), *records.values()):
-        installed.update(record.packs)
+    both = (*stored.values(), *records.values())
+    installed = {name for record in both for name in record.packs}
     if request.name not in installed:
         names = ", ".join(sorted(installed)) or "none"
         hint = f"Installed are: {names}. A pack file is given by its path."
@@ -280,17 +279,13 @@ def _name_remaining(
     pack where there is nothing to do.
     """
     left = {key: record for key, record in {**records, **plan.records}.items() if record}
-    names: set[str] = set()
-    paths = []
-    for key, record in left.items():
-        packs_left = {*record.packs}
-        if request.name and not plan.empty:
-            packs_left &= {request.name}
-        if packs_left:
-            names |= packs_left
-            paths.append(tilde(store.current_path(left, key)))
-    if paths:
-        where = paths[0] if len(paths) == 1 else amount(len(paths), "settings file")
+    wanted = "" if plan.empty else request.name
+    names = {name for record in left.values() for name in record.packs if wanted in ("", name)}
+    keys = [key for key, record in left.items() if names & record.packs.keys()]
+    if keys:
+        where = tilde(store.current_path(left, keys[0]))
+        if len(keys) > 1:
+            where = amount(len(keys), "settings file")
         listed = ", ".join(sorted(names))
         text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
         yield Message(text, "stays_installed", "info")

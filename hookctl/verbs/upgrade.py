@@ -253,11 +253,8 @@ def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -
     """Whether a pack has entries on record there, and every one of them is gone."""
     document = sources.read(target.path, target.host.format)[1]
     current = look(target.host, document, (), record.entries)
-    states = set()
-    for entry in record.entries:
-        if entry.kind != "container" and name in entry.owners:
-            states.add(engine.state(entry, current, entry.path, entry.id))
-    return states == {"missing"}
+    own = [entry for entry in record.entries if entry.kind != "container" and name in entry.owners]
+    return {engine.state(entry, current, entry.path, entry.id) for entry in own} == {"missing"}
 
 
 # What is said.
