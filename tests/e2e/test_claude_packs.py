@@ -18,7 +18,6 @@ from .product import (
     data_folder,
     git,
     hookctl,
-    leave_work,
     leave_work_by_hand,
 )
 from .test_claude_scopes import TEAMS_FILE, committed_with, contents, settings_of
@@ -72,31 +71,6 @@ def all_went_well(run: Run, event: str = "Stop") -> bool:
 
 
 # Two packs
-
-
-@pytest.mark.parametrize("first", ["guard", "notify"])
-def test_two_packs_work_side_by_side_and_either_may_leave_first(claude: Client, place: Place, first: str) -> None:
-    pack = write_pack(place)
-    for name in ("guard", pack) if first == "guard" else (pack, "guard"):
-        hookctl(place, "install", name, "--host", "claude")
-    installed = place.settings.read_bytes()
-    for name in ("guard", pack):
-        assert "nothing to do" in hookctl(place, "install", name, "--host", "claude").stdout
-    assert place.settings.read_bytes() == installed
-    leave_work(place)
-    run = play(claude, place, ["done"])
-    assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
-    assert (codes(place), notes(place)) == (KEPT, ["1.0 stop claude"] * (LIMIT + 1))
-
-    hookctl(place, "uninstall", first)
-    run = play(claude, place, ["done"])
-    assert run.requests == (1 if first == "guard" else LIMIT + 1)
-    assert notes(place) == (["1.0 stop claude"] if first == "guard" else [])
-    assert codes(place) == (KEPT if first == "guard" else KEPT * 2)
-
-    hookctl(place, "uninstall", "notify" if first == "guard" else "guard")
-    assert place.settings.read_text() == SETTINGS
-    assert not data_folder(place).exists()
 
 
 def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(

@@ -12,7 +12,7 @@ from .acceptance import CODEX_FILE
 from .clients import Client
 from .codex import BYPASS, Place, approve, list_hooks, play, trust_project
 from .probe import Probe, make_probe
-from .product import KEPT, LIMIT, codes, hookctl, leave_work, leave_work_by_hand
+from .product import KEPT, LIMIT, codes, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 OWN_FOLDERS = True
@@ -120,17 +120,6 @@ def test_where_hooks_stand_in_config_toml_ours_go_there_too(codex: Client, place
     assert play(codex, place, ["done"], BYPASS).requests == 1
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("start", ["sub", "sub/deep"])
-def test_in_a_project_the_guard_works_in_the_folders_below_too(codex: Client, place: Place, start: str) -> None:
-    install(place, "--scope", "project")
-    trust_project(place, place.project)
-    (place.project / "sub" / "deep").mkdir(parents=True)
-    leave_work_by_hand(place)
-    run = play(codex, place, ["done"], BYPASS, cwd=place.project / start)
-    assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
-
-
 def test_the_project_s_own_program_runs_and_none_that_lies_in_a_folder_below(codex: Client, place: Place) -> None:
     install(place, "--scope", "project")
     trust_project(place, place.project)
@@ -150,19 +139,6 @@ def test_the_project_s_own_program_runs_and_none_that_lies_in_a_folder_below(cod
     (start / ".git").write_text("gitdir: /nowhere\n")
     play(codex, place, ["done"], BYPASS, cwd=start)
     assert (codes(place), ran.exists()) == (["no_work", "no_work"], False)
-
-
-@pytest.mark.full
-def test_a_config_folder_of_the_operator_s_own_is_used(codex: Client, place: Place) -> None:
-    folder = place.home / "my codex"
-    folder.mkdir()
-    environment = {codex.pins["variables"]["config_folder"]: str(folder)}
-    hookctl(place, "install", "--host", "codex", environment=environment)
-    leave_work(place)
-    assert not place.settings.exists()
-    assert play(codex, place, ["done"], BYPASS, environment=environment).requests == LIMIT + 1
-    hookctl(place, "uninstall", environment=environment)
-    assert play(codex, place, ["done"], BYPASS, environment=environment).requests == 1
 
 
 @pytest.mark.full

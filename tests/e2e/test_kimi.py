@@ -12,13 +12,11 @@ from hookctl.survey.listing import list_hooks
 from hookctl.survey.model import Hook
 from hookctl.survey.plugins import read_plugins
 from hookctl.system.folders import Folders
-from tests.manifest import hook as pack_hook
-from tests.manifest import manifest
 
 from . import kimi as driver
 from .clients import Client
 from .dialects import Call
-from .kimi import Place, play, shell
+from .kimi import Place, play
 from .model_server import Script
 from .plugins import by_own_means, machine_of
 from .probe import make_probe
@@ -30,9 +28,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.full]
 OWN_FOLDERS = True
 HOST = ("--host", "kimi")
 BEGIN = Call("Agent", {"prompt": "MARKER", "description": "a part", "subagent_type": "coder"})
-PACK = manifest(
-    "NAME", pack_hook("PreToolUse", "grep -q WORD && echo 'NAME forbids it' >&2 && exit 2; exit 0", matcher="Bash")
-)
 
 
 @pytest.mark.parametrize("operators", [True, False], ids=["a file", "no file"])
@@ -84,24 +79,6 @@ def test_a_sub_agent_is_kept_too_and_the_limit_holds_for_both(kimi: Client, plac
     assert turn(BEGIN) == (3, 2, ["blocked", "blocked"]), "the sub-agent is a new tool call of the agent's"
     hookctl(place, "run", "start", "--project", str(place.project))  # else the work is the first session's
     assert turn(BEGIN, BEGIN) == (3, 4, ["blocked", "blocked", "tripped"]), "the same one again is none"
-
-
-def test_two_packs_refuse_and_the_model_reads_why(kimi: Client, place: Place) -> None:
-    place.settings.write_text(OPERATORS)
-    for name in ("first", "second"):
-        pack = place.root / f"{name}.toml"
-        pack.write_text(PACK.replace("NAME", name).replace("WORD", f"{name}-word"))
-        hookctl(place, "install", str(pack), *HOST)
-    calls = [shell("touch a # first-word"), shell("touch b # second-word"), shell("touch c")]
-    run = play(kimi, place, [*calls, "done"])
-    assert run.requests == len(calls) + 1
-    assert [path.name for path in place.project.iterdir()] == ["c"]
-    assert [told.splitlines()[-1] for told in run.told("tool")[:2]] == ["first forbids it", "second forbids it"]
-    hookctl(place, "uninstall", "first")
-    run = play(kimi, place, [*calls[:2], "done"])
-    assert sorted(path.name for path in place.project.iterdir()) == ["a", "c"]
-    hookctl(place, "uninstall", "second")
-    assert place.settings.read_text() == OPERATORS
 
 
 def listed(place: Place) -> list[Hook]:

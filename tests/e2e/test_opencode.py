@@ -7,7 +7,7 @@ import pytest
 
 from .clients import Client
 from .model_server import Script
-from .opencode import Place, play, play_one_turn, shell, step
+from .opencode import Place, play, play_one_turn, step
 from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -69,17 +69,6 @@ def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(opencode
     assert plugins(place) == before
     assert play(opencode, place, ["done"]).requests == 1
     assert len(decisions(place)) == 2 * (LIMIT + 1)
-
-
-def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(opencode: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST)
-    hookctl(place, "install", *HOST, "--scope", "project")
-    leave_work(place)
-    run = play(opencode, place, [shell("printenv OPENCODE_PROJECT_DIR"), "done"])
-    assert (run.requests, codes(place)) == (1 + LIMIT + 1, KEPT)
-    assert run.told("tool") == [f"{place.project}\n"]
-    hookctl(place, "uninstall", "--all", "--json")
-    assert sorted(path.name for path in place.project.rglob("*.js")) == []
 
 
 def test_one_turn_is_not_kept_and_leaves_no_prompt_of_ours(opencode: Client, place: Place) -> None:

@@ -101,16 +101,6 @@ def test_a_prompt_of_a_person_begins_anew_in_one_session_and_in_a_resumed_one(pi
     assert len({entry["session"] for entry in decisions(place)}) == 1
 
 
-def test_a_stop_counts_once_for_the_user_s_and_the_project_s_registration(pi: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST)
-    hookctl(place, "install", *HOST, "--scope", "project")
-    leave_work(place)
-    run = play(pi, place, Script(["done"], limit=30), TRUST)
-    assert (run.requests, codes(place)) == (LIMIT + 1, KEPT)
-    hookctl(place, "uninstall", "--all", "--json")
-    assert sorted(extensions(place)) == ["operators.js"]
-
-
 def test_a_message_that_a_person_has_typed_comes_before_a_block(pi: Client, place: Place) -> None:
     typed = place.root / "typed"
     block = """echo '{"decision":"block","reason":"go on"}'"""

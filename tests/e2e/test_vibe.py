@@ -2,22 +2,17 @@
 
 import pytest
 
-from tests.manifest import hook as pack_hook
-from tests.manifest import manifest
 from tests.test_vibe import DROPPED, TAKEN, text_of
 
 from .clients import Client
 from .model_server import Script
 from .probe import make_probe
-from .product import codes, hookctl, hookctl_json, leave_work
+from .product import hookctl, hookctl_json
 from .test_vibe_facts import hook, write
 from .vibe import TRUST, YOLO, Place, play, shell
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 OWN_FOLDERS = True
-PACK = manifest(
-    "rules", pack_hook("PreToolUse", "grep -q made && echo 'the pack forbids it' >&2 && exit 2; exit 0", matcher="Bash")
-)
 
 
 def test_the_hooks_that_are_listed_as_running_run_and_no_other(vibe: Client, place: Place) -> None:
@@ -66,37 +61,3 @@ def test_what_the_client_drops_is_what_is_listed_as_dropped(vibe: Client, place:
     states = {hook["line"]: hook["state"] for hook in hookctl_json(place, "hooks", "--host", "vibe")["hooks"]}
     listed = {number for number, line in enumerate(sorted(states)) if states[line] == "runs"}
     assert {*map(int, ran.read_text().split())} == listed == set(range(len(TAKEN)))
-
-
-def test_the_guard_and_a_pack_share_a_file_that_was_not_there_before(vibe: Client, place: Place) -> None:
-    host = ("--host", "vibe")
-    pack = place.root / "rules.toml"
-    pack.write_text(PACK)
-    leave_work(place)
-
-    def turn() -> tuple[list[str], bool, list[str]]:
-        """What the agent was told, whether its call was made, and the guard's reasons."""
-        said, made = len(codes(place)), place.project / "made"
-        run = play(vibe, place, Script([shell("touch made"), "done"], limit=9), YOLO)
-        assert (run.code, run.out) == (0, "done\n"), run.errors
-        was_made = made.exists()
-        made.unlink(missing_ok=True)
-        return run.told("tool"), was_made, codes(place)[said:]
-
-    hookctl(place, "install", *host)
-    hookctl(place, "install", str(pack), *host)
-    installed = place.settings.read_bytes()
-    told, was_made, reasons = turn()
-    assert (len(told), was_made) == (1, False)
-    assert "the pack forbids it" in told[0]
-    kept = ["blocked"] * vibe.pins["cap"]["default"] + ["host_cap"]
-    assert reasons == kept
-    assert hookctl_json(place, "install", *host)["actions"] == []
-    assert place.settings.read_bytes() == installed
-
-    hookctl(place, "uninstall", "rules", *host)
-    hookctl(place, "run", "start", "--project", str(place.project))  # else the work is the first session's
-    assert turn()[1:] == (True, kept)
-    hookctl(place, "uninstall", *host)
-    assert not place.settings.exists()
-    assert turn()[1:] == (True, [])
