@@ -42,9 +42,10 @@ def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     if scope == "managed":
         hint = "`hookctl render --scope managed` prints what to put there."
         raise usage_error("hookctl does not write managed settings", hint)
-    known_scope(scope)
+    if scope not in known.SCOPES:
+        known_scope(scope)
     if names and "all" not in names:
-        return load_hosts(names)
+        return [known.load(name) for name in dict.fromkeys(names)]
     folders = here()
     ours = store.made_paths(folders)  # a folder with only our files is no sign of a host
     every_host = map(known.load, known.names())

@@ -101,15 +101,17 @@ def install(
 ) -> Result:
     """Install a pack for these hosts, or with `dry_run` only say what would change."""
     hosts = choosing.choose_hosts(host, scope, json)
-    if not dry_run:
+    if not dry_run and folders.has_unfinished_run():
         finish_pending(folders, report.say)
     targets = choosing.find_targets(folders, hosts, scope, project)
-    content = load_source(folders, pack)
+    content = load_source(folders, pack) if pack.startswith(GIT) else load(pack)
     wish = Request(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )
     choice = Choice(wish, reset, force, allow_env, enables=force)
-    permission = choosing.permission(yes, accept_changed, json)
+    permission = Permission()
+    if content.source:
+        permission = choosing.permission(yes, accept_changed, json)
     return install_at(folders, content, targets, choice, permission, dry_run=dry_run, diff=diff)
 
 
@@ -154,9 +156,10 @@ def install_at(
         done = _describe_success(folders, plan, pack, targets)
     warned = {error.path for error in ineffective}
     result = plan_result(plan, done, dry_run=dry_run, diff=diff, warned=warned)
-    result = with_review(result, review, dry_run=dry_run)
-    if review is not None and not review.is_agreed:
-        result.data["pack"] = review.data
+    if review is not None:
+        result = with_review(result, review, dry_run=dry_run)
+        if not review.is_agreed:
+            result.data["pack"] = review.data
     messages = [Message(str(error), error.code, path=error.path) for error in notes]
     return result._replace(
         messages=(*result.messages, *messages),
@@ -178,10 +181,11 @@ def install_agreed(
     begin = time.monotonic()
 
     def show_progress(target: Target) -> None:
-        if len(targets) > 1 and time.monotonic() - begin > _SILENT:
+        if time.monotonic() - begin > _SILENT:
             report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
 
-    make_plan = partial(plan_install, sources, pack, targets, choice, show_progress)
+    looking = show_progress if len(targets) > 1 else None
+    make_plan = partial(plan_install, sources, pack, targets, choice, looking)
     if pack.source and not dry_run:
         make_plan = partial(plan_agreed, make_plan, pack, review)
     projects = [target.project for target in targets if target.shared]
@@ -224,7 +228,9 @@ def _find_ineffective(
                 found.append(
                     HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=code)
                 )
-    lacking = list(find_lacking([target.host for target in targets], choice.settings))
+    lacking = []
+    if choice.settings.allow_run:
+        lacking += find_lacking([target.host for target in targets], choice.settings)
     if len(lacking) == len(targets):
         found, lacking = found + lacking, []
     if choice.reset:  # it asks for a state, and what a person has changed since is no failure
