@@ -47,7 +47,7 @@ def words_of(kind: Kind, data: bytes) -> Counter[str]:
     """What a text says, comments too; between the words are blanks, commas and line ends."""
     text = re.sub(r"\r\n?", "\n", data.decode("utf-8-sig"))
     if kind.format == "yaml":  # which has several ways to write a list and a text
-        text = re.sub(r"[\[\]{}\"'-]", " ", text)
+        text = re.sub(r"[\[\]{}\"':-]", " ", text)
     return Counter(TOKEN.findall(text))
 
 
