@@ -512,6 +512,8 @@ def test_tables_come_back_with_their_comments_wherever_somebody_has_edited(
     assert commands == ["bell", "two", *(["three"] if "hook" in edit else [])]
 
 
+@pytest.mark.parametrize("settings", ["{}", '{ "hooks": {} }', '{"hooks": {"x": [\n]}, "mine": []}'])
+@pytest.mark.parametrize("host", ["opencode", "pi"])
 def test_a_plugin_that_had_no_settings_comes_back_and_one_that_hookctl_made_goes(
     isolated: Path, hookctl: Hookctl, host: str, settings: str
 ) -> None:

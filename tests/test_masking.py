@@ -17,6 +17,7 @@ import pytest
 
 from hookctl import hosts, masking, report
 from hookctl.model import Result
+from hookctl.planner import consent
 from hookctl.verbs import status
 
 from .conftest import Hookctl, Outcome, put
@@ -216,13 +217,18 @@ def a_pack(folder: Path, secrets: Secrets, name: str) -> str:
     return str(put(folder / f"{name}.toml", text))
 
 
+def agree_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = consent.review
+    monkeypatch.setattr(consent, "review", lambda *asked: real(*asked)._replace(is_agreed=True, replaces=False))
+
+
 @FLAGS
 def test_secrets_of_packs(
     hookctl: Hookctl, settings: Path, isolated: Path, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values under a name that the ledger knows: kept, taken over, in conflict, given back, to be removed by hand."""
     # What a pack brings is shown in full until somebody has agreed to it.
-    monkeypatch.setattr("hookctl.planner.consent._is_known", lambda *arguments: True)
+    agree_to_all(monkeypatch)
     secrets = Secrets()
     one, two = (a_pack(isolated, secrets, name) for name in ("one", "two"))
     page = {"env": {"NOTIFY_TOKEN": secrets.named(), "SERVER": secrets.looking("https://u:{}@h"), "NUMBER": 1}}
@@ -283,7 +289,7 @@ def test_our_own_command_is_never_masked(
     hookctl: Hookctl, isolated: Path, host: str, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not for the pack's name, which is a key on Antigravity, nor its hook's, nor for what the command itself says."""
-    monkeypatch.setattr("hookctl.planner.consent._is_known", lambda *arguments: True)
+    agree_to_all(monkeypatch)
     command = "run --token hunter2 sk-ant-abcdefg"
     head = '[pack]\nname = "token-counter"\nversion = "1"\nprotocol = "host"\n'
     head += '[[hooks]]\nevent = "stop"\nid = "api-key"\n'
