@@ -1,4 +1,4 @@
-"""A machine with eighteen hosts and hooks of every kind: `hooks` has each once, with its place, its owner and its state.
+"""A machine with eighteen hosts and hooks of every kind: `hooks` has each once, with its place, its owner, its state.
 
 What is expected stands beside each hook of the machine, in words of this test: nothing of hookctl says it. A hook's
 command has a number of its own, by which its line is found in the file as it was written.

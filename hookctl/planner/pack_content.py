@@ -42,11 +42,10 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     if known and known.source not in ("", source):
         text = f"{pack.name} came from {known.source} so far"
         draft.tell("source_changed", text, level="info")
-    # It tells what the pack's hooks are to be, in a clone too.
+    contents = {name: data for name, (data, _) in pack.contents.items()}
+    # The manifest tells what the pack's hooks are to be, in a clone too.
     files = {**pack.contents, MANIFEST: (pack.manifest, None)}
-    contents = {name: data for name, (data, _) in files.items()}
-    digest = content_digest(b"", contents)
-    del contents[MANIFEST]
+    digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
     allowed = set(choice.allow_env)
     if known and not choice.reset:
         allowed.update(known.consent.env)

@@ -54,7 +54,7 @@ def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     listed = ", ".join(host.name for host in hosts)
     question = f"Detected here: {listed}. Go on with {listed}?"  # --json asks nobody
     if not names and not (hosts and not as_json and confirm(question)):
-        hint = f"Name it with --host. Detected here: {listed or 'none'}."
+        hint = f"Name it, as in `--host claude`. Detected here: {listed or 'none'}."
         raise usage_error("which host?", hint)
     if not hosts:
         hint = f"Name one with --host: {', '.join(known.names())}."
