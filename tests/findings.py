@@ -150,7 +150,7 @@ def hook_old(place: Place) -> None:
     """A launcher that an earlier hookctl released."""
     launcher = OUR_HOOK.replace(f'VERSION = "{__version__}"', 'VERSION = "0.1.9"')
     released = {"0.1.9": {"hook.py": digest(launcher.encode())}}
-    place.monkeypatch.setattr("hookctl.packs.released._load", lambda: released)
+    place.monkeypatch.setattr("hookctl.packs.programs._load", lambda: released)
     place.install().hook.write_text(launcher)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookctl import __version__
-from hookctl.packs import released
+from hookctl.packs import programs
 from hookctl.system.files import digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -289,8 +289,8 @@ MADE |= {("not_committed", "error")}  # tests/test_ignored_by_git.py
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_each_way_to_break_a_project_is_found(project: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {**released._load(), "0.1.9": {"hook.py": digest(OLD.encode())}}
-    monkeypatch.setattr(released, "_load", lambda: known)
+    known = {**programs._load(), "0.1.9": {"hook.py": digest(OLD.encode())}}
+    monkeypatch.setattr("hookctl.packs.programs._load", lambda: known)
     break_it, codes = BROKEN[name]
     break_it(project)
     before = tree(project.top)

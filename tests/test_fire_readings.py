@@ -10,8 +10,7 @@ import pytest
 from hookctl import hosts
 from hookctl.firing.calls import find_event, is_meant
 from hookctl.firing.model import Call, Ran, Reading
-from hookctl.firing.reading import read_answer
-from hookctl.firing.verdict import judge
+from hookctl.firing.reading import judge, read_answer
 
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid", "hermes")
 NAMES += ("grok", "kimi", "vibe")

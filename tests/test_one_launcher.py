@@ -17,7 +17,7 @@ import pytest
 
 import hookctl as package_of_hookctl
 from hookctl import __version__
-from hookctl.packs import guard, programs, released
+from hookctl.packs import guard, programs
 from hookctl.system import files
 from tests import digests_of_programs
 
@@ -241,8 +241,8 @@ def test_the_program_of_another_release_is_named_by_its_version(
     place.install("guard", scope)
     launcher = place.top(scope) / "hook.py"
     append(launcher)
-    table = {"0.2.9": {"hook.py": files.digest(launcher.read_bytes())}, **released._load()}
-    monkeypatch.setattr(released, "_load", lambda: table)
+    table = {"0.2.9": {"hook.py": files.digest(launcher.read_bytes())}, **programs._load()}
+    monkeypatch.setattr("hookctl.packs.programs._load", lambda: table)
     found = place.hookctl("doctor", "--host", "claude", "--scope", scope, "--json").data["findings"]
     (old,) = [finding for finding in found if finding["code"] == "hook_old"]
     assert "0.2.9" in old["message"] and old["level"] == "info"

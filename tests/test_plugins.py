@@ -12,7 +12,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts import codex
-from hookctl.settings.file_rules import FileRules
+from hookctl.settings.switches import FileRules
 from hookctl.survey.gathering import Reading
 from hookctl.survey.listing import list_hooks
 from hookctl.survey.machine import Machine

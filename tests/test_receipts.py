@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts
-from hookctl.receipts.model import RECENT, HookName
-from hookctl.receipts.reading import read_events, read_runs
+from hookctl.receipts.reading import RECENT, HookName, read_events, read_runs
+from hookctl.survey.inventory import with_receipts
 from hookctl.survey.model import Hook, HookFile
-from hookctl.survey.receipts import with_receipts
 from hookctl.system.package_data import guard_module
 
 from .conftest import put

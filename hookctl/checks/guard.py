@@ -25,7 +25,7 @@ from hookctl.packs.protocol import ALL, SHORT, TOOL_EVENTS
 from hookctl.packs.run_files import describe_outside
 from hookctl.packs.runner import find_event
 from hookctl.planner.own_files import list_programs
-from hookctl.receipts.model import HookName, Run, Runs
+from hookctl.receipts.reading import HookName, Run, Runs
 from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD

@@ -10,7 +10,7 @@ from hookctl.errors import HookctlError
 from hookctl.model import HookEntry, PackRecord
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
-from hookctl.packs.released import find_former, version_of_launcher
+from hookctl.packs.programs import find_former, version_of_launcher
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top
 from hookctl.settings.targets import Target
 from hookctl.survey.machine import Machine

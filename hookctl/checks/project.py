@@ -29,8 +29,7 @@ from hookctl.packs.guard import HOSTS, configuration, host_table
 from hookctl.packs.guard_options import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
-from hookctl.packs.programs import load_programs
-from hookctl.packs.released import find_former
+from hookctl.packs.programs import find_former, load_programs
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants
 from hookctl.planner import fixes

@@ -20,10 +20,10 @@ from hookctl.packs.guard import HOSTS, can_refuse, host_table
 from hookctl.packs.guard_options import confine, variables_of
 from hookctl.packs.programs import load_programs
 from hookctl.settings.targets import OWN
+from hookctl.system.files import private_folder
 from hookctl.system.package_data import guard_module
 from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.project import session_hash, state_folder
-from hookctl.system.temporary import private_folder
 
 LONGEST = 5.0  # seconds for an answer, and for the search for the causes of a failure
 _SESSION = "self-test"

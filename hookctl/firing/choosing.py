@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.firing.calls import Asked, Place, find_event, is_meant
 from hookctl.firing.model import Call, Shot
-from hookctl.hosts import Host
+from hookctl.hosts import Host, hook_id
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
+from hookctl.packs.model import Pack
+from hookctl.packs.trial import Bench
 from hookctl.settings.targets import GUARD
 from hookctl.survey.inventory import Inventory
-from hookctl.survey.model import RUNS, Hook
+from hookctl.survey.model import RUNS, Hook, HookFile
 from hookctl.system import files
 from hookctl.system.packages import CONFIGS
 from hookctl.system.project import is_inside
@@ -124,3 +127,27 @@ def _is_locked(command: str) -> bool:
     except (HookctlError, OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and config.get("locked") is True
+
+
+def choose_of_pack(folder: str, pack: Pack, call: Call) -> Iterator[Shot]:
+    """The hooks of a pack, laid out in a private folder, that a call's host would run for it."""
+    bench = Bench(folder, pack, sys.executable)
+    path = call.host.shape.event_path(call.event, pack.name)
+    for shot in list_shots(bench, call):
+        if shot.hook.path == path and is_meant(call, shot.hook.fields.get("matcher")):
+            yield shot
+
+
+def list_shots(bench: Bench, call: Call) -> Iterator[Shot]:
+    """Every hook of a pack on a host, to be run for a call."""
+    host, pack = call.host, bench.pack
+    bench.lay_table(host)
+    env = {key: claim.value for key, claim in pack.env.items()}
+    file = HookFile(host, "user", pack.source, variables=env if host.env_path else {})
+    for wanted in bench.look_at(host)[0]:
+        matcher = wanted.value.get("matcher") or ""
+        name = hook_id.digest(host.name, "user", call.event, matcher, wanted.value["command"])
+        id = name[: hook_id.LENGTH]
+        fields = {**wanted.value}
+        hook = Hook(file, wanted.path, call.event, fields, matcher, own_id=wanted.id, id=id)
+        yield Shot(host, hook, call)

@@ -29,8 +29,7 @@ from hookctl.firing.model import (
     Shot,
     Volley,
 )
-from hookctl.firing.reading import is_serial, object_in, read_answer
-from hookctl.firing.verdict import judge
+from hookctl.firing.reading import is_serial, judge, object_in, read_answer
 from hookctl.hosts import Host, loading
 from hookctl.hosts.shapes import split_words
 from hookctl.system import project

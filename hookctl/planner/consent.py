@@ -218,3 +218,35 @@ def _claims(entries: tuple[Entry, ...], name: str) -> dict[str, str]:
         if others:
             claims[entry.id] += f"  {json.dumps(others, ensure_ascii=False)}"
     return claims
+
+
+def require_agreement(
+    name: str,
+    address: str,
+    records: Mapping[str, Record],
+    permission: Permission,
+    command: str,
+    *,
+    is_named: bool,
+) -> None:
+    """Ask about an address that only projects know; `command` is the one that agrees."""
+    lines = [f"{name} comes from git, by a project's record alone:", f"  address  {address}"]
+    commits: dict[str, None] = {}
+    projects: dict[str, None] = {}
+    for record in records.values():
+        for pack_name, pack in record.packs.items():
+            if address in (pack.consent.source, record.scope != "project" and pack.source):
+                return
+            if pack_name == name and pack.source == address:
+                commits[f"  commit   {pack.commit}"] = None
+                projects[f"  project  {record.project}"] = None
+    if permission.show is not None:
+        permission.show(OwnText("\n".join([*lines, *commits, *projects])))
+    if permission.yes and is_named:
+        return
+    question = f"Fetch {name} from there?"
+    if not permission.yes and permission.confirm is not None and permission.confirm(question):
+        return
+    message = f"{name}: this address is known from a project's record alone"
+    hint = f"If you know it, `{command}` fetches it. Nothing was fetched or written."
+    raise HookctlError("consent_needed", message, path=address, hint=hint, exit_code=USAGE)

@@ -13,7 +13,7 @@ from hookctl.ledger import disabled as book
 from hookctl.ledger.disabled import NAME, SWITCH, DisabledHook
 from hookctl.planner.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
-from hookctl.survey import ids
+from hookctl.survey import listing
 from hookctl.survey.listing import list_hooks
 from hookctl.survey.model import DISABLED, Hook, HookFile, Obstacle, Unreadable
 from hookctl.system.folders import Folders
@@ -114,9 +114,9 @@ def find_disabled(
     listed = [one for one in known if not one.is_values]
     hooks = list_hooks(_hook_of(one) for one in listed)
     try:
-        found = ids.find(hooks, text)
+        found = listing.find(hooks, text)
     except HookctlError:  # a number of a repeat counts those that are not disabled, too
-        found = ids.find(hooks, text.partition("#")[0])
+        found = listing.find(hooks, text.partition("#")[0])
     chosen = [one for one, hook in zip(listed, hooks, strict=True) if hook in found]
     places = {(one.file, one.pack) for one in chosen if one.name}
     return [*chosen, *(one for one in known if one.is_values and (one.file, one.pack) in places)]

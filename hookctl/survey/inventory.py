@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.model import Record
+from hookctl.packs.runner import find_event
+from hookctl.receipts.reading import HookName, Runs, read_runs
 from hookctl.survey.disabled import read_disabled
 from hookctl.survey.gathering import Reading, read_settings
 from hookctl.survey.listing import list_hooks
@@ -17,7 +19,6 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Unreadable
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
-from hookctl.survey.receipts import with_receipts
 from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
@@ -102,3 +103,30 @@ def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
 
 def _is_read_by(hook: Hook, wanted: Container[str]) -> bool:
     return hook.host in wanted or any(agent.host in wanted for agent in hook.within.readers)
+
+
+_NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
+
+
+def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
+    """The hooks, each with the runs that its receipts tell of.
+
+    `state` is the state folder and `project` the hash of the project: a hook of the project's own
+    files has no runs elsewhere.
+    """
+    hooks = list(hooks)
+    everywhere = read_runs(state)
+    has_nearby = any(hook.scope in _NEARBY for hook in hooks)
+    nearby = read_runs(state, project) if has_nearby else {}
+    counted = []
+    for hook in hooks:
+        runs = nearby if hook.scope in _NEARBY else everywhere
+        counted.append(hook._replace(receipts=_find_runs(hook, runs)))
+    return counted
+
+
+def _find_runs(hook: Hook, runs: Mapping[HookName, Runs]) -> Runs:
+    """The runs of one hook, which have its PACK/ID."""
+    if not hook.own_id:
+        return Runs()
+    return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id), Runs())

@@ -22,7 +22,7 @@ from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ledger.disabled import DisabledHook
-    from hookctl.receipts.model import HookName, Runs
+    from hookctl.receipts.reading import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
 

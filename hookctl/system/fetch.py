@@ -19,11 +19,11 @@ from typing import NamedTuple
 from hookctl.errors import HookctlError
 from hookctl.model import LIMIT
 from hookctl.system import owners
+from hookctl.system.files import folder_in
 from hookctl.system.folders import Folders
 from hookctl.system.git_address import Address, is_commit
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
-from hookctl.system.temporary import folder_in
 
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import stat
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import LIMIT
+from hookctl.system import owners
 
 try:  # hashlib loads OpenSSL, which takes longer than any of our modules
     from _sha256 import sha256  # up to Python 3.11
@@ -476,3 +478,34 @@ def _is_over(pid: int) -> bool:
     except (OSError, OverflowError):
         return False
     return pid == os.getpid()
+
+
+@contextlib.contextmanager
+def private_folder(purpose: str, state: str) -> Iterator[str]:
+    """A new private folder of the caller, removed at the end with its content.
+
+    It lies in the system's folder for temporary files, or in the state folder where another user
+    could change that one: who may write a folder without the sticky bit can rename any file in it,
+    TMPDIR may name such a folder, and some containers have such a /tmp.
+    """
+    place = state
+    with contextlib.suppress(FileNotFoundError):  # no folder for temporary files at all
+        usual = os.path.abspath(tempfile.gettempdir())
+        if not owners.find_fault(usual):
+            place = usual
+    with folder_in(place, f"hookctl-{purpose}-") as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def folder_in(place: str, prefix: str) -> Iterator[str]:
+    """The same in this folder; refuses it where another user could change it (`unsafe_path`)."""
+    owners.require_safe(place)
+    try:
+        if not os.path.isdir(place):
+            make_folders(place, PRIVATE)
+        folder = tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise cannot_write(place, error) from None
+    with folder as path:
+        yield path

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from hookctl.errors import HookctlError
 from hookctl.model import IgnoreRule
 from hookctl.system import files
+from hookctl.system.files import private_folder
 from hookctl.system.project import safe_path, upwards
-from hookctl.system.temporary import private_folder
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
 

@@ -16,9 +16,9 @@ from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
 from hookctl.system import files, interpreter
+from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK
-from hookctl.system.temporary import private_folder
 
 _PAUSE = 2.0  # seconds before each step at a terminal
 _LIMIT = 2

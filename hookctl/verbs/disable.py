@@ -18,8 +18,8 @@ from hookctl.planner.disable import plan_disable
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, top, variant_of_record
-from hookctl.survey.ids import find
 from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.listing import find
 from hookctl.survey.model import DISABLED, OFF, Hook
 from hookctl.survey.plugin_tables import read_table
 from hookctl.system import project

@@ -20,8 +20,8 @@ from hookctl.planner.plan import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.survey.disabled import find_disabled, read_disabled
-from hookctl.survey.ids import find
 from hookctl.survey.inventory import take_inventory
+from hookctl.survey.listing import find
 from hookctl.survey.model import RUNS, Hook
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import load_hosts

@@ -11,10 +11,9 @@ from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls, model
 from hookctl.firing.calls import Asked, Place, find_event
-from hookctl.firing.choosing import Chosen, choose
+from hookctl.firing.choosing import Chosen, choose, choose_of_pack
 from hookctl.firing.model import Call, Fired, Shot, Verdict, Volley
 from hookctl.firing.shooting import Stand
-from hookctl.firing.trying import choose_of_pack
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
@@ -24,14 +23,14 @@ from hookctl.packs.choices import Permission
 from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.settings import effective
-from hookctl.survey import ids
+from hookctl.survey import listing
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook
 from hookctl.survey.records import read_records
+from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.project import look, require_own
-from hookctl.system.temporary import private_folder
 from hookctl.verbs.choosing import in_project, load_hosts, permission
 from hookctl.verbs.hooks import BEHIND_ID
 from hookctl.verbs.pack import load_pack
@@ -156,7 +155,7 @@ def _aim(
     asked, aimed, skipped = request.asked, [], []
     inventory = None if request.pack else take_inventory(machine.folders, request.hosts)
     known = inventory.hooks if inventory else ()
-    named = tuple(hook for name in request.ids for hook in ids.find(known, name))
+    named = tuple(hook for name in request.ids for hook in listing.find(known, name))
     looked_at = request.hosts or (inventory and inventory.hosts) or map(hosts.load, hosts.names())
     looked_at = list(looked_at)
     calls.require_question(looked_at, asked)

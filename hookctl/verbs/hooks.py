@@ -14,8 +14,19 @@ from hookctl.hosts import readers
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line, Result
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, fix, place, tilde, tildes
-from hookctl.output.runs import show_ms
+from hookctl.output.lines import (
+    ERROR,
+    OK,
+    SKIP,
+    WARN,
+    amount,
+    cut,
+    fix,
+    place,
+    show_ms,
+    tilde,
+    tildes,
+)
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
 from hookctl.survey.inventory import Inventory, take_inventory

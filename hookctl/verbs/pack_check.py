@@ -18,8 +18,8 @@ from hookctl.packs.shortfalls import possible_answers
 from hookctl.packs.trial import Bench, every_host
 from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
 from hookctl.survey.scripts import Script, called_program, find_scripts
+from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
-from hookctl.system.temporary import private_folder
 
 _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
+from hookctl.firing.choosing import list_shots
 from hookctl.firing.model import Call
 from hookctl.firing.shooting import Stand
-from hookctl.firing.trying import list_shots
 from hookctl.hosts import Host
 from hookctl.model import Line, Result
 from hookctl.packs.cases import Case, load_cases
@@ -21,9 +21,9 @@ from hookctl.packs.native import native_payload
 from hookctl.packs.protocol import SHORT, native_event
 from hookctl.packs.trial import Bench, every_host
 from hookctl.report import progress
+from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
-from hookctl.system.temporary import private_folder
 
 # What stands for an outcome on a host that has no form for it.
 _INSTEAD = {

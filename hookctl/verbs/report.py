@@ -21,10 +21,8 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import by_look, masked_text, plain
 from hookctl.model import Result
-from hookctl.output.lines import amount, place, tilde
-from hookctl.output.runs import show_ms
-from hookctl.receipts.model import HookName, Runs
-from hookctl.receipts.reading import read_runs
+from hookctl.output.lines import amount, place, show_ms, tilde
+from hookctl.receipts.reading import HookName, Runs, read_runs
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.model import RUNS, WANTED, Hook
 from hookctl.system import files

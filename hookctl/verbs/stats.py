@@ -13,10 +13,8 @@ from hookctl import clock, events
 from hookctl.errors import usage_error
 from hookctl.events import Kind
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount, labelled, table, tilde
-from hookctl.output.runs import list_runs
-from hookctl.receipts.model import HookName, Runs
-from hookctl.receipts.reading import read_runs
+from hookctl.output.lines import amount, labelled, list_runs, table, tilde
+from hookctl.receipts.reading import HookName, Runs, read_runs
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, state_folder
 

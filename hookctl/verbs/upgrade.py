@@ -123,11 +123,11 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
             continue
         try:
             if item.source.startswith(GIT):
-                from hookctl.planner import addresses  # late: few packs come from git
+                from hookctl.planner import consent  # late: few packs come from git
 
                 command = f"{program()} upgrade {item.name} --yes"
                 is_named = request.pack == item.name
-                addresses.require_agreement(
+                consent.require_agreement(
                     item.name, item.source, records, permission, command, is_named=is_named
                 )
             pack, review = _load(sources.folders, item), None
