@@ -159,7 +159,7 @@ def test_files_are_replaced_in_one_place_only() -> None:
     # A journal goes with its pending bytes, a recovery drops the programs of a pack that is registered nowhere,
     # run_files the marks of a run, a stage those of its project.
     removing = {"os.unlink", "os.rmdir"}
-    allowed = {"system.files": WRITING, "system.backups": removing, "run.journal": removing}
+    allowed = {"system.files": WRITING, "system.backups": removing, "run.execute": removing}
     # A package comes and goes by one rename; see system.packages.
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"system.fetch": {"shutil.rmtree"}}  # what a fetch that was killed has left in the cache

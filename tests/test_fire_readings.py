@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.firing.calls import find_event, is_meant
-from hookctl.firing.model import Call, Ran, Reading
+from hookctl.firing.calls import Call, Ran, Reading, find_event, is_meant
 from hookctl.firing.reading import judge, read_answer
 
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid", "hermes")

@@ -13,7 +13,7 @@ from hookctl import engine
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.model import Claim, Entry, PackRecord, Record
-from hookctl.run.journal import read_journal
+from hookctl.run.execute import read_journal
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put

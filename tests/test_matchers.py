@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from hookctl import hosts
-from hookctl.firing.calls import is_meant
-from hookctl.firing.model import Call
+from hookctl.firing.calls import Call, is_meant
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
 

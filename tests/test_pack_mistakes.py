@@ -8,8 +8,8 @@ import pytest
 
 from hookctl import hosts
 from hookctl.errors import HookctlError
+from hookctl.packs.listing import is_risky
 from hookctl.packs.pack import load_file
-from hookctl.packs.risks import is_risky
 from tests.conftest import put
 
 HEAD = '[pack]\nname = "bell"\nversion = "1"\n'

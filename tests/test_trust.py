@@ -9,7 +9,7 @@ import pytest
 
 from hookctl.documents.yaml import YamlDocument
 from hookctl.run import recover
-from hookctl.run.journal import Journal, Step, write_journal
+from hookctl.run.execute import Journal, Step, write_journal
 from hookctl.system import files, folders
 from tests.approving import approve
 from tests.conftest import Hookctl, put

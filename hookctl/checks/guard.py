@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from hookctl.checks import limits, self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
-from hookctl.checks.file import File
+from hookctl.checks.file import CHANGED, MISSING, File, ProgramFault, find_pack_fault
 from hookctl.checks.host import stops_of
-from hookctl.checks.programs import CHANGED, MISSING, ProgramFault, find_pack_fault
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.masking import masked

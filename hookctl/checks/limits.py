@@ -24,7 +24,7 @@ from hookctl.packs.guard_options import (
     value_in_effect,
     whole_number,
 )
-from hookctl.packs.risks import loads_code
+from hookctl.packs.listing import loads_code
 from hookctl.settings import effective
 from hookctl.system import project
 

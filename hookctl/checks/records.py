@@ -13,7 +13,7 @@ from hookctl.errors import HookctlError
 from hookctl.model import Current, Entry, Hooks, Record
 from hookctl.packs.choices import settings_from
 from hookctl.planner.sources import read_document
-from hookctl.run.journal import read_journal
+from hookctl.run.execute import read_journal
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.survey.records import RecordFacts
 from hookctl.system.folders import Folders

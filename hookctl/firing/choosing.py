@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
-from hookctl.firing.calls import Asked, Place, find_event, is_meant
-from hookctl.firing.model import Call, Shot
+from hookctl.firing.calls import Asked, Call, Place, Shot, find_event, is_meant
 from hookctl.hosts import Host, hook_id
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hookctl.firing.model import (
+from hookctl.firing.calls import (
     ALLOW,
     ASK,
     BLOCK,

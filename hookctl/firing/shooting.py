@@ -14,13 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
-from hookctl.firing.calls import SESSION
-from hookctl.firing.choosing import command_of
-from hookctl.firing.model import (
+from hookctl.firing.calls import (
     CHANGE,
     FAILED,
     NONE,
     NOT_RUN,
+    SESSION,
     TIMEOUT,
     Call,
     Fired,
@@ -29,6 +28,7 @@ from hookctl.firing.model import (
     Shot,
     Volley,
 )
+from hookctl.firing.choosing import command_of
 from hookctl.firing.reading import is_serial, judge, object_in, read_answer
 from hookctl.hosts import Host, loading
 from hookctl.hosts.shapes import split_words

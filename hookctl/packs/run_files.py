@@ -22,7 +22,6 @@ from hookctl.events import read_object
 from hookctl.ledger import store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
-from hookctl.packs import supervised
 from hookctl.packs.choices import PRESETS
 from hookctl.packs.guard_options import confine, read_settings, variables_of
 from hookctl.settings.targets import top
@@ -375,8 +374,8 @@ def begin(run_files: RunFiles, end: float) -> None:
         refuse_links(run_files, path)
         clear(path)
     forget_stillness(run_files)
-    if supervised.read_respawns(run_files.state):  # the agent of the run before may still live
-        supervised.note(run_files.state, 0)
+    if read_respawns(run_files.state):  # the agent of the run before may still live
+        note(run_files.state, 0)
     files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
 
 
@@ -431,3 +430,66 @@ def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:
 def forget_stillness(run_files: RunFiles) -> None:
     """Measure anew from now on."""
     clear(os.path.join(run_files.state, _UNMOVED))
+
+
+BREADCRUMB = "RESPAWN_REQUESTED"
+_NAME = "supervised"
+
+
+@contextlib.contextmanager
+def locked(path: str, seconds: float, message: str, hint: str, code: str) -> Iterator[None]:
+    """Hold a lock of the guard's; an error where another process has it for so long."""
+    files.make_folders(os.path.dirname(path), files.PRIVATE)
+    try:
+        handle = guard_module("state").lock(path, seconds)
+    except BlockingIOError:
+        raise HookctlError(code, message, path=path, hint=hint, exit_code=FAILED) from None
+    except OSError as error:
+        raise files.cannot_write(path, error) from None
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def alone(state: str) -> Iterator[None]:
+    """Be the only supervisor of the project; `supervised` where another one, or its agent, lives.
+
+    A kill leaves no lock behind. The agent that a killed supervisor started may live on.
+    """
+    path, code = os.path.join(state, f"{_NAME}.lock"), "supervised"
+    hint = "Wait until it ends, or `hookctl run stop` and end it."
+    with locked(path, 0, "another supervisor of this project is running", hint, code):
+        process = str(_read(state).get("process", ""))
+        if guard_module("work").is_gone(process) is False:
+            pid = process.partition(" ")[0]
+            message = f"the agent of a supervisor that was ended still runs: {pid}"
+            raise HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
+        yield
+
+
+def find_crumb(state: str) -> int:
+    """When the breadcrumb was written, in nanoseconds; 0 if there is none."""
+    try:
+        return os.lstat(os.path.join(state, BREADCRUMB)).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def note(state: str, respawns: int, pid: int = 0) -> None:
+    """Write down how often the agent was started again, and which process it is now."""
+    record = {**_read(state), "respawns": respawns}
+    if pid:
+        record["process"] = guard_module("work").describe_process(str(pid))
+    files.write_own(os.path.join(state, _NAME), json.dumps(record).encode())
+
+
+def read_respawns(state: str) -> int:
+    """How often a supervisor started its agent again in this run; 0 if there was none."""
+    respawns = _read(state).get("respawns")
+    return respawns if type(respawns) is int else 0
+
+
+def _read(state: str) -> dict[str, Any]:
+    return read_object(os.path.join(state, _NAME))

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.packs import run_files as work_files
-from hookctl.packs import supervised
 from hookctl.packs.run_files import RunFiles
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -124,7 +123,7 @@ def locked(run_files: RunFiles) -> AbstractContextManager[None]:
     """Keep hooks and other commands from changing the claim; `lock_timeout` after some seconds."""
     path = os.path.join(run_files.state, "taken.lock")
     message = "another process holds the claim of this project"
-    return supervised.locked(path, _PATIENCE, message, "Try again.", "lock_timeout")
+    return work_files.locked(path, _PATIENCE, message, "Try again.", "lock_timeout")
 
 
 def _read_claim(run_files: RunFiles) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, Record
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
+from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import load_file
-from hookctl.packs.risks import risky_env
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import read_own
 from hookctl.planner.plan import Plan

@@ -8,8 +8,8 @@ from functools import partial
 
 from hookctl.model import Consent, PackRecord
 from hookctl.packs.choices import Choice
+from hookctl.packs.listing import risky_env
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
-from hookctl.packs.risks import risky_env
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.shortfalls import describe, possible_answers
 from hookctl.packs.wants import wants

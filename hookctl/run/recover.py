@@ -13,14 +13,15 @@ from hookctl.documents import Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.model import INTERRUPTED, Record
-from hookctl.run.execute import records_before, save_records
-from hookctl.run.journal import (
+from hookctl.run.execute import (
     Journal,
     Step,
     close_journal,
     read_journal,
     read_pending_bytes,
+    records_before,
     remove_pending_bytes,
+    save_records,
 )
 from hookctl.system import backups, files, packages
 from hookctl.system.files import Changed

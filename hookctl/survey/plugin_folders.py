@@ -9,8 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import Path, value_at
-from hookctl.survey.plugin_reader import PluginReader, printable
-from hookctl.survey.plugin_tables import Folders, Installed, PluginTable, Switch
+from hookctl.survey.plugin_reader import (
+    Folders,
+    Installed,
+    PluginReader,
+    PluginTable,
+    Switch,
+    printable,
+)
 
 _LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
 _MARKET_FILE = ".claude-plugin/marketplace.json"

@@ -12,13 +12,11 @@ from hookctl.hosts import Host, loading
 from hookctl.hosts.loading import Entry
 from hookctl.hosts.model import OtherAgent
 from hookctl.hosts.shapes import Shape
-from hookctl.survey.entries import list_hooks_of
-from hookctl.survey.gathering import find_waiting
+from hookctl.survey.gathering import find_waiting, list_hooks_of
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import IGNORED, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_folders import Plugin, find_first
-from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, is_inside
-from hookctl.survey.plugin_tables import PluginTable
+from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, PluginTable, is_inside
 
 _MOST_HANDLERS = 500  # of one file
 

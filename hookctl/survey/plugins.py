@@ -20,8 +20,14 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.model import HIDDEN, MODULE, OFF, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_folders import PluginFinder
 from hookctl.survey.plugin_hooks import HookFinder
-from hookctl.survey.plugin_reader import MOST_FOLDERS, PluginReader, printable
-from hookctl.survey.plugin_tables import Packages, PluginTable, read_table
+from hookctl.survey.plugin_reader import (
+    MOST_FOLDERS,
+    Packages,
+    PluginReader,
+    PluginTable,
+    printable,
+    read_table,
+)
 from hookctl.system.project import find_repository
 
 

@@ -16,7 +16,7 @@ from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, program, tilde
 from hookctl.output.plans import action_data
 from hookctl.packs.choices import Permission
-from hookctl.run.journal import read_journal
+from hookctl.run.execute import read_journal
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, known_scope, load_hosts

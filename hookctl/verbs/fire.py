@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
-from hookctl.firing import calls, model
-from hookctl.firing.calls import Asked, Place, find_event
+from hookctl.firing import calls
+from hookctl.firing.calls import Asked, Call, Fired, Place, Shot, Verdict, Volley, find_event
 from hookctl.firing.choosing import Chosen, choose, choose_of_pack
-from hookctl.firing.model import Call, Fired, Shot, Verdict, Volley
 from hookctl.firing.shooting import Stand
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
@@ -42,20 +41,20 @@ _LONGEST = 60  # characters of a command in its line
 _MOST = 20  # lines of an output that are shown
 _WIDEST = 300  # characters of a line of it
 _MARKS = {
-    model.FAILED: ERROR,
-    model.TIMEOUT: ERROR,
-    model.NOT_RUN: SKIP,
-    model.UNKNOWN: WARN,
-    model.DENY: WARN,
-    model.BLOCK: WARN,
+    calls.FAILED: ERROR,
+    calls.TIMEOUT: ERROR,
+    calls.NOT_RUN: SKIP,
+    calls.UNKNOWN: WARN,
+    calls.DENY: WARN,
+    calls.BLOCK: WARN,
 }
 _WOULD = {
-    model.ALLOW: "would make the call, without asking anybody",
-    model.DENY: "would refuse the call",
-    model.ASK: "would ask the person",
-    model.CHANGE: "would go on with what the hook changed",
-    model.END: "would end the turn",
-    model.UNKNOWN: "may do anything",
+    calls.ALLOW: "would make the call, without asking anybody",
+    calls.DENY: "would refuse the call",
+    calls.ASK: "would ask the person",
+    calls.CHANGE: "would go on with what the hook changed",
+    calls.END: "would end the turn",
+    calls.UNKNOWN: "may do anything",
 }
 _BY_EVENT = {  # without an opinion of any hook, and where one blocks; by Claude Code's names
     "PreToolUse": ("would make the call", "would refuse the call"),
@@ -275,7 +274,7 @@ def _describe(volley: Volley) -> dict[str, Any]:
         hooks.append(
             {
                 "id": shot.hook.id,
-                "ms": None if shot.why_not or reading.outcome == model.NOT_RUN else ran.ms,
+                "ms": None if shot.why_not or reading.outcome == calls.NOT_RUN else ran.ms,
                 "status": ran.status,
                 "stdout": masked_text(ran.out),
                 "stderr": masked_text(ran.err),
@@ -303,7 +302,7 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
         yield Line("no hook is for this", indent=2)
     if not volley.fired or not all(each.shot.is_out for each in volley.fired):
         skipped = sum(bool(each.shot.why_not) for each in volley.fired)
-        is_fine = verdict.outcome in (model.NONE, model.ALLOW, model.CONTEXT, model.CHANGE)
+        is_fine = verdict.outcome in (calls.NONE, calls.ALLOW, calls.CONTEXT, calls.CHANGE)
         yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
     if volley.if_all is not None:
         yield Line(_describe_if_all(volley), WARN)
@@ -322,12 +321,12 @@ def _describe_verdict(call: Call, verdict: Verdict, skipped: int = 0) -> str:
     """What the host would do, and why; with how many hooks were not run."""
     event = "Stop" if call.protocol == "SubagentStop" else call.protocol
     would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
-    if verdict.outcome == model.BLOCK or (verdict.outcome == model.CONTEXT and event == "Stop"):
+    if verdict.outcome == calls.BLOCK or (verdict.outcome == calls.CONTEXT and event == "Stop"):
         would = blocked
-    elif verdict.outcome == model.CONTEXT:
+    elif verdict.outcome == calls.CONTEXT:
         would += ", and tell the model more"
     text = f"{call.host.title} {_WOULD.get(verdict.outcome, would)}"
-    if verdict.outcome == model.END and verdict.refuses and call.protocol == "PreToolUse":
+    if verdict.outcome == calls.END and verdict.refuses and call.protocol == "PreToolUse":
         text += " and not make the call"
     if skipped:
         text += f" ({amount(skipped, 'hook')} not run)"
@@ -342,7 +341,7 @@ def _lines_of(fired: Fired) -> Iterator[Line]:
     label = OwnText(shorten(shot.hook.id))
     name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
     yield Line(name, mark, indent=2, label=label, path=where)
-    if reading.outcome == model.NOT_RUN:
+    if reading.outcome == calls.NOT_RUN:
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
     if shot.note:
@@ -352,11 +351,11 @@ def _lines_of(fired: Fired) -> Iterator[Line]:
         text += f"exit status {ran.status}, "
     text += f"outcome {reading.outcome}"
     detail = reading.reason
-    if reading.outcome == model.CHANGE:
+    if reading.outcome == calls.CHANGE:
         detail = json.dumps(reading.change, ensure_ascii=False)
-    elif reading.outcome == model.CONTEXT:
+    elif reading.outcome == calls.CONTEXT:
         detail = reading.context
-    elif reading.outcome in (model.BLOCK, model.DENY) and ran.out + ran.err:
+    elif reading.outcome in (calls.BLOCK, calls.DENY) and ran.out + ran.err:
         detail = ""  # it stands in the output below, and at the end
     text += f": {cut(masked_text(detail), _WIDEST)}" if detail else ""
     yield Line(text, indent=BEHIND_ID)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
+from hookctl.firing.calls import Call
 from hookctl.firing.choosing import list_shots
-from hookctl.firing.model import Call
 from hookctl.firing.shooting import Stand
 from hookctl.hosts import Host
 from hookctl.model import Line, Result

@@ -18,10 +18,9 @@ from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut
 from hookctl.packs import run_files as work_files
-from hookctl.packs import supervised, whose_work
+from hookctl.packs import whose_work
 from hookctl.packs.guard import cost_of_run
-from hookctl.packs.run_files import RunFiles
-from hookctl.packs.supervised import BREADCRUMB
+from hookctl.packs.run_files import BREADCRUMB, RunFiles
 from hookctl.packs.whose_work import NOBODY, Caller, Work
 from hookctl.settings.effective import STOP
 from hookctl.system import files
@@ -330,7 +329,7 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
         "active_seconds": seconds_left,
         "blocks": blocks,
         "depth": depth,
-        "respawns": supervised.read_respawns(run_files.state),
+        "respawns": work_files.read_respawns(run_files.state),
         "ages": ages,
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
-from hookctl.checks import effect, programs
+from hookctl.checks import effect, file
 from hookctl.checks.file import read_config
 from hookctl.checks.records import state_of_block
 from hookctl.errors import HookctlError
@@ -186,11 +186,11 @@ def _describe_file(
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    fault = programs.find_fault(machine, target, current.elements)
-    if fault and fault.code != programs.OLD:
+    fault = file.find_fault(machine, target, current.elements)
+    if fault and fault.code != file.OLD:
         state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
         shown["program"] = f"{tilde(fault.path)} is {state}"
-        shown["keeps_at_work"] = False if fault.code == programs.MISSING else None
+        shown["keeps_at_work"] = False if fault.code == file.MISSING else None
     elif settings:
         config = read_config(record.packs[GUARD].config, machine.reader.snapshot)
         own = [source for source in sources if source.path == path]

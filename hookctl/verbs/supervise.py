@@ -12,7 +12,7 @@ from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount
 from hookctl.packs import run_files as work_files
-from hookctl.packs import supervised, whose_work
+from hookctl.packs import whose_work
 from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
@@ -50,7 +50,7 @@ def supervise(
         raise usage_error("which command?", hint)
     _require_program(command[0])
     run_files = work_files.find(folders, work_files.find_project(folders, project))
-    with supervised.alone(run_files.state):
+    with work_files.alone(run_files.state):
         end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
         until = clock.local(end)
@@ -75,7 +75,7 @@ def _run(
 ) -> Result:
     respawns, last_failure = 0, float("-inf")
     while True:
-        old = supervised.find_crumb(run_files.state)
+        old = work_files.find_crumb(run_files.state)
         ended = _run_once(run_files, command, guardian, respawns)
         has_failed_twice = False
         if ended.status not in _WILLED:
@@ -108,7 +108,7 @@ def _run_once(
     """Run the child to its end, and note its process."""
 
     def started(pid: int) -> None:
-        supervised.note(run_files.state, respawns, pid)
+        work_files.note(run_files.state, respawns, pid)
 
     try:
         return guardian.run(command, started)
@@ -133,7 +133,7 @@ def _why_not(
         return "it was interrupted"
     if not work_files.is_armed(run_files):
         return "the run has ended"
-    if supervised.find_crumb(run_files.state) not in (0, old):
+    if work_files.find_crumb(run_files.state) not in (0, old):
         return ""  # the guard kept this agent going until then
     if ended.status in _WILLED:
         return "it ended by itself"

@@ -14,7 +14,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import committed, store
 from hookctl.masking import masked_text
 from hookctl.packs import pack
-from hookctl.run.journal import read_journal
+from hookctl.run.execute import read_journal
 from hookctl.system import folders
 from tests.frozen_records import KEPT, parsed
 from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook
