@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import glob
 import json
 import os
@@ -239,6 +238,8 @@ def lock_held(path: str) -> Iterator[None]:
 
 def _try_lock(file: int) -> bool:
     """Take the lock of a file; False while a hook holds it. No lock is possible: True, go on."""
+    import fcntl  # late: Windows has none
+
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
