@@ -165,7 +165,7 @@ def test_files_are_replaced_in_one_place_only() -> None:
     allowed |= {"system.fetch": {"shutil.rmtree"}}  # what a fetch that was killed has left in the cache
     allowed |= {"planner.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
     allowed |= {"run.recover": {"os.unlink"}, "packs.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
-    allowed |= {"packs.trial": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own
+    allowed |= {"packs.cases": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own
     allowed |= {"firing.shooting": {"os.unlink", "shutil.copyfile"}}  # likewise
     for name, path in modules().items():
         assert calls(path) & WRITING <= allowed.get(name, set()), name

@@ -14,8 +14,8 @@ from hookctl.firing.calls import Asked, Call, Place, Shot, find_event, is_meant
 from hookctl.hosts import Host, hook_id
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
+from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
-from hookctl.packs.trial import Bench
 from hookctl.settings.targets import GUARD
 from hookctl.survey.inventory import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile

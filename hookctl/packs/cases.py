@@ -6,15 +6,22 @@ import glob
 import json
 import os
 import tomllib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from hookctl import hosts
 from hookctl.errors import HookctlError, nearest
-from hookctl.hosts import names
-from hookctl.packs.model import PackHook
+from hookctl.hosts import Host, names
+from hookctl.model import Wanted
+from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.programs import load_programs
 from hookctl.packs.protocol import EVENTS, SHORT
-from hookctl.packs.shortfalls import declared_answers, possible_answers
+from hookctl.packs.runner import find_programs, hosts_file
+from hookctl.packs.shortfalls import Note, declared_answers, possible_answers
+from hookctl.packs.wants import wants
+from hookctl.settings.targets import Target
 from hookctl.system import files
+from hookctl.system.packages import PACKS, TABLE
 
 OUTCOMES = (
     "none", "allow", "deny", "ask", "block", "change", "context", "end", "failed", "timeout",
@@ -119,3 +126,42 @@ def cases_of(hook: PackHook, cases: Collection[Case]) -> list[Case]:
     """The cases that ask a hook."""
     event = EVENTS.get(hook.event)
     return [case for case in cases if case.event == event and case.hook in ("", hook.id)]
+
+
+LONGEST = 60  # seconds beyond a hook's own limit
+
+
+class Bench:
+    """A private folder with a pack's files, the runner and a project."""
+
+    def __init__(self, top: str, pack: Pack, python: str) -> None:
+        self.top, self.pack, self.python = top, pack, python
+        self.state = os.path.join(top, "state")
+        self.project = os.path.join(top, "project")
+        self.data = os.path.join(top, "data")
+        self.files = os.path.join(self.data, PACKS, pack.name, "files")
+        os.makedirs(os.path.join(self.project, ".git"))
+        contents = {name: data for name, (data, _) in pack.contents.items()}
+        programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
+        files.write_tree(self.data, load_programs().all, files.PRIVATE)
+        files.write_tree(self.files, contents, files.PRIVATE, programs)
+
+    def look_at(
+        self, host: Host, answers_of: Callable[[PackHook], Collection[str]] = possible_answers
+    ) -> tuple[list[Wanted], list[Note]]:
+        """The pack's hooks as they would be registered, and what the host lacks."""
+        target = Target(host, "user", os.path.join(self.top, "settings"))
+        programs = find_programs(target, self.files, self.data, self.python)
+        wanted, notes = wants(self.pack, host, programs, answers_of)
+        return [want for want in wanted if want.kind == "element"], notes
+
+    def lay_table(self, host: Host) -> None:
+        """Write what the runner has to know of a host."""
+        table = hosts_file({host.name: [self.pack.name]}, self.state)
+        files.write_own(os.path.join(self.data, TABLE), table)
+
+
+def every_host(names: tuple[str, ...]) -> list[Host]:
+    """The named hosts, or all that have answers to the runner."""
+    chosen = dict.fromkeys(names) or hosts.names()
+    return [hosts.load(name) for name in chosen]

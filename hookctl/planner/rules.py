@@ -16,7 +16,7 @@ from hookctl.ledger import store
 from hookctl.ledger.store import Records, rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.packs.choices import Choice, Settings, settings_from
-from hookctl.packs.guard_rules import write_rules
+from hookctl.packs.guard import write_rules
 from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.planner.records import make_draft

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from hookctl import clock, engine, errors, hosts, report
-from hookctl.checks import effect, file
-from hookctl.checks.file import read_config
+from hookctl.checks import file
+from hookctl.checks.file import NOT_THERE, Configuration, read_config
 from hookctl.checks.records import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -19,8 +20,9 @@ from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.plans import event_of
-from hookctl.packs import whose_work, wrapping
+from hookctl.packs import guard_options, whose_work, wrapping
 from hookctl.packs.choices import Settings, options_of, settings_from
+from hookctl.packs.guard import ARMED_CEILING
 from hookctl.packs.run_files import find as find_run_files
 from hookctl.planner import fixes
 from hookctl.planner.run import name_pending
@@ -31,7 +33,7 @@ from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.survey.disabled import DisabledHooks, read_disabled
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import DISABLED, Hook, Obstacle
+from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
@@ -196,7 +198,7 @@ def _describe_file(
         own = [source for source in sources if source.path == path]
         reaching = own if own and host.env_field else sources
         hooks = [hook for hook in ours if hook.owner == GUARD]
-        shown["guard"], shown["keeps_at_work"] = effect.describe_guard(
+        shown["guard"], shown["keeps_at_work"] = describe_guard(
             host, settings, config, reaching, hooks
         )
     return shown
@@ -407,3 +409,55 @@ def _entry_line(entry: dict[str, Any]) -> Line:
 def _with_remarks(text: str, *remarks: str) -> str:
     said = ", ".join(filter(None, remarks))
     return f"{text}: {said}" if said else text
+
+
+def describe_guard(
+    host: Host,
+    settings: Settings,
+    config: Configuration,
+    sources: Sequence[Source],
+    hooks: Sequence[Hook],
+) -> tuple[str, bool]:
+    """What the guard does with its hooks in a file, and whether it keeps an agent at its work.
+
+    `sources` are the files whose variables reach it.
+    """
+    variables = effective.variables(sources)
+    options = guard_options.read_settings(config.value, variables)
+    off = [
+        f"{name}={value}"
+        for name, value in variables.items()
+        if guard_options.switches_off(name, value)
+    ]
+    reason, mode = "", options.mode
+    if hooks and all(hook.state != RUNS for hook in hooks):
+        reason = hooks[0].reason
+    elif not (settings.events or hooks):
+        reason = "its mode is off"
+    elif not hooks:
+        reason = "its hook is not registered"
+    elif off and settings.events:
+        reason = f"{off[0]} in the settings' env"
+    elif config.error and config.error.code != NOT_THERE and settings.events:
+        reason = "its files cannot be read"
+    elif mode == "off" and not options.dispatch_tools and settings.events:
+        reason = "its configuration says mode off"
+    if reason:
+        return f"does nothing: {reason}", False
+    if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
+        return "", False
+    if mode not in ("breaker", "keepalive"):
+        return f"mode {mode}", False
+    if not host.dialect.block:
+        return f"{mode}, only watches", False
+    blocks = _count_blocks(mode, options, int(effective.blocks(host, sources, {})))
+    return f"{mode}, blocks at most {blocks}", True
+
+
+def _count_blocks(mode: str, options: SimpleNamespace, cap: int) -> int:
+    """How many stops without progress the guard blocks; 0 or less is no cap."""
+    bounds = [cap] if cap > 0 else []
+    own = options.keepalive_cap if mode == "keepalive" else options.max_stop_blocks
+    is_last_free = mode == "breaker" and options.count == "attempts"
+    bounds += [own - is_last_free] if own > 0 else []
+    return min([*bounds, ARMED_CEILING if mode == "keepalive" else max(1, options.ceiling)])

@@ -7,7 +7,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.packs.choices import Settings
-from hookctl.packs.guard_rules import write_rules
+from hookctl.packs.guard import write_rules
 
 from .acceptance import CASES, Case
 from .clients import Client
