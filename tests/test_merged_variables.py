@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,7 @@ from hookctl import hosts
 from hookctl.hosts import settings_path
 from tests.conftest import Hookctl, put
 
-WITH_VARIABLES = [
-    name for name in hosts.names() if hosts.load(name).env_path or hosts.load(name).env_field
-]  # fmt: skip
+WITH_VARIABLES = [name for name in hosts.names() if hosts.load(name).env_path]
 
 
 class Two:
@@ -86,3 +85,25 @@ def test_without_a_rule_in_common_it_is_a_conflict(two: Two, other: str) -> None
     assert two.install("two", other, "--force") == 0
     assert "7" in two.values("LEVEL")
     assert two.install("two", other) == 0, "what was forced is settled"
+
+
+def test_in_a_clone_the_hooks_of_a_pack_that_somebody_else_installed_stay(isolated: Path, hookctl: Hookctl) -> None:
+    """What a committed ledger says of them is not trusted."""
+    two = Two(isolated, hookctl, "copilot")
+    here = ("--scope", "project", "--project", str(isolated))
+    assert two.install("one", level(3), *here) == 0
+    (two.settings,) = isolated.rglob("*hookctl*.json") or [two.settings]
+    shutil.rmtree(isolated / "state")
+    assert two.install("two", level(7), *here) == 0
+    assert two.values("LEVEL") == {"3", "7"}
+
+
+def test_equal_values_are_no_conflict(two: Two) -> None:
+    assert two.install("one", 'LEVEL = "3"') == 0
+    assert two.install("two", level(3)) == 0
+
+
+def test_status_shows_the_values(two: Two) -> None:
+    assert two.install("one", level(3)) == 0
+    assert two.install("two", level(7)) == 0
+    assert "LEVEL=7" in two.hookctl("status", "--verbose").out

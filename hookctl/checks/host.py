@@ -362,6 +362,12 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
 def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission = here.host.permission
+    for source in here.sources:
+        for above in permission.against:
+            for rule in permission.rules_in(source.document, above)[:1]:
+                why, fix = f"{rule} in {'.'.join(above)} keeps it from that", "Remove that rule."
+                yield here.find("must_ask", source.path, why=why, fix=fix)
+                return
     *setting, free = permission.never_asks or ("",)
     for source in here.sources:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
@@ -369,4 +375,5 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
             return
     for file in here.files:
         if file.path == guard.hook.file and permission.path:
-            yield file.find("must_ask")
+            why, fix = "no rule allows `hookctl run`", f"`{file.install} --allow-run`."
+            yield file.find("must_ask", why=why, fix=fix)
