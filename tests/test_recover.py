@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from hookctl.run.recover import list_unwritten, recover
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from tests.conftest import Hookctl, put
+from tests.conftest import put
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 1, "b": "ours"}\n'
 
@@ -193,30 +192,6 @@ def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folder
     write_journal(here, Journal((step,), {str(path): made}, ()))
     recover(here)
     assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})
-
-
-@pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("command", [("uninstall", "--all", "--yes"), ("doctor", "--fix")])
-def test_programs_that_nobody_registered_go(
-    hookctl: Hookctl, isolated: Path, scope: str, command: tuple[str, ...]
-) -> None:
-    folder = Path.cwd() if scope == "project" else Path.home()
-    settings = put(folder / ".claude/settings.json", "{}\n")
-    killed = (
-        "import os, signal, sys\nfrom hookctl.system import files\nreplace = files.replace\n"
-        "def replace_or_die(old, data, **more):\n"
-        "    if old.path.endswith('.claude/settings.json'): os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return replace(old, data, **more)\n"
-        "files.replace = replace_or_die\nfrom hookctl.__main__ import run\n"
-        f"run(['install', '--host', 'claude', '--scope', {scope!r}])\n"
-    )
-    assert subprocess.run([sys.executable, "-c", killed], check=False, capture_output=True).returncode == -9
-    put(settings, '{"model": "mine"}\n')
-    hookctl(*command)
-    data = Path(os.environ["HOOKCTL_DATA_DIR"])
-    assert not list(data.rglob("hook.py"))
-    assert not list(Path.cwd().rglob("hook.py"))
-    assert settings.read_text() == '{"model": "mine"}\n'
 
 
 def test_a_file_that_was_torn_is_named_and_the_others_go_back(

@@ -180,8 +180,8 @@ def judge_reading(file: File) -> Iterator[Finding]:
     if number:
         command = f"hookctl restore {shlex.quote(file.path)}"
         fix += (
-            f" Or `{command} --to {number}` restores the text from before hookctl's last "
-            "write, without what that wrote; `--list` shows all."
+            f" Or `{command} --to {number}` restores the text from before hookctl's "
+            f"{'last' if file.record else 'first'} write; `--list` shows all."
         )
     yield Finding(error.code, "error", message, file.host.name, file.path, fix)
 
@@ -193,6 +193,8 @@ def _find_last_backup(file: File) -> int:
     with contextlib.suppress(HookctlError, OSError):
         found = backups.read_backups(file.machine.folders, store.real_path(file.path))
         kept = backups.number_backups(found)
+        if file.record is None:  # the last write was an uninstall
+            return min(kept, default=0)
         # After an uninstall and a new install it is number 1, that before the first write.
         return max(kept, key=lambda number: kept[number].at, default=0)
     return 0
