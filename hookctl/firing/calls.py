@@ -117,13 +117,13 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     event, protocol = find_event(host, asked.event, asked.tool)
     if asked.payload is not None:
         payload = _parse(asked.payload)
-        return Call(host, event, protocol, payload, asked.payload, _tool_in(payload))
+        return Call(host, event, protocol, payload, asked.payload, tool_in(payload))
     is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
     payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
     if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
         mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
-    return Call(host, event, protocol, payload, data, _tool_in(payload))
+    return Call(host, event, protocol, payload, data, tool_in(payload))
 
 
 def make_calls(host: Host, asked: Asked, place: Place) -> list[Call]:
@@ -229,7 +229,7 @@ def _fill(value: Any, place: Place) -> Any:
     return value
 
 
-def _tool_in(payload: Mapping[str, Any]) -> str:
+def tool_in(payload: Mapping[str, Any]) -> str:
     """The tool's name in a payload."""
     nested = payload.get("toolCall")  # Antigravity
     values = [payload.get(name) for name in _TOOL_FIELDS]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
-from hookctl.firing.calls import Call
+from hookctl.firing.calls import Call, is_meant, tool_in
 from hookctl.firing.choosing import list_shots
 from hookctl.firing.shooting import Stand
 from hookctl.hosts import Host
@@ -83,10 +83,13 @@ def _play(
         fields = {"session_id": "trial", "cwd": bench.project, **case.fields}
         payload = native_payload(host, case.event, case.tool, case.input, fields)
         event, data = native_event(host, SHORT[case.event]), json.dumps(payload).encode()
-        shots = list_shots(bench, Call(host, event, case.event, payload, data))
+        call = Call(host, event, case.event, payload, data, tool_in(payload))
+        shots = list_shots(bench, call)
         meant = [shot for shot in shots if _is_meant(bench.pack, shot.hook.own_id, case)]
         trials = [_NOT_ASKED]
         for shot in meant:
+            if not is_meant(call, shot.hook.matcher or None):
+                continue
             ran, receipt = stand.ask(shot, environ)
             # An exit status that refuses has its reason on stderr.
             said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
