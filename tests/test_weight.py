@@ -16,8 +16,8 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (34_173, 25_500),
-    "statements of hookctl/": (23_899, 17_500),
+    "lines of hookctl/": (34_190, 25_500),
+    "statements of hookctl/": (23_917, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_232, 5_500),
     "lines of tests/": (56_002, 38_000),

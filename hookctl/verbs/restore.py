@@ -94,10 +94,11 @@ def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
 def _choose_backup(path: str, to: int, numbered: dict[int, Backup]) -> Backup:
     if to in numbered:
         return numbered[to]
-    hint = f"`hookctl restore {shlex.quote(path)} --list` shows them, `--to N` takes one."
+    hint = f"`hookctl restore {shlex.quote(path)} --list` shows what there is, `--to N` takes one."
     if to != _FIRST:
         raise usage_error(f"there is no backup {to}", hint, path)
     message = "there was no such file before hookctl was installed, so there is nothing to put back"
+    hint = f"`hookctl uninstall` takes out what is ours. {hint}"
     raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -159,12 +160,11 @@ def take_out(
     make_plan = partial(plan_uninstall, sources, leavings, loaded, projects, stops=stops)
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     problems += plan.unread
-    outcome = _describe_done(folders, request, plan)
+    remaining = [*_name_remaining(request, plan, records), *_name_away(folders, request)]
+    is_whole = not (problems or remaining)
+    outcome = _describe_done(folders, request, plan, is_whole=is_whole)
     result = plan_result(plan, outcome, dry_run=dry_run, diff=diff)
-    messages = [
-        *_name_remaining(request, plan, records),
-        *_name_disabled(folders, request, dry_run=dry_run),
-    ]
+    messages = [*remaining, *_name_disabled(folders, request, dry_run=dry_run)]
     error_list = tuple(problem.as_dict() for problem in problems)
     result = result._replace(messages=(*result.messages, *messages), errors=error_list)
     if plan.empty and problems:
@@ -250,7 +250,7 @@ def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
 # What is said.
 
 
-def _describe_done(folders: Folders, request: Request, plan: Plan) -> list[Line]:
+def _describe_done(folders: Folders, request: Request, plan: Plan, *, is_whole: bool) -> list[Line]:
     """What is removed, and the steps left to do by hand in shared projects."""
     titles: dict[str, None] = {}
     commits: dict[str, list[str]] = {}
@@ -261,7 +261,8 @@ def _describe_done(folders: Folders, request: Request, plan: Plan) -> list[Line]
         if target.shared:
             name = os.path.relpath(target.path, target.project)
             commits.setdefault(target.project, []).append(name)
-    text = f"{request.name or 'everything'} is uninstalled"
+    name = request.name or ("everything" if is_whole else "what could be reached")
+    text = f"{name} is uninstalled"
     if titles:
         text += f" for {', '.join(titles)}"
     lines = [Line(f"{text}. Backups of your settings stay in {tilde(folders.state)}.")]
@@ -289,6 +290,21 @@ def _name_remaining(
         listed = ", ".join(sorted(names))
         text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
         yield Message(text, "stays_installed", "info")
+
+
+def _name_away(folders: Folders, request: Request) -> Iterator[Message]:
+    """The projects and folders that are not there: what is installed in them stays on record."""
+    if not request.everywhere:
+        return
+    records, texts = store.load(folders), dict[str, str]()
+    for key, folder in store.away(folders, records).items():
+        text = f"{tilde(folder)} is not there, so what is installed in it stays on record"
+        if records[key].scope == "local":
+            command = f"hookctl uninstall --scope local --project {shlex.quote(folder)}"
+            texts[folder] = f"{text}; if it is gone for good: `{command}`"
+        texts.setdefault(folder, text)
+    for folder, text in texts.items():
+        yield Message(text, "project_away", path=folder)
 
 
 def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iterator[Message]:
