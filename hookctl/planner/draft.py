@@ -5,15 +5,19 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hookctl.documents import Document, formats
-from hookctl.hosts import other_layouts, shapes
+from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import (
     WRAP,
     Action,
+    AddHook,
     Change,
+    CloseGap,
     Conflict,
     Decision,
     DropHook,
@@ -71,9 +75,9 @@ class Draft:
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
-            from hookctl.planner import placeholders  # late: few hosts need any
+            from hookctl.planner import draft  # late: few hosts need any
 
-            self.placeholders = placeholders.still_in(self.host, document, record.gaps)
+            self.placeholders = draft.still_in(self.host, document, record.gaps)
         self.not_loaded = ""  # why the host loads nothing of the file
         self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
@@ -116,15 +120,15 @@ class Draft:
             decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
-            from hookctl.planner import placeholders  # late: few need it
+            from hookctl.planner import draft  # late: few need it
 
             known = self.placeholders
-            decision = placeholders.settle(self.host, before, decision, known, visible)
+            decision = draft.settle(self.host, before, decision, known, visible)
         self.entries = _join_entries(decision.entries, hidden, self.entries)
         if decision.edits:
             self.document = shapes.apply(self.host.shape, before, decision.edits)
             if self.host.shape.positions:
-                self.placeholders = placeholders.after(known, self.host, before, self.document)
+                self.placeholders = draft.after(known, self.host, before, self.document)
         self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
@@ -215,3 +219,62 @@ def _join_entries(
     names = [(entry.kind == "container", entry.id or entry.path) for entry in known]
     names = [*dict.fromkeys([*names, *entries])]
     return tuple(entries[name] for name in names if name in entries)
+
+
+def still_in(host: Host, document: Document, known: Iterable[Path]) -> tuple[Path, ...]:
+    """The known placeholders, by their arrays, without those that are not there any more."""
+    return tuple(sorted((Counter(known) & _count(host, document)).elements()))
+
+
+def after(known: Iterable[Path], host: Host, before: Document, after: Document) -> tuple[Path, ...]:
+    """Our placeholders after an edit, by their arrays: the known ones and those the edit made."""
+    remaining = _count(host, after)
+    ours = (Counter(known) + remaining - _count(host, before)) & remaining
+    return tuple(sorted(ours.elements()))
+
+
+def settle(
+    host: Host, document: Document, decision: Decision, known: Iterable[Path], have: Iterable[Entry]
+) -> Decision:
+    """The decision, with our placeholders filled by its hooks, or gone if nothing needs them."""
+    known = tuple(known)
+    edits = _fill(host, document, decision, known)
+    edited = shapes.apply(host.shape, document, edits)
+    # Those that the decision itself makes count too.
+    ours = Counter(after(known, host, document, edited))
+    actions = list(decision.actions)
+    for path, count in ours.items():
+        removable = min(count, shapes.gaps_at_the_end(edited, path))
+        edits += (CloseGap(path),) * removable
+        ours[path] -= removable
+        if removable:
+            reason = "our placeholder, with no hook after it"
+            actions.append(Action("remove", path, "placeholder", reason=reason))
+    entries = list(decision.entries)
+    for entry in have:
+        is_above = any(path[: len(entry.path)] == entry.path for path in +ours)
+        if entry.kind == "container" and is_above and entry not in entries:
+            entries.append(entry)
+    return decision._replace(edits=edits, entries=tuple(entries), actions=tuple(actions))
+
+
+def _fill(
+    host: Host, document: Document, decision: Decision, known: tuple[Path, ...]
+) -> tuple[Edit, ...]:
+    """The edits, in which new hooks go into our placeholders, the first ones first."""
+    groups = shapes.gaps(host.shape, document.value)
+    free: dict[Path, list[Path]] = {}
+    for path, count in Counter(known).items():
+        # Ours were appended, so other tools' come first.
+        free[path] = [group for group in groups if group[:-1] == path][-count:]
+    edits: list[Edit] = []
+    for edit in decision.edits:
+        if isinstance(edit, AddHook) and free.get(edit.path):
+            edit = edit._replace(placeholder=free[edit.path].pop(0)[-1])
+        edits.append(edit)
+    return tuple(edits)
+
+
+def _count(host: Host, document: Document) -> Counter[Path]:
+    """How many placeholders, ours or not, each array has."""
+    return Counter(group[:-1] for group in shapes.gaps(host.shape, document.value))
