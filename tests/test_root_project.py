@@ -11,7 +11,7 @@ from hookctl.ledger import committed
 from hookctl.packs import run_files
 from hookctl.packs.choices import Choice
 from hookctl.planner.install import plan_install
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.planner.sources import Sources
 from hookctl.settings import targets
 from hookctl.system import folders, interpreter

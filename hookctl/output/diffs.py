@@ -22,7 +22,7 @@ from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_te
 from hookctl.model import WRAP, Change, Entry
 from hookctl.output.lines import amount
 from hookctl.planner.draft import Draft
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.system.files import digest
 from hookctl.system.packages import PACKS, TABLE
 

@@ -17,7 +17,7 @@ from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
 if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.planner.draft import Draft
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 
 Text = str | Line
 _SIGNS = {

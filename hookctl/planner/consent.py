@@ -23,7 +23,7 @@ from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import load_file
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import read_own
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.planner.sources import Sources
 from hookctl.system import files
 from hookctl.system.files import content_digest

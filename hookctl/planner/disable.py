@@ -45,7 +45,7 @@ from hookctl.model import (
     Put,
 )
 from hookctl.planner.draft import Draft
-from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.records import Plan, assemble_plan
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target, require_inside, variant_of_file
 from hookctl.system import files

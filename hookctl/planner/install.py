@@ -24,8 +24,7 @@ from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
 from hookctl.planner.draft import Draft, file_action
 from hookctl.planner.own_files import Files, install_files, own_top, read_own, uninstall_files
-from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.records import make_draft
+from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval, switches
 from hookctl.settings.stopping import find_stopping

@@ -14,7 +14,7 @@ from hookctl.ledger.store import Records
 from hookctl.model import Action, Current, Entry, Hooks, Record
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import folders_of_others, uninstall_files
-from hookctl.planner.plan import Plan, assemble_plan
+from hookctl.planner.records import Plan, assemble_plan
 from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import Target, active_file, find, target_of_record
 from hookctl.system import files, project

@@ -11,7 +11,7 @@ from functools import partial
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Message
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.planner.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files, packages
 from hookctl.system.folders import Folders

@@ -13,8 +13,7 @@ from hookctl.hosts import shapes
 from hookctl.ledger.codec import parse_object, refusals
 from hookctl.model import Action, Decision, Put
 from hookctl.planner.draft import Draft
-from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.records import make_draft
+from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside, variant_of_file
 from hookctl.system import files

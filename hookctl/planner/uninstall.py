@@ -23,8 +23,7 @@ from hookctl.planner.approvals import Approvals
 from hookctl.planner.content import find_orphan
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import folders_of_others, own_top, uninstall_files
-from hookctl.planner.plan import Plan, assemble_plan
-from hookctl.planner.records import make_draft
+from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.sources import Sources, look
 from hookctl.planner.wraps import unwrap_hooks

@@ -16,7 +16,7 @@ from hookctl.model import Line, Message, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_data, plan_text
 from hookctl.planner.disable import describe, plan_enable
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.survey.disabled import find_disabled, read_disabled

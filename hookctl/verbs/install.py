@@ -38,7 +38,7 @@ from hookctl.planner.install import (
     plan_install,
     review_of,
 )
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.planner.run import carry_out, finish_pending, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, RULES, Target

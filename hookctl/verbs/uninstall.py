@@ -17,7 +17,7 @@ from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import amount, tilde
 from hookctl.output.plans import plan_result
 from hookctl.packs.model import Pack
-from hookctl.planner.plan import Plan
+from hookctl.planner.records import Plan
 from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.planner.uninstall import Leaving, plan_uninstall
