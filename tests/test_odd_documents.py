@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts
-from hookctl.documents.toml_scan import inline, key_text
+from hookctl.documents.toml import inline, key_text
 from tests.conftest import Hookctl, put
 from tests.hostfiles import KINDS, Kind
 

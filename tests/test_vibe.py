@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.documents.toml_scan import inline
+from hookctl.documents.toml import inline
 from hookctl.hosts import load
 from tests.conftest import Hookctl, put
 
