@@ -15,7 +15,7 @@ from hookctl.packs.choices import settings_from
 from hookctl.planner.sources import read_document
 from hookctl.run.execute import read_journal
 from hookctl.settings.targets import GUARD, RULES
-from hookctl.survey.records import RecordFacts
+from hookctl.survey.machine import RecordFacts
 from hookctl.system.folders import Folders
 
 

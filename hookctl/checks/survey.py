@@ -18,8 +18,7 @@ from hookctl.checks.file import File, judge_content, judge_reading, judge_reposi
 from hookctl.checks.host import HostHere
 from hookctl.hosts import Host
 from hookctl.ledger import store
-from hookctl.survey.machine import Machine
-from hookctl.survey.records import read_records
+from hookctl.survey.machine import Machine, read_records
 from hookctl.system.folders import Folders
 
 # For each settings file that has our entries, or is the user's file of a host in use.

@@ -15,11 +15,10 @@ from hookctl.receipts.reading import HookName, Runs, read_runs
 from hookctl.survey.disabled import read_disabled
 from hookctl.survey.gathering import Reading, read_settings
 from hookctl.survey.listing import list_hooks
-from hookctl.survey.machine import Machine
+from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Hook, Unreadable
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
-from hookctl.survey.records import read_records
 from hookctl.system import project
 from hookctl.system.folders import Folders
 

@@ -17,7 +17,7 @@ from hookctl.output.lines import other_projects, program, tilde
 from hookctl.output.plans import action_data
 from hookctl.packs.choices import Permission
 from hookctl.run.execute import read_journal
-from hookctl.survey.records import read_records
+from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, known_scope, load_hosts
 

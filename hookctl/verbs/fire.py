@@ -24,9 +24,8 @@ from hookctl.report import progress
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.inventory import Inventory, take_inventory
-from hookctl.survey.machine import Machine
+from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Hook
-from hookctl.survey.records import read_records
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.project import look, require_own

@@ -14,7 +14,7 @@ from hookctl.ledger import store
 from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount, cut, labelled, table, tilde, width
 from hookctl.packs.abilities import list_abilities, shortcomings
-from hookctl.survey.records import read_records
+from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"

@@ -32,10 +32,9 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.survey.disabled import DisabledHooks, read_disabled
 from hookctl.survey.gathering import read_settings
-from hookctl.survey.machine import Machine
+from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
-from hookctl.survey.records import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
 
