@@ -28,12 +28,14 @@ from hookctl.survey.gathering import (
 )
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, Obstacle
-from hookctl.survey.plugin_folders import Plugin, PluginFinder, find_first
-from hookctl.survey.plugin_reader import (
+from hookctl.survey.plugin_folders import (
     MOST_FOLDERS,
     Packages,
+    Plugin,
+    PluginFinder,
     PluginReader,
     PluginTable,
+    find_first,
     is_inside,
     printable,
     read_table,

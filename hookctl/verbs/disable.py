@@ -21,7 +21,7 @@ from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.listing import find
 from hookctl.survey.model import DISABLED, OFF, Hook
-from hookctl.survey.plugin_reader import read_table
+from hookctl.survey.plugin_folders import read_table
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
