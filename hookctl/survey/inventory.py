@@ -12,9 +12,8 @@ from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.runner import find_event
 from hookctl.receipts.reading import HookName, Runs, read_runs
-from hookctl.survey.disabled import read_disabled
 from hookctl.survey.gathering import Reading, read_settings
-from hookctl.survey.listing import list_hooks
+from hookctl.survey.listing import list_hooks, read_disabled
 from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Hook, Unreadable
 from hookctl.survey.plugins import read_plugins

@@ -118,7 +118,7 @@ class Machine:
         if not os.path.lexists(self.folders.disabled):
             return ()
         if self._disabled is None:
-            from hookctl.survey.disabled import read_disabled  # late: few have anything disabled
+            from hookctl.survey.listing import read_disabled  # late: few have anything disabled
 
             self._disabled = [*read_disabled(self.folders).hooks]
         return tuple(hook for hook in self._disabled if hook.file == path)

@@ -19,9 +19,8 @@ from hookctl.planner.disable import describe, plan_enable
 from hookctl.planner.records import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
-from hookctl.survey.disabled import find_disabled, read_disabled
 from hookctl.survey.inventory import take_inventory
-from hookctl.survey.listing import find
+from hookctl.survey.listing import find, find_disabled, read_disabled
 from hookctl.survey.model import RUNS, Hook
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import load_hosts

@@ -30,8 +30,8 @@ from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
-from hookctl.survey.disabled import DisabledHooks, read_disabled
 from hookctl.survey.gathering import read_settings
+from hookctl.survey.listing import DisabledHooks, read_disabled
 from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
