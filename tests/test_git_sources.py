@@ -19,7 +19,7 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.system import fetch
-from hookctl.system.git_address import Address, parse
+from hookctl.system.git import Address, parse
 from tests.conftest import Hookctl, Outcome, put
 
 ROOT = Path(__file__).parents[1]

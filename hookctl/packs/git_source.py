@@ -13,8 +13,8 @@ from hookctl.packs.model import Pack
 from hookctl.packs.pack import Unfit, choose_manifest, parse
 from hookctl.system.fetch import Commit, Tell, TreeEntry, fetched
 from hookctl.system.folders import Folders
-from hookctl.system.git_address import Address
-from hookctl.system.git_address import parse as parse_address
+from hookctl.system.git import Address
+from hookctl.system.git import parse as parse_address
 
 
 def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:

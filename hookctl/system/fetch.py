@@ -21,7 +21,7 @@ from hookctl.model import LIMIT
 from hookctl.system import owners
 from hookctl.system.files import folder_in
 from hookctl.system.folders import Folders
-from hookctl.system.git_address import Address, is_commit
+from hookctl.system.git import Address, is_commit
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
 
