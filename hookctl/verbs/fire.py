@@ -11,8 +11,7 @@ from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Call, Fired, Place, Shot, Verdict, Volley, find_event
-from hookctl.firing.choosing import Chosen, choose, choose_of_pack
-from hookctl.firing.shooting import Stand
+from hookctl.firing.shooting import Chosen, Stand, choose, choose_of_pack
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text

@@ -11,8 +11,7 @@ from typing import Any
 
 from hookctl.errors import FAILED, OK, HookctlError, nearest
 from hookctl.firing.calls import Call, is_meant, tool_in
-from hookctl.firing.choosing import list_shots
-from hookctl.firing.shooting import Stand
+from hookctl.firing.shooting import Stand, list_shots
 from hookctl.hosts import Host
 from hookctl.model import Line, Result
 from hookctl.packs.cases import Bench, Case, every_host, load_cases
