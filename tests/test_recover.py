@@ -14,8 +14,7 @@ from hookctl.ledger import store
 from hookctl.model import Change, Claim, Entry, Record
 from hookctl.planner.run import locked_run
 from hookctl.run import execute as run
-from hookctl.run.execute import Journal, Step, read_journal, write_journal
-from hookctl.run.recover import list_unwritten, recover
+from hookctl.run.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders

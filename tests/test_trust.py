@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookctl.documents.yaml import YamlDocument
-from hookctl.run import recover
+from hookctl.run import execute
 from hookctl.run.execute import Journal, Step, write_journal
 from hookctl.system import files, folders
 from tests.approving import approve
@@ -74,6 +74,6 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
     step = Step(str(config), files.digest(before[1]), files.digest(b"y = 1\n"), 0o600, True)
     write_journal(before[0], Journal((step,), {}, (), ()))
     config.write_bytes(theirs)
-    recover.recover(before[0])
+    execute.recover(before[0])
     assert config.read_bytes() == theirs
     assert str(config) in json.loads(Path(before[0].ledger).read_text())["files"]

@@ -39,7 +39,7 @@ def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator
         return
     with _locked(folders, say):
         if folders.has_unfinished_run():
-            from hookctl.run.recover import recover  # late: in most calls no run was interrupted
+            from hookctl.run.execute import recover  # late: in most calls no run was interrupted
 
             for line in recover(folders):
                 say(Message(line, INTERRUPTED))
@@ -71,7 +71,7 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
     """The files that an interrupted run is still to write."""
     if not folders.has_unfinished_run():
         return ()
-    from hookctl.run.recover import list_unwritten  # late: in most calls no run was interrupted
+    from hookctl.run.execute import list_unwritten  # late: in most calls no run was interrupted
 
     return list_unwritten(folders)
 
