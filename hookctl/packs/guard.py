@@ -13,8 +13,8 @@ from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
-from hookctl.packs.fields import top_wants, wanted_hook
 from hookctl.packs.model import Pack
+from hookctl.packs.slots import top_wants, wanted_hook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
 
