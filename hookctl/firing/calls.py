@@ -11,14 +11,15 @@ from hookctl.errors import usage_error
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.hosts.matchers import explain_mismatch, fits, fits_word
-from hookctl.packs.native import mark_failed, native_payload
 from hookctl.packs.protocol import (
     EVENTS,
     FAILURE_EVENT,
     SHORT,
     TOOL_EVENTS,
+    mark_failed,
     native_event,
     native_events,
+    native_payload,
     own_names,
 )
 from hookctl.survey.model import Hook

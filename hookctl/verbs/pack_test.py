@@ -16,8 +16,7 @@ from hookctl.hosts import Host
 from hookctl.model import Line, Result
 from hookctl.packs.cases import Bench, Case, every_host, load_cases
 from hookctl.packs.model import Pack
-from hookctl.packs.native import native_payload
-from hookctl.packs.protocol import SHORT, native_event
+from hookctl.packs.protocol import SHORT, native_event, native_payload
 from hookctl.report import progress
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
