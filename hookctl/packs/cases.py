@@ -13,11 +13,11 @@ from hookctl import hosts
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, names
 from hookctl.model import Wanted
+from hookctl.packs.abilities import Note, declared_answers, possible_answers
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.programs import load_programs
 from hookctl.packs.protocol import EVENTS, SHORT
 from hookctl.packs.runner import find_programs, hosts_file
-from hookctl.packs.shortfalls import Note, declared_answers, possible_answers
 from hookctl.packs.wants import wants
 from hookctl.settings.targets import Target
 from hookctl.system import files

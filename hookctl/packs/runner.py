@@ -15,10 +15,10 @@ from hookctl.hosts import Host, load
 from hookctl.hosts.shapes import head
 from hookctl.model import Wanted
 from hookctl.packs import guard
+from hookctl.packs.abilities import Note, no_event, notes_on_answers, notes_on_tools
 from hookctl.packs.guard import END_FORM, QUIET
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
-from hookctl.packs.shortfalls import Note, no_event, notes_on_answers, notes_on_tools
 from hookctl.packs.slots import list_named_files, wanted_hook
 from hookctl.settings.targets import Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES

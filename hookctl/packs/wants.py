@@ -10,10 +10,10 @@ from hookctl.hosts import Host
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
+from hookctl.packs.abilities import Note, no_event, possible_answers
 from hookctl.packs.guard import files_form
 from hookctl.packs.model import EnvClaim, Pack, PackHook
 from hookctl.packs.runner import Programs, is_run_by_runner, runner_wants
-from hookctl.packs.shortfalls import Note, no_event, possible_answers
 from hookctl.packs.slots import fill, top_wants, wanted_hook
 
 _EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap

@@ -13,7 +13,7 @@ from hookctl.hosts import shapes
 from hookctl.ledger.store import Records
 from hookctl.model import WRAP, Consent, HookEntry, PackRecord, Put, Wanted
 from hookctl.packs import guard
-from hookctl.packs.abilities import limits_for
+from hookctl.packs.abilities import describe, limits_for, possible_answers
 from hookctl.packs.choices import (
     LIMIT_KEY,
     Choice,
@@ -26,7 +26,6 @@ from hookctl.packs.choices import (
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
 from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.shortfalls import describe, possible_answers
 from hookctl.packs.wants import wants
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import Files, merge_config, own_top, read_own

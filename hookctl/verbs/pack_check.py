@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
+from hookctl.packs.abilities import possible_answers
 from hookctl.packs.cases import Bench, cases_of, every_host, find_answers, load_cases
 from hookctl.packs.model import Pack
 from hookctl.packs.runner import is_run_by_runner
-from hookctl.packs.shortfalls import possible_answers
 from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
 from hookctl.survey.scripts import Script, called_program, find_scripts
 from hookctl.system.files import private_folder

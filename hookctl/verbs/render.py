@@ -13,11 +13,11 @@ from hookctl.errors import usage_error
 from hookctl.hosts import loading, shapes
 from hookctl.model import Current, Hooks, Result, Wanted
 from hookctl.packs import guard, load
+from hookctl.packs.abilities import describe
 from hookctl.packs.choices import Request, Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
-from hookctl.packs.shortfalls import describe
 from hookctl.packs.wants import wants as pack_wants
 from hookctl.planner.install import check_request, find_lacking
 from hookctl.planner.own_files import new_config, own_top
