@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from hookctl import engine, hosts
-from hookctl.checks import codes, entries, guard, limits, records
+from hookctl.checks import codes, entries, guard, limits, survey
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading
 from hookctl.documents import Document
@@ -291,7 +291,7 @@ def _judge_rules(project: Project, file: File, document: RulesDocument) -> Itera
             fix = "`hookctl install` with its pack takes it back; else remove it."
             yield file.find("ledger_missing", id=f"the block of rules of {pack}", fix=fix)
     if file.record is not None:
-        yield from records.judge_blocks(file.path, file.record, document)
+        yield from survey.judge_blocks(file.path, file.record, document)
 
 
 # What git would not bring to a clone, or should not.

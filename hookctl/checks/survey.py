@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 
-from hookctl import hosts
-from hookctl.checks import (
-    entries,
-    guard,
-    host,
-    limits,
-    records,
-)
-from hookctl.checks.codes import UNRECORDED, Finding, finding
+from hookctl import engine, hosts
+from hookctl.checks import entries, guard, host, limits
+from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading, judge_repository
 from hookctl.checks.host import HostHere
+from hookctl.documents import MISSING, Document
+from hookctl.documents.rules import RulesDocument
+from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
-from hookctl.survey.machine import Machine, read_records
+from hookctl.model import Current, Entry, Hooks, Record
+from hookctl.packs.choices import settings_from
+from hookctl.planner.sources import read_document
+from hookctl.run.execute import read_journal
+from hookctl.settings.targets import GUARD, RULES
+from hookctl.survey.machine import Machine, RecordFacts, read_records
 from hookctl.system.folders import Folders
 
 # For each settings file that has our entries, or is the user's file of a host in use.
@@ -55,7 +58,7 @@ class Survey:
     def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
         self._found, self._scope = read_records(folders, everywhere=everywhere), scope
         self.others, self.others_gone = self._found.others, self._found.others_gone
-        self._usable = records.list_usable(self._found)
+        self._usable = list_usable(self._found)
         self._machine = Machine(folders, self._usable, scope)
 
     def hosts_in_use(self) -> list[Host]:
@@ -65,12 +68,12 @@ class Survey:
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
-        found = list(records.judge(self._machine.folders, self._found))
+        found = list(judge(self._machine.folders, self._found))
         names = [one.name for one in wanted]
         for key, record in self._usable.items():
             is_theirs = record.host in names or bool(record.project)  # of a project: of any host
             if is_theirs and self._scope in ("", record.scope):
-                found += records.judge_rules(store.current_path(self._usable, key), record)
+                found += judge_rules(store.current_path(self._usable, key), record)
         unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors}
         for one in wanted:
             found += _of_known(self._judge(one), unread)
@@ -104,3 +107,78 @@ def _of_known(found: Iterable[Finding], unread: set[str]) -> Iterator[Finding]:
         follows = one.code in UNRECORDED and is_of_unread
         if not follows and not (unread and one.code == "not_installed"):
             yield one
+
+
+def list_usable(found: RecordFacts) -> dict[str, Record]:
+    """The records of what is there, and whose settings of the guard this hookctl can read."""
+    gone = {key for key, _, _ in found.gone}
+    usable = {}
+    for key, record in found.records.items():
+        with contextlib.suppress(HookctlError):  # the ledger does not check these settings
+            settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
+            usable[key] = record
+    return {key: usable[key] for key in usable if key not in gone}
+
+
+def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
+    """What is wrong with the ledgers, and with the journal of a run."""
+    try:
+        journal = read_journal(folders)
+        if journal:
+            names = ", ".join(step.path for step in journal.steps)
+            yield finding("interrupted_run", path=folders.journal, files=names)
+    except HookctlError as error:
+        yield from_error(error)
+    for error in found.errors:
+        yield from_error(error)
+    known = {*list_usable(found), *(key for key, _, _ in found.gone)}
+    for key in found.records.keys() - known:
+        host = found.records[key].host
+        yield finding("ledger_unreadable", host, folders.ledger, settings=key)
+
+
+def judge_rules(path: str, record: Record) -> Iterator[Finding]:
+    """Whether each block on record is in its file as hookctl wrote it."""
+    if record.format != RULES:
+        return
+    try:
+        document = read_document(path, RULES)[1]
+        if isinstance(document, RulesDocument):
+            yield from judge_blocks(path, record, document)
+    except HookctlError as error:
+        yield from_error(error, record.host, path)._replace(level="warning")
+
+
+def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator[Finding]:
+    """Whether the blocks of a record are in the text as hookctl wrote them, each once."""
+    doubled = document.doubled
+    for entry in record.entries:
+        pack = str(entry.path[0])
+        if pack in doubled:
+            line = document.position(entry.path)[0]
+            yield finding("rules_doubled", record.host, path, pack=pack, line=line)
+            continue
+        state, name = state_of_block(entry, document), f"the block of rules of {pack}"
+        install = _install(pack, record)
+        if state == "missing":
+            level = "error" if record.scope == "project" else "warning"
+            fix = f"`{install} --force` writes it again."
+            yield finding("entry_missing", record.host, path, level, name=name, fix=fix)
+        elif state == "overridden":
+            values = {"name": name, "how": "it has another text", "install": install}
+            yield finding("entry_edited", record.host, path, "info", **values)
+
+
+def state_of_block(entry: Entry, document: Document) -> str:
+    """The state of a recorded block of rules."""
+    value = document.get(entry.path)
+    current = Current({} if value is MISSING else {entry.path: value}, {}, Hooks())
+    return engine.state(entry, current, entry.path)
+
+
+def _install(pack: str, record: Record) -> str:
+    """The command that installs a pack with its block of rules."""
+    scope = "" if record.scope == "user" else f" --scope {record.scope}"
+    if pack == GUARD:
+        return f"hookctl install --host {record.host}{scope} --rules"
+    return f"hookctl install PATH --host {record.host}{scope}"

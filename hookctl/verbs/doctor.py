@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
-from hookctl.checks.records import list_usable
-from hookctl.checks.survey import Survey
+from hookctl.checks.survey import Survey, list_usable
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Action, Line, Result

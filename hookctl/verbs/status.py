@@ -10,7 +10,7 @@ from typing import Any
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import file
 from hookctl.checks.file import NOT_THERE, Configuration, read_config
-from hookctl.checks.records import state_of_block
+from hookctl.checks.survey import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
