@@ -182,7 +182,7 @@ def changed_meanwhile() -> HookctlError:
 
 def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
-    from hookctl.planner.traces import plan_end, read_traced  # late: only 0.2.0 traced hooks
+    from hookctl.planner.uninstall import plan_end, read_traced  # late: only 0.2.0 traced hooks
 
     is_ended = True
     for file in read_traced(folders):
