@@ -13,7 +13,7 @@ from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.packs import guard, wrapping
-from hookctl.planner import fixes
+from hookctl.planner import consent
 from hookctl.settings.targets import GUARD
 from hookctl.survey.scripts import name_program
 
@@ -56,7 +56,7 @@ def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]
     if engine.is_wiped(ours, current):
         command = file.repair
         if file.target.shared:
-            command = fixes.upgrade_command(file.target, file.machine.cwd_project)
+            command = consent.upgrade_command(file.target, file.machine.cwd_project)
         yield file.find("entries_wiped", count=len(ours), command=command)
         return
     for entry in ours:
@@ -180,7 +180,7 @@ def _report_unknown(file: File, hook: HookEntry) -> Finding:
     level = "error" if file.target.shared else "warning"
     fix = f"Look at it; `{file.install}` records it, `--force` replaces it if it was edited."
     if hook.pack != GUARD:
-        install = fixes.install_command(file.target, hook.pack, "PATH", file.machine.cwd_project)
+        install = consent.install_command(file.target, hook.pack, "PATH", file.machine.cwd_project)
         fix = f"`{install}` with the path of the pack takes it back; else remove it."
     elif guard.config_path(command, hook.id, event, file.target):
         level = "error"

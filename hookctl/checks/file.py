@@ -20,7 +20,7 @@ from hookctl.packs.choices import MODES, settings_from
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
 from hookctl.packs.programs import find_former, version_of_launcher
-from hookctl.planner import fixes
+from hookctl.planner import consent
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
@@ -123,7 +123,7 @@ class File:
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
         known, machine = self.packs.get(pack), self.machine
-        return fixes.install_again(
+        return consent.install_again(
             self.target, pack, known, machine.folders.cwd, machine.cwd_project
         )
 
@@ -136,7 +136,7 @@ class File:
     def repair(self) -> str:
         """The command that repairs hookctl's files and entries."""
         here = self.machine.cwd_project
-        return fixes.repair_command(self.target.project or here, here)
+        return consent.repair_command(self.target.project or here, here)
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this file, unless it names another path."""

@@ -32,7 +32,7 @@ from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
 from hookctl.packs.runner import find_programs, needs_runner
 from hookctl.packs.wants import wants
-from hookctl.planner import fixes
+from hookctl.planner import consent
 from hookctl.planner.own_files import list_programs
 from hookctl.settings import switches, targets
 from hookctl.settings.switches import Switch
@@ -221,7 +221,7 @@ def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
 
 def _report_no_record(project: Project) -> Finding:
     """The only finding about a missing record: all others follow from it."""
-    checkout = fixes.checkout_command(project.folder, OWN, project.machine.cwd_project)
+    checkout = consent.checkout_command(project.folder, OWN, project.machine.cwd_project)
     install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
     fix = f"`{checkout}` brings it back; else {install} records the guard again."
     return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
@@ -417,7 +417,7 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         yield from_error(pack, file.host.name)._replace(code="pack_changed", fix=fix)
         return
     if pack is None:
-        upgrade = fixes.upgrade_command(file.target, project.machine.cwd_project)
+        upgrade = consent.upgrade_command(file.target, project.machine.cwd_project)
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
@@ -507,7 +507,7 @@ def judge_required(
         difference = difference or _find_edited_hooks(file, name)
         if difference:
             here = project.machine.cwd_project
-            install = f"`{fixes.install_command(file.target, name, source, here)} --force`"
+            install = f"`{consent.install_command(file.target, name, source, here)} --force`"
             differs = f" as in the named file: {difference}"
             yield file.find("pack_required", pack=name, differs=differs, install=install)
 
@@ -537,7 +537,7 @@ def _first_install(project: Project, source: str) -> str:
     """The command that installs a pack for the hosts whose files are here."""
     names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
     pack = f" {shlex.quote(source)}" if source else ""
-    where = fixes.project_option(project.folder, project.machine.cwd_project)
+    where = consent.project_option(project.folder, project.machine.cwd_project)
     command = f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"
     return f"{command}, PATH being the pack's file" if source == "PATH" else command
 

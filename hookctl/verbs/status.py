@@ -24,7 +24,7 @@ from hookctl.packs import guard_options, whose_work, wrapping
 from hookctl.packs.choices import Settings, options_of, settings_from
 from hookctl.packs.guard import ARMED_CEILING
 from hookctl.packs.run_files import find as find_run_files
-from hookctl.planner import fixes
+from hookctl.planner import consent
 from hookctl.planner.run import name_pending
 from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
@@ -232,7 +232,7 @@ def _install_again(
         options.append("--allow-run")
     options += ["--rules"] if known.settings.get("rules") else []
     cwd = machine.folders.cwd
-    command = fixes.install_again(target, pack, known, cwd, machine.cwd_project)
+    command = consent.install_again(target, pack, known, cwd, machine.cwd_project)
     return " ".join([command, *map(shlex.quote, options)])
 
 
