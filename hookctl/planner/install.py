@@ -27,7 +27,7 @@ from hookctl.planner.own_files import Files, install_files, own_top, read_own, u
 from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval, switches
-from hookctl.settings.stopping import find_stopping
+from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -366,7 +366,7 @@ def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     start, user = target.project or folders.cwd, target.path
     if target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
-    for stopping in find_stopping(folders, host, user, start, read):
+    for stopping in find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
             yield "not_loaded", stopping.reason
             draft.not_loaded = draft.not_loaded or stopping.reason

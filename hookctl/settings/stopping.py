@@ -24,7 +24,7 @@ class Stopping(NamedTuple):
     fix: str
 
 
-def find_stopping(
+def find_fatal_files(
     folders: Folders, host: Host, user: str, start: str, read: Read
 ) -> Iterator[Stopping]:
     """The files of a host that stop its client when it is started in a folder.

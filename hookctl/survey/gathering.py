@@ -24,7 +24,7 @@ from hookctl.model import HookEntry, Path
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.stopping import find_stopping
+from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
 from hookctl.survey.machine import Machine
@@ -164,7 +164,7 @@ class _HostReader:
         """Find out with which files the client does not start."""
         machine = self._machine
         known = {file.path: file for file in self.lost}
-        for found in find_stopping(
+        for found in find_fatal_files(
             machine.folders, self._host, self._user, self._start, machine.read
         ):
             self._stopping.append(Obstacle(IGNORED, found.reason))
