@@ -27,8 +27,8 @@ from hookctl.packs import pack as packs
 from hookctl.packs.cases import Case, load_cases
 from hookctl.packs.pack import EnvClaim, Pack, PackHook, Part, load_file
 from hookctl.packs.runner import Programs
+from hookctl.packs.runner import wants as wants_of
 from hookctl.packs.slots import Slot, Unreadable, slots
-from hookctl.packs.wants import wants as wants_of
 from hookctl.system.package_data import asset
 
 from .conftest import put

@@ -30,8 +30,7 @@ from hookctl.packs.guard_options import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
-from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.wants import wants
+from hookctl.packs.runner import find_programs, needs_runner, wants
 from hookctl.planner import consent
 from hookctl.planner.own_files import list_programs
 from hookctl.settings import switches, targets

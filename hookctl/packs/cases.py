@@ -17,8 +17,7 @@ from hookctl.packs.abilities import Note, declared_answers, possible_answers
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.programs import load_programs
 from hookctl.packs.protocol import EVENTS, SHORT
-from hookctl.packs.runner import find_programs, hosts_file
-from hookctl.packs.wants import wants
+from hookctl.packs.runner import find_programs, hosts_file, wants
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import PACKS, TABLE

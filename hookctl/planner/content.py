@@ -25,8 +25,7 @@ from hookctl.packs.choices import (
 )
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
-from hookctl.packs.runner import find_programs, needs_runner
-from hookctl.packs.wants import wants
+from hookctl.packs.runner import find_programs, needs_runner, wants
 from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import Files, merge_config, own_top, read_own
 from hookctl.planner.sources import look

@@ -170,7 +170,7 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     known = draft.packs.get(pack.name)
     if pack.name != GUARD:
         from hookctl.packs.runner import find_programs  # late: most are the guard
-        from hookctl.packs.wants import wants as pack_wants
+        from hookctl.packs.runner import wants as pack_wants
 
         python = str(known.settings.get("python", "")) if known else ""
         folder = known.folder if known else pack_folder(draft.folders, draft.target, pack.name)

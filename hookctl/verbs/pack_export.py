@@ -13,9 +13,8 @@ from hookctl.hosts.matchers import FOR_ALL
 from hookctl.model import Line, Result
 from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.protocol import EVENTS
-from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
+from hookctl.packs.runner import DEFAULT_TIMEOUT, hooks_of, is_run_by_runner
 from hookctl.packs.slots import fill, list_named_files, slots
-from hookctl.packs.wants import hooks_of
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import new_folder

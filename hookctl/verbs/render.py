@@ -18,7 +18,7 @@ from hookctl.packs.choices import Request, Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
-from hookctl.packs.wants import wants as pack_wants
+from hookctl.packs.runner import wants as pack_wants
 from hookctl.planner.install import check_request, find_lacking
 from hookctl.planner.own_files import new_config, own_top
 from hookctl.settings import managed
