@@ -13,9 +13,9 @@ from hookctl.model import Line, Result
 from hookctl.output.diffs import unified
 from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_result
-from hookctl.planner.restore import plan_restore
 from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources
+from hookctl.planner.uninstall import plan_restore
 from hookctl.system import backups, files, project
 from hookctl.system.backups import Backup
 from hookctl.system.folders import Folders
