@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.system import backups, files, folders
+from hookctl.system import files, folders
 from hookctl.system.files import Changed
 from tests.conftest import put
 
@@ -363,17 +363,17 @@ def own(state: Path) -> folders.Folders:
 def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path: Path) -> None:
     here, state, path = own(tmp_path), str(tmp_path), "/somewhere/settings.json"
     for number in range(15):
-        backups.back_up(here, path, b"%d" % number, first=number == 0)
-    folder = Path(backups.backup_folder(here, path))
+        files.back_up(here, path, b"%d" % number, first=number == 0)
+    folder = Path(files.backup_folder(here, path))
     assert (folder / "path").read_bytes() == b"/somewhere/settings.json\n"
     stamped = [name for name in names(folder) if name[0].isdigit()]
     assert [(folder / name).read_bytes() for name in stamped] == [b"%d" % number for number in range(5, 15)]
     assert {mode(folder / name) for name in names(folder)} == {0o600}
     assert len(names(folder)) == 12
-    assert backups.find_backup(state, files.digest(b"0")) == b"0"
-    assert backups.find_backup(state, files.digest(b"14")) == b"14"
-    assert backups.find_backup(state, files.digest(b"4")) is None
-    assert backups.backup_folders(state) == [str(folder)]
+    assert files.find_backup(state, files.digest(b"0")) == b"0"
+    assert files.find_backup(state, files.digest(b"14")) == b"14"
+    assert files.find_backup(state, files.digest(b"4")) is None
+    assert files.backup_folders(state) == [str(folder)]
 
 
 def test_a_file_of_our_own_is_private_and_so_is_its_folder(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.system import backups, folders, interpreter
+from hookctl.system import files, folders, interpreter
 from tests import syscalls
 from tests.conftest import Hookctl
 from tests.disk import INSTALL, RESTORE, UNINSTALL, UPGRADE, Tree, data_of, prepared, put_back, quiet, temporary, tree
@@ -95,7 +95,7 @@ class Run:
         number = self.calls.index(call)
         texts = [data_of(self.path) or b"{}"]
         if self.verb == RESTORE:
-            texts += [backup.data for backup in backups.read_backups(folders.here(), str(self.real))]
+            texts += [backup.data for backup in files.read_backups(folders.here(), str(self.real))]
         return any(json.loads(text).get("n") == number for text in texts)
 
 

@@ -20,7 +20,7 @@ from hookctl.hosts.shapes import Shape
 from hookctl.ledger import store
 from hookctl.model import AddHook, DropHook, EditHook
 from hookctl.packs.choices import Request
-from hookctl.system import backups
+from hookctl.system import files
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, Kind
 from tests.plain import bare
@@ -97,10 +97,10 @@ def test_uninstall_gives_back_the_very_bytes(
         assert OURS in here.settings.read_text("utf-8-sig")
         written = [here.settings, Path(here.folders.ledger)]
         after = [(path.read_bytes(), path.stat().st_mtime_ns) for path in written]
-        count = len(os.listdir(backups.backup_folder(here.folders, str(here.settings))))
+        count = len(os.listdir(files.backup_folder(here.folders, str(here.settings))))
         here.install()
         assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in written] == after
-        assert len(os.listdir(backups.backup_folder(here.folders, str(here.settings)))) == count
+        assert len(os.listdir(files.backup_folder(here.folders, str(here.settings)))) == count
         here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == before

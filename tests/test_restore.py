@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.system import backups, folders
+from hookctl.system import files, folders
 from tests.conftest import Hookctl, put
 
 THEIRS = '{"model": "m"}\n'
@@ -69,13 +69,13 @@ def test_doctor_names_the_text_from_before_the_last_write_after_a_new_install_to
 
 def pages(settings: Path) -> list[Path]:
     """What lies beside the backups of a settings file: the ledger's pages of then."""
-    return sorted(Path(backups.backup_folder(folders.here(), str(settings))).glob("*.page"))
+    return sorted(Path(files.backup_folder(folders.here(), str(settings))).glob("*.page"))
 
 
 def test_pages_lie_beside_their_backups_for_nobody_else(settings: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
-    for limit in range(5, 5 + backups.KEEP + 3):
+    for limit in range(5, 5 + files.KEEP + 3):
         assert hookctl("install", "--host", "claude", "--set", f"max_stop_blocks={limit}").code == 0
-    assert len(pages(settings)) == backups.KEEP
+    assert len(pages(settings)) == files.KEEP
     assert {page.stat().st_mode & 0o777 for page in pages(settings)} == {0o600}
     assert all(page.with_suffix("").exists() for page in pages(settings))

@@ -188,11 +188,11 @@ def judge_reading(file: File) -> Iterator[Finding]:
 
 def _find_last_backup(file: File) -> int:
     """The number of the newest backup of a settings file; 0 if there is none."""
-    from hookctl.system import backups  # late: most settings files can be read
+    from hookctl.system import files  # late: most settings files can be read
 
     with contextlib.suppress(HookctlError, OSError):
-        found = backups.read_backups(file.machine.folders, store.real_path(file.path))
-        kept = backups.number_backups(found)
+        found = files.read_backups(file.machine.folders, store.real_path(file.path))
+        kept = files.number_backups(found)
         if file.record is None:  # the last write was an uninstall
             return min(kept, default=0)
         # After an uninstall and a new install it is number 1, that before the first write.

@@ -67,9 +67,9 @@ class Sources:
 
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before one of our writes, if they are kept."""
-        from hookctl.system import backups  # late: most plans look at no backup
+        from hookctl.system import files  # late: most plans look at no backup
 
-        return backups.find_backup(self.folders.state, sha)
+        return files.find_backup(self.folders.state, sha)
 
 
 def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:

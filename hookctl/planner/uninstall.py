@@ -53,7 +53,7 @@ from hookctl.settings.targets import (
     variant_of_file,
 )
 from hookctl.system import files, project
-from hookctl.system.backups import Backup
+from hookctl.system.files import Backup
 from hookctl.system.folders import Folders
 
 

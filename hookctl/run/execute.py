@@ -13,7 +13,7 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
 from hookctl.ledger.codec import check_record, dump_object, from_json, parse_object, refusals
 from hookctl.model import INTERRUPTED, Change, Record
-from hookctl.system import backups, files, packages
+from hookctl.system import files, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
 from hookctl.system.packages import Packages, provide, sweep
@@ -83,7 +83,7 @@ def _back_up_settings(
         first = new is not None and new.sha256_before == files.digest(change.before)
         _, old = store.find_record(before, change.path)
         data = store.dump_record(folders, old) if old else None
-        backups.back_up(folders, change.path, change.before, first=first, record=data)
+        files.back_up(folders, change.path, change.before, first=first, record=data)
 
 
 def apply_change(change: Change) -> Change:
@@ -147,9 +147,9 @@ def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None
     files.write_own(folders.ledger, store.dump(store.rename(saved, folders.shorten)))
     for path, record in records.items():
         if record is None:
-            backups.restart_expiry(folders, path)
+            files.restart_expiry(folders, path)
     needed = [record.sha256_before for record in saved.values()]
-    backups.remove_expired(folders, saved, needed)
+    files.remove_expired(folders, saved, needed)
 
 
 _KEY = "journal_version"
@@ -276,7 +276,7 @@ def remove_pending_bytes(folders: Folders) -> None:
 
 def recover(folders: Folders) -> list[str]:
     """Complete an interrupted run, under the lock; returns a line for each settings file."""
-    for folder in (folders.state, *backups.backup_folders(folders.state)):
+    for folder in (folders.state, *files.backup_folders(folders.state)):
         files.sweep(folder)
     journal = read_journal(folders)
     if journal is None:
@@ -412,7 +412,7 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
     """
     if snapshot.links == 1 or snapshot.data is None or not step.settings:
         return False
-    old = backups.find_backup(folders.state, step.sha_before)
+    old = files.find_backup(folders.state, step.sha_before)
     new = read_pending_bytes(folders, step.sha_after)
     if old is None or new is None:
         return record is not None and _parse(snapshot, record.format) is None

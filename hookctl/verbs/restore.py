@@ -16,8 +16,8 @@ from hookctl.output.plans import plan_result
 from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.planner.uninstall import plan_restore
-from hookctl.system import backups, files, project
-from hookctl.system.backups import Backup
+from hookctl.system import files, project
+from hookctl.system.files import Backup
 from hookctl.system.folders import Folders
 from hookctl.verbs.options import confirm
 
@@ -73,7 +73,7 @@ def restore(
 
 
 def _name_backed_up(folders: Folders) -> str:
-    return f"Files with backups: {', '.join(backups.list_backed_up(folders)) or 'none'}."
+    return f"Files with backups: {', '.join(files.list_backed_up(folders)) or 'none'}."
 
 
 def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
@@ -84,11 +84,11 @@ def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
         message = f"this folder is not there: {away[key]}"
         hint = "Restore it once the folder is back."
         raise HookctlError("project_away", message, path=path, hint=hint, exit_code=FAILED)
-    found = backups.read_backups(folders, key)
+    found = files.read_backups(folders, key)
     if not found:
         message, hint = "there is no backup of this file", _name_backed_up(folders)
         raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
-    return backups.number_backups(found)
+    return files.number_backups(found)
 
 
 def _choose_backup(path: str, to: int, numbered: dict[int, Backup]) -> Backup:
