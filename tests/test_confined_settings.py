@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from hookctl.masking import MASK
-from hookctl.packs import guard_options
-from hookctl.packs.choices import PRESETS
-from hookctl.packs.guard_options import schema
+from hookctl.packs import choices
+from hookctl.packs.choices import PRESETS, schema
 from hookctl.system.package_data import guard_module
 from tests.conftest import Hookctl, put
 
@@ -211,7 +210,7 @@ def test_what_lies_in_the_project_goes_on_working(isolated: Path, kept: dict[str
     (isolated / "work" / "sub").mkdir()
     (isolated / "work" / "inner").symlink_to("sub")
     environ = {"INSIDE": str(isolated / "work" / "todo.json")}
-    assert guard_options.confine(kept, str(isolated / "work"), environ) == kept
+    assert choices.confine(kept, str(isolated / "work"), environ) == kept
 
 
 @pytest.mark.parametrize("named_by", ["configuration", "variable"])
@@ -264,4 +263,4 @@ def test_a_list_of_paths_is_never_taken_for_one_path(victim: Path, hookctl: Hook
 
 @pytest.mark.parametrize("path", [".GIT/x", "a/.Git/x", "/.hookctl/../etc/x"])
 def test_gits_folder_in_another_case_is_not_the_projects(isolated: Path, path: str) -> None:
-    assert guard_options.confine({"task_file": path}, str(isolated / "work"), {}) == {}
+    assert choices.confine({"task_file": path}, str(isolated / "work"), {}) == {}

@@ -16,7 +16,7 @@ import pytest
 from hookctl import hosts
 from hookctl.checks import codes
 from hookctl.checks.host import HostHere
-from hookctl.packs.guard_options import is_valid, schema
+from hookctl.packs.choices import is_valid, schema
 from hookctl.survey.machine import Machine
 from hookctl.system import folders
 

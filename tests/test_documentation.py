@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from hookctl import hosts
-from hookctl.packs import choices, guard_options
+from hookctl.packs import choices
 from hookctl.system.package_data import guard_module
 from hookctl.verbs.options import ACTIONS
 
@@ -37,7 +37,7 @@ def test_every_knob_is_explained_with_its_default() -> None:
     table = {row[0].strip("`"): row[1] for row in rows(ROOT / "docs" / "guard.md", "setting")}
     assert set(table) == set(KNOBS) - {"state_dir"}
     assert set(table) == set(schema) - {"state_dir", "hosts", "wraps", "$schema"}
-    assert set(table) == {*guard_options.settable_options(), "mode"}
+    assert set(table) == {*choices.settable_options(), "mode"}
     for name, shown in table.items():
         value = KNOBS[name]
         assert schema[name].get("default", value) == value
@@ -72,7 +72,7 @@ def test_every_command_that_is_shown_exists_with_its_options(path: Path) -> None
         if words[0] == "run":
             assert words[1:2] == [] or words[1] in ACTIONS, command
         for key in re.findall(r"--set (\w+)=", command):
-            assert key in {"KEY", choices.LIMIT_KEY, *guard_options.settable_options()}, command
+            assert key in {"KEY", choices.LIMIT_KEY, *choices.settable_options()}, command
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -101,7 +101,7 @@ TEXTS = ("", " ", "x", "22:00-06:00", "a\nb", "0", "breaker", "project", "heartb
 
 @pytest.mark.parametrize("name", sorted(KNOBS))
 def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
-    rule, default = guard_options.schema()[name], KNOBS[name]
+    rule, default = choices.schema()[name], KNOBS[name]
     plain = {key: value for key, value in rule.items() if key not in ("minimum", "maximum")}
     for value in (*TEXTS, *([text] for text in TEXTS), [], ["x", " "], [1], 0, 7, -1, 1.5, True, None, {}):
         fits = module("settings").fits(name, value, default)

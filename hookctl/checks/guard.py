@@ -17,8 +17,8 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import HookEntry, PathFault
+from hookctl.packs.choices import is_valid, schema
 from hookctl.packs.guard import HOSTS, WRAPS
-from hookctl.packs.guard_options import is_valid, schema
 from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import ALL, SHORT, TOOL_EVENTS
 from hookctl.packs.run_files import describe_outside

@@ -23,7 +23,7 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
-from hookctl.packs.guard_options import is_true, value_in_effect
+from hookctl.packs.choices import is_true, value_in_effect
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.run_files import RunFiles, is_armed, locate, name_report, parse, read_end
 from hookctl.packs.whose_work import Work, describe_owner, find_work

@@ -15,8 +15,9 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.packs import guard
-from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY
-from hookctl.packs.guard_options import (
+from hookctl.packs.choices import (
+    DEFAULT_LIMIT,
+    LIMIT_KEY,
     is_true,
     read_settings,
     schema,

@@ -24,9 +24,8 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import committed
 from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
-from hookctl.packs.choices import Settings
+from hookctl.packs.choices import Settings, confine
 from hookctl.packs.guard import HOSTS, configuration, host_table
-from hookctl.packs.guard_options import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs

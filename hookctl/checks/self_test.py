@@ -15,9 +15,8 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
-from hookctl.packs.choices import MODES
+from hookctl.packs.choices import MODES, confine, variables_of
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
-from hookctl.packs.guard_options import confine, variables_of
 from hookctl.packs.programs import load_programs
 from hookctl.settings.targets import OWN
 from hookctl.system.files import private_folder

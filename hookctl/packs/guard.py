@@ -298,7 +298,7 @@ def limit_of(text: str, configured: Any = None) -> int:
     """The hook's limit: a decimal in the variable, else config.json's, else the default."""
     if text == str(DEFAULT_LIMIT):
         return DEFAULT_LIMIT
-    from hookctl.packs.guard_options import whole_number  # late: few limits are a person's own
+    from hookctl.packs.choices import whole_number  # late: few limits are a person's own
 
     number = whole_number(text)
     if number is not None:

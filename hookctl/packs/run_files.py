@@ -22,8 +22,7 @@ from hookctl.events import read_object
 from hookctl.ledger import store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
-from hookctl.packs.choices import PRESETS
-from hookctl.packs.guard_options import confine, read_settings, variables_of
+from hookctl.packs.choices import PRESETS, confine, read_settings, variables_of
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders

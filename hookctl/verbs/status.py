@@ -20,7 +20,7 @@ from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.plans import event_of
-from hookctl.packs import guard_options, whose_work, wrapping
+from hookctl.packs import choices, whose_work, wrapping
 from hookctl.packs.choices import Settings, options_of, settings_from
 from hookctl.packs.guard import ARMED_CEILING
 from hookctl.packs.run_files import find as find_run_files
@@ -422,11 +422,9 @@ def describe_guard(
     `sources` are the files whose variables reach it.
     """
     variables = effective.variables(sources)
-    options = guard_options.read_settings(config.value, variables)
+    options = choices.read_settings(config.value, variables)
     off = [
-        f"{name}={value}"
-        for name, value in variables.items()
-        if guard_options.switches_off(name, value)
+        f"{name}={value}" for name, value in variables.items() if choices.switches_off(name, value)
     ]
     reason, mode = "", options.mode
     if hooks and all(hook.state != RUNS for hook in hooks):
