@@ -16,11 +16,11 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (34_190, 25_500),
-    "statements of hookctl/": (23_917, 17_500),
+    "lines of hookctl/": (33_892, 25_500),
+    "statements of hookctl/": (23_701, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_232, 5_500),
-    "lines of tests/": (56_002, 38_000),
+    "lines of tests/": (56_000, 38_000),
     "lines of docs/": (3_082, 2_400),
     "lines of README.md": (100, 100),
 }

@@ -9,6 +9,6 @@ It may import `planner` and the rooms below; `hooks`, `fire`, doctor and the pag
   what keeps their programs from running (scripts.py names these programs).
 - listing.py finds hooks that stand there twice, names each, and finds one by its name; disabled.py
   adds those that are disabled.
-- plugins.py reads the hooks of plugins, and plugin_folders.py finds these and what is on, by a
-  table in the host's file and a reader for strangers' files (plugin_reader.py).
+- plugins.py reads the hooks of plugins; plugin_folders.py finds these and what is on, by a table in
+  the host's file, and reads strangers' files with care.
 """
