@@ -28,7 +28,7 @@ WALKS = {  # functions of hookctl called, and calls from one of its files into a
     "first install": ((385, 300), (428, 350)),
     "install with nothing to do": ((269, 200), (271, 180)),
     "doctor": ((369, 330), (534, 450)),
-    "uninstall": ((336, 300), (464, 400)),
+    "uninstall": ((337, 300), (464, 400)),
 }
 
 
