@@ -25,10 +25,10 @@ SUMS = {  # the number of the day, and where it goes
     "lines of README.md": (100, 100),
 }
 WALKS = {  # functions of hookctl called, and calls from one of its files into another
-    "first install": ((385, 300), (428, 350)),
-    "install with nothing to do": ((269, 200), (271, 180)),
-    "doctor": ((369, 330), (534, 450)),
-    "uninstall": ((337, 300), (464, 400)),
+    "first install": ((385, 300), (424, 350)),
+    "install with nothing to do": ((269, 200), (270, 180)),
+    "doctor": ((369, 330), (531, 450)),
+    "uninstall": ((337, 300), (458, 400)),
 }
 
 
