@@ -265,7 +265,7 @@ def _element(
         f"{pack.name}/{hook.id}",
         event,
         "".join(_command(pack, hook, host, event, programs)),
-        _forms_wants(pack, hook, host, event),
+        _host_forms(pack, hook, host, event),
         hook.timeout,
         matcher=_matcher(hook),
         env={key: claim.value for key, claim in env.items()},
@@ -299,7 +299,7 @@ def is_refused_by_failure(host: Host, event: str) -> bool:
     return any(host.events.get(name) == event for name in closed)
 
 
-def _forms_wants(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
+def _host_forms(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
     """A pattern for every command that this pack writes for this hook, with any path."""
     marks = Programs("\0", lead="\1")  # these stand in no command
     files_text = f"(?P<files>{files_form(host)})"

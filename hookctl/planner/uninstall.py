@@ -292,13 +292,11 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     empty = formats.parse(target.host.format, b"", where=target.path)
     document = _parse(snapshot.data or b"", target) or empty
     draft = Draft(sources, target, snapshot, document, key, record)
-    _decide_on_file_restore(records, draft, backup.data, record_then)
+    _decide_to_restore(records, draft, backup.data, record_then)
     return assemble_plan(records, [draft], install=False)
 
 
-def _decide_on_file_restore(
-    records: Records, draft: Draft, data: bytes, then: Record | None
-) -> None:
+def _decide_to_restore(records: Records, draft: Draft, data: bytes, then: Record | None) -> None:
     """Record what was ours in the restored text, and remove the files of packs that it has not."""
     record, result = draft.known, _with_todays_facts(draft, then) if then else None
     known = (*(record.entries if record else ()), *(result.entries if result else ()))
