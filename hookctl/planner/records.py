@@ -1,4 +1,4 @@
-"""Opens and finishes the draft of a settings file, with its record before and after the run."""
+"""Opens and finishes the draft of a settings file, with its record, and joins drafts to a plan."""
 
 from __future__ import annotations
 

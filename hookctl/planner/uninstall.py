@@ -1,4 +1,4 @@
-"""What an uninstall of packs does."""
+"""What takes us out of files: an uninstall, an earlier text put back, the end of 0.2.0's traces."""
 
 from __future__ import annotations
 
