@@ -372,6 +372,8 @@ rows(
             ("qwen", {}, "Stop", "stop", 5), ("qwen", {}, "PreToolUse", "pre-tool run_shell_command", None),
         )
     ),
+    Row("gemini takes a word for no false", "gemini",
+        {GEMINI: {**GEMINI_BASE, "hooksConfig": {"enabled": "no"}, **hooks(AfterAgent=[group(c("it"))])}}, runs="it"),
     Row("gemini loses the user's hooks with the project's", "gemini",
         {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("user"))])}, ".gemini/settings.json": {"hooks": "x"}},
         not_runs="user", fires={"stop": ""}, doctor=".gemini/settings.json", loud=True),

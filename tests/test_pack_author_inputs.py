@@ -155,7 +155,6 @@ def test_a_case_that_could_never_be_asked_is_an_error_with_its_file(hookctl: Hoo
 
 def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hookctl: Hookctl, isolated: Path) -> None:
     assert hookctl("pack", "new", "np").code == 0
-    manifest = Path("np/pack.toml")
-    manifest.write_text(manifest.read_text().replace('matcher = "Bash"', 'matcher = "bash"'))
+    put(Path("np/pack.toml"), Path("np/pack.toml").read_text().replace('matcher = "Bash"', 'matcher = "bash"'))
     done = hookctl("pack", "test", "np", "--host", "claude")
     assert (done.code, "expected deny, and it was not asked" in done.out) == (1, True)

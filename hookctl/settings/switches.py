@@ -162,14 +162,14 @@ def _open(
 
 
 def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
-    """What an open place says, a boolean where it is a word for yes or no; or MISSING."""
-    if place is None:
-        return MISSING
-    value = place if isinstance(place, str) else value_at(place.value, tuple(rule.key))
+    """What an open place says, of a variable whether it says yes or no; or MISSING."""
+    value: Any = place or ""
+    if isinstance(place, Document):
+        value = value_at(place.value, tuple(rule.key))
+        if rule.key[:1] != ["env"]:
+            return value
     word = value.strip().lower() if isinstance(value, str) else ""
-    if word in (*_YES, *_NO):
-        return word in _YES
-    return MISSING if isinstance(place, str) else value
+    return word in _YES if word in (*_YES, *_NO) else MISSING
 
 
 def _is_off(rule: SwitchRule, value: Any) -> bool:

@@ -33,7 +33,6 @@ def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: s
 
 
 def machine_of(place: Place) -> Machine:
-    """The machine of a place, for an agent that is started in its project."""
     state = str(place.home / ".local/state/hookctl")
     return Machine(Folders(state, state, {"HOME": str(place.home)}, str(place.project)), {})
 
