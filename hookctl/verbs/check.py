@@ -10,8 +10,8 @@ from hookctl.checks import project as rules
 from hookctl.checks.codes import Finding, worst_first
 from hookctl.errors import HookctlError
 from hookctl.model import Line, Result
+from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
-from hookctl.output.plans import finding_lines
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark, upwards
 

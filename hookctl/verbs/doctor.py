@@ -11,8 +11,9 @@ from hookctl.checks.survey import Survey, list_usable
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Action, Line, Result
+from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, program, tilde
-from hookctl.output.plans import action_data, finding_lines
+from hookctl.output.plans import action_data
 from hookctl.packs.choices import Permission
 from hookctl.run.execute import read_journal
 from hookctl.survey.machine import read_records
