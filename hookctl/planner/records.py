@@ -247,7 +247,7 @@ def assemble_plan(
         if draft.target.shared:
             projects.setdefault(draft.target.project, draft)
     for draft in projects.values():
-        from hookctl.planner.own_files import plan_project_files  # late: few are shared
+        from hookctl.planner.project_files import plan_project_files  # late: few are shared
 
         project_changes += plan_project_files(draft, records, changed, removes=removes)
     settings: list[Change] = []
