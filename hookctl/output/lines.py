@@ -11,11 +11,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from hookctl.masking import by_look, plain
 from hookctl.model import Line
-from hookctl.receipts.reading import HookName, Runs
+
+if TYPE_CHECKING:  # late: few commands speak of runs
+    from hookctl.receipts.reading import HookName, Runs
 
 OK = "ok"  # done, or fine
 WARN = "warn"  # look at this

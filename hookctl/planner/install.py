@@ -186,7 +186,7 @@ def _decide_on_file(
     if pack.name == GUARD:
         wants, brought, record = guard_content(draft, records, pack, choice)
     else:
-        from hookctl.planner.content import pack_content  # late: most are the guard
+        from hookctl.planner.pack_content import pack_content  # late: most are the guard
 
         wants, brought, record = pack_content(draft, pack, choice)
         has_rules_only = bool(pack.rules) and not pack.has_hooks
