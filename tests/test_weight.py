@@ -16,8 +16,8 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (33_890, 25_500),
-    "statements of hookctl/": (23_701, 17_500),
+    "lines of hookctl/": (33_927, 25_500),
+    "statements of hookctl/": (23_730, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_232, 5_500),
     "lines of tests/": (56_000, 38_000),
