@@ -73,6 +73,7 @@ class Draft:
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
+        self.lost: dict[str, PackRecord] = {}  # packs that leave, and that no record knows
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
             from hookctl.planner import draft  # late: few hosts need any

@@ -23,7 +23,7 @@ from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.planner.content import guard_content
 from hookctl.planner.draft import Draft, file_action
-from hookctl.planner.own_files import Files, install_files, own_top, read_own, uninstall_files
+from hookctl.planner.own_files import Files, install_files, own_top, read_own
 from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval, switches
@@ -214,8 +214,7 @@ def _decide_on_file(
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     _install_files(draft, records, targets, pack, record, brought)
-    former = () if pack.name == GUARD else _renew_former(draft, pack, record)
-    draft.packs[pack.name] = record._replace(former=former)
+    draft.packs[pack.name] = record._replace(former=_list_former(draft, pack, record))
     draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
     add_notices(draft, pack)
 
@@ -268,18 +267,15 @@ def _install_files(
     record: PackRecord,
     brought: Files,
 ) -> None:
-    known, names = draft.packs.get(pack.name), set[str]()
-    if pack.name != GUARD:
-        for key, other_record in records.items():
-            other = other_record.packs.get(pack.name)
-            if key in (*targets, draft.key) or other is None or other.folder != record.folder:
-                continue
-            names.update(other.files)
-            if other.digest != record.digest:
-                text = f"{load(other_record.host).title} runs the same files of {pack.name}, so"
-                text += f" other ones from now on; `hookctl upgrade {pack.name}` renews its hooks"
-                draft.tell("shared_files", text)
-    install_files(draft, record.folder, known, brought, names)
+    for key, other_record in records.items():
+        other = other_record.packs.get(pack.name)
+        if key in (*targets, draft.key) or other is None or pack.name == GUARD:
+            continue
+        if other.folder == record.folder and other.digest != record.digest:
+            text = f"{load(other_record.host).title} runs the same files of {pack.name}, so"
+            text += f" other ones from now on; `hookctl upgrade {pack.name}` renews its hooks"
+            draft.tell("shared_files", text)
+    install_files(draft, record.folder, brought)
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:
         draft.document = draft.document.renewed()
@@ -288,20 +284,18 @@ def _install_files(
             draft.file_actions.append(file_action("replace-file", draft.path, reason))
 
 
-def _renew_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...]:
+def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...]:
     """What 0.2.0 laid in another folder, for open sessions; it goes when another version comes."""
     known = draft.packs.get(pack.name)
-    if known is None:
+    if known is None or pack.name == GUARD:
         return ()
     if known.folder != record.folder:
         paths = [os.path.join(known.folder, name) for name in known.files]
         return tuple(os.path.relpath(path, record.folder) for path in paths)
     launcher = os.path.join(own_top(draft.folders, draft.target), HOOK)
     version = version_of(read_own(draft.sources, draft.target, launcher).data or b"")
-    if known.former and version not in ("", version_of(load_programs().launcher)):
-        uninstall_files(draft, known._replace(files=known.former, former=()))
-        return ()
-    return known.former
+    is_upgraded = version not in ("", version_of(load_programs().launcher))
+    return () if is_upgraded else known.former
 
 
 # Consent

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Container, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from typing import Any
 
@@ -64,17 +64,11 @@ def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
     return snapshot
 
 
-# The files of one pack at one target
+# The files of packs
 
 
-def install_files(
-    draft: Draft,
-    folder: str,
-    known: PackRecord | None,
-    wanted: Files,
-    staying: Container[str] = (),
-) -> None:
-    """Write the wanted files into the folder, and remove known ones that are wanted no more."""
+def install_files(draft: Draft, folder: str, wanted: Files) -> None:
+    """Write the wanted files of a pack into its folder."""
     changes = []
     for name, (data, executable) in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
@@ -87,27 +81,32 @@ def install_files(
                 chmod = _executable(now) if executable else now & ~0o111
         if snapshot.data != data or chmod is not None:
             changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
-    if changes:
-        draft.add_changes(changes)
-    if known and known.folder == folder:
-        unwanted = [name for name in known.files if name not in wanted and name not in staying]
-        _remove(draft, folder, unwanted)
+    draft.add_changes(changes)
 
 
-def uninstall_files(draft: Draft, known: PackRecord, in_use: Set[str] = frozenset()) -> None:
-    """Remove a pack's files, and their folders if they are empty then.
+def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) -> None:
+    """Remove the packs' files that no record names after the run, and their folders once empty.
 
-    Of a configuration the operator's own values stay. `in_use` are the folders of packs that other
-    registrations use.
+    Of a configuration the operator's own values stay.
     """
-    if not known.folder:
-        return
-    names = [] if known.folder in in_use else list(known.files)
-    if known.config and names:
-        names.remove(os.path.basename(known.config))
-        _uninstall_config(draft, known)
-    _remove(draft, known.folder, [*names, *known.former])
-    draft.rmdirs.append(known.folder)
+    packs = [known for record in records.values() if record for known in record.packs.values()]
+    done = {path for known in packs for path in _paths(known)}
+    for draft in drafts:
+        before = {**draft.known.packs, **draft.lost} if draft.known else draft.lost
+        after = draft.record.packs if draft.record else {}
+        for name, known in before.items():
+            if name in after and after[name].folder != known.folder:
+                continue  # open sessions run what 0.2.0 laid there
+            paths = [path for path in _paths(known) if path not in done]
+            done.update(paths)
+            if known.config in paths:
+                paths.remove(known.config)
+                _uninstall_config(draft, known)
+            _remove(draft, paths)
+
+
+def _paths(known: PackRecord) -> list[str]:
+    return [os.path.normpath(f"{known.folder}/{name}") for name in (*known.files, *known.former)]
 
 
 def _uninstall_config(draft: Draft, known: PackRecord) -> None:
@@ -129,12 +128,11 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
     draft.kept += _lines_on_edits(known.config, own)
 
 
-def _remove(draft: Draft, folder: str, names: Iterable[str]) -> None:
-    """Remove these files of a folder, and the folders that they were in."""
+def _remove(draft: Draft, paths: Iterable[str]) -> None:
+    """Remove these files of hookctl's own, and the folders that they were in."""
     changes, emptied = [], set()
     top = own_top(draft.folders, draft.target)
-    for name in names:
-        path = os.path.join(folder, name)
+    for path in paths:
         snapshot = read_own(draft.sources, draft.target, path)
         if snapshot.data is not None:
             changes.append(Change(snapshot.path, snapshot.data, None))
@@ -142,18 +140,8 @@ def _remove(draft: Draft, folder: str, names: Iterable[str]) -> None:
         while above.startswith(f"{top}/"):
             emptied.add(above)
             above = os.path.dirname(above)
-    if changes:
-        draft.add_changes(changes)
+    draft.add_changes(changes)
     draft.rmdirs += emptied
-
-
-def folders_of_others(records: Mapping[str, Record], key: str) -> Set[str]:
-    """The folders of packs that another settings file has; the guard's has a file for each."""
-    found = set()
-    for other, record in records.items():
-        if other != key:
-            found.update(known.folder for name, known in record.packs.items() if name != GUARD)
-    return found
 
 
 def _executable(mode: int) -> int:
@@ -305,7 +293,7 @@ def plan_programs(
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"
         draft.file_actions.append(file_action(action, path))
-    _remove(draft, top, former)
+    _remove(draft, former)
     keeps = is_needed and not target.shared
     draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))
     if not is_needed:

@@ -13,7 +13,7 @@ from hookctl.ledger import store
 from hookctl.ledger.store import Records
 from hookctl.model import Change, Conflict, Record
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import own_top, plan_programs
+from hookctl.planner.own_files import own_top, plan_programs, remove_files
 from hookctl.planner.sources import Sources
 from hookctl.settings.targets import Target, require_inside, top
 from hookctl.system import files
@@ -222,15 +222,18 @@ def assemble_plan(
     """
     for draft in drafts:
         plan_file(records, draft)
+    changed = changed_records(records, drafts)
+    has_conflicts = any(draft.conflicts for draft in drafts)
+    after = {**records, **changed}
+    if not has_conflicts:
+        remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}
     runtime = list(by_path.values())
-    changed = changed_records(records, drafts)
     project_changes: list[Change] = []
-    if not any(draft.conflicts for draft in drafts):
+    if not has_conflicts:
         removed = {folder for draft in drafts for folder in draft.rmdirs}
         removed |= {change.path for change in runtime if change.after is None}
-        after = {**records, **changed}
         scopes = set[str]()
         for draft in drafts:
             scope = draft.target.project if draft.target.shared else ""

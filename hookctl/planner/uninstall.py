@@ -36,7 +36,7 @@ from hookctl.packs.model import Pack
 from hookctl.planner.approvals import Approvals
 from hookctl.planner.content import find_orphan
 from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import folders_of_others, own_top, uninstall_files
+from hookctl.planner.own_files import own_top
 from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.rules import RulesBlocks
 from hookctl.planner.sources import Sources, look
@@ -81,10 +81,9 @@ def plan_uninstall(
     records = sources.records(projects)
     drafts: dict[Draft, tuple[str, ...]] = {}  # with the packs that leave
     unread: list[HookctlError] = []
-    staying = dict(records)  # the last one to leave a folder of files removes them
     for target, packs, key in leaving:
         found, record = store.find_record(records, target.path)
-        decide = partial(_decide_on_file, records, staying, packs, loaded)
+        decide = partial(_decide_on_file, records, packs, loaded)
         try:
             if key and key != found:
                 # Another record's file stands where this one's was: there is nothing to edit.
@@ -103,8 +102,6 @@ def plan_uninstall(
             unread.append(error)
             continue
         drafts[draft] = packs
-        if draft.key in staying:
-            staying[draft.key] = staying[draft.key]._replace(packs=draft.packs)
     approvals, rules = Approvals(sources, records, drafts), RulesBlocks(sources, records, drafts)
     if sources.has_disabled:
         from hookctl.planner.disable import forget  # late: few have anything disabled
@@ -126,13 +123,9 @@ def plan_uninstall(
 
 
 def _decide_on_file(
-    records: Records,
-    others: Mapping[str, Record],
-    packs: tuple[str, ...],
-    loaded: Mapping[str, Pack],
-    draft: Draft,
+    records: Records, packs: tuple[str, ...], loaded: Mapping[str, Pack], draft: Draft
 ) -> None:
-    """Take the packs out, the last one in the file first, and then their files."""
+    """Take the packs out, the last one in the file first."""
     known = dict(draft.packs)
     if draft.disabled:
         _drop_disabled(draft, packs)
@@ -155,17 +148,13 @@ def _decide_on_file(
         if draft.document.get(hook.path[:-2]) is not MISSING:
             line = Action("keep", hook.path, "element", hook.id, "owned", "free", reason)
             draft.kept.append(line)
-    in_use = folders_of_others(others, draft.key)
     if GUARD in packs and GUARD not in known and draft.edits:
         state = "" if draft.target.shared else draft.folders.state
         values = guard.configuration(Settings(), state, draft.host)
         folder, name = os.path.split(config)
-        known[GUARD] = PackRecord("", {"config": values}, folder, (name,))
+        draft.lost[GUARD] = PackRecord("", {"config": values}, folder, (name,))
         # The record of who made the topmost one is lost.
         draft.rmdirs.append(own_top(draft.folders, draft.target))
-    for name in packs:
-        if name in known:
-            uninstall_files(draft, known[name], in_use)
 
 
 def _drop_disabled(draft: Draft, packs: tuple[str, ...]) -> None:
@@ -292,12 +281,12 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     empty = formats.parse(target.host.format, b"", where=target.path)
     document = _parse(snapshot.data or b"", target) or empty
     draft = Draft(sources, target, snapshot, document, key, record)
-    _decide_to_restore(records, draft, backup.data, record_then)
+    _decide_to_restore(draft, backup.data, record_then)
     return assemble_plan(records, [draft], install=False)
 
 
-def _decide_to_restore(records: Records, draft: Draft, data: bytes, then: Record | None) -> None:
-    """Record what was ours in the restored text, and remove the files of packs that it has not."""
+def _decide_to_restore(draft: Draft, data: bytes, then: Record | None) -> None:
+    """Record what was ours in the restored text."""
     record, result = draft.known, _with_todays_facts(draft, then) if then else None
     known = (*(record.entries if record else ()), *(result.entries if result else ()))
     current, restored = Current({}, {}, Hooks()), _parse(data, draft.target)
@@ -310,10 +299,6 @@ def _decide_to_restore(records: Records, draft: Draft, data: bytes, then: Record
         result = record._replace(sha256_before="", sha256_after=files.digest(data))
     packs_before = record.packs if record else {}
     packs_after = result.packs if result else {}
-    in_use = folders_of_others(records, draft.key)
-    for name, pack in packs_before.items():
-        if name not in packs_after:
-            uninstall_files(draft, pack, in_use)
     if record and result is None:
         draft.rmdirs += record.created_dirs
     draft.entries = result.entries if result else ()
