@@ -27,7 +27,7 @@ from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.planner.draft import Draft, file_action
 from hookctl.planner.sources import Sources
-from hookctl.settings.targets import GUARD, OWN, Target, in_sh, read_inside, require_inside
+from hookctl.settings.targets import GUARD, OWN, Target, read_inside, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -249,7 +249,7 @@ def plan_programs(
     sources, target = draft.sources, draft.target
     top = own_top(draft.folders, target)
     hook = os.path.join(top, HOOK)
-    scope, packs, is_needed = _find_callers(records, target, hook)
+    scope, packs, is_needed = _find_callers(records, target)
     programs, launcher = load_programs(), read_own(sources, target, hook)
     version = version_of(launcher.data or b"")
     if guard.is_newer(version) and not (force and is_needed):
@@ -321,7 +321,7 @@ def list_programs(
 ) -> dict[str, bytes]:
     """The program files that a target's scope needs, as this version writes them, by path."""
     top = own_top(folders, target)
-    _, packs, is_needed = _find_callers(records, target, os.path.join(top, HOOK))
+    _, packs, is_needed = _find_callers(records, target)
     if not is_needed:
         return {}
     found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
@@ -333,29 +333,21 @@ def list_programs(
 
 
 def _find_callers(
-    records: Mapping[str, Record | None], target: Target, hook: str
+    records: Mapping[str, Record | None], target: Target
 ) -> tuple[list[Record], dict[str, list[str]], bool]:
-    """A target's records, their packs that are run by host, and if any calls the launcher."""
+    """A target's records, their packs that are run by host, and if any hook calls the launcher."""
     scope, packs, is_called = list[Record](), dict[str, set[str]](), False
     for record in records.values():
         project = record.project if record and record.scope == "project" else ""
         if not record or project != (target.project if target.shared else ""):
             continue
         scope.append(record)
-        is_called = is_called or _starts(record, GUARD, hook)
-        for name in run_packs(record):
-            if record.host in hosts.names() and _starts(record, name, hook):
-                packs.setdefault(record.host, set()).add(name)
+        callers = set[str]()
+        for entry in (*record.entries, *record.disabled):
+            if not FORMER_CALL.search(str(entry.written)):
+                callers.add(entry.id.partition("/")[0])
+        is_called = is_called or GUARD in callers
+        run = callers.intersection(run_packs(record))
+        if run and record.host in hosts.names():  # else it is a newer hookctl's
+            packs.setdefault(record.host, set()).update(run)
     return scope, {name: sorted(packs[name]) for name in sorted(packs)}, is_called or bool(packs)
-
-
-def _starts(record: Record, pack: str, hook: str) -> bool:
-    """Whether a pack's commands of a record call the launcher: those of 0.2.0 called others."""
-    if record.host not in hosts.names():  # a newer hookctl's
-        return True
-    host = hosts.load(record.host)
-    called = in_sh(Target(host, record.scope, record.known_as, record.project), hook)
-    for entry in (*record.entries, *record.disabled):
-        if entry.id.startswith(f"{pack}/") and called in str(entry.written.get("command")):
-            return True
-    return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -16,9 +15,7 @@ from hookctl.hosts import shapes
 from hookctl.ledger import store
 from hookctl.ledger.codec import parse_object, refusals
 from hookctl.ledger.store import Records
-from hookctl.masking import masked, masked_text
 from hookctl.model import (
-    WRAP,
     Action,
     Current,
     Decision,
@@ -96,7 +93,7 @@ def plan_uninstall(
                 draft = make_draft(sources, records, target, decide)
         except HookctlError as error:
             if error.exit_code == UNREADABLE:
-                _add_manual_steps(error, record.entries if record else (), packs)
+                _add_manual_steps(error, record, packs)
             if stops:
                 raise
             unread.append(error)
@@ -199,24 +196,15 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 
 
-def _add_manual_steps(
-    error: HookctlError, entries: tuple[Entry, ...], packs: tuple[str, ...]
-) -> None:
+def _add_manual_steps(error: HookctlError, record: Record | None, packs: tuple[str, ...]) -> None:
     """Say what to remove by hand: what only these packs have in the file."""
-    steps = []
+    entries = record.entries if record else ()
+    names = []
     for entry in entries:
-        is_only_theirs = entry.owners.keys() <= set(packs)
-        if entry.kind == "container" or entry.mode != "owned" or not is_only_theirs:
-            continue
-        path, text = entry.path, json.dumps(masked(entry.written), ensure_ascii=False)
-        if not entry.id:
-            path, text = path[:-1], json.dumps(masked({path[-1]: entry.written}))[1:-1]
-        step = f"in {'.'.join(map(str, path))}: {text}"
-        if entry.id.startswith(WRAP):
-            step += f", and put back {masked_text(entry.before or '')}"
-        steps.append(step)
-    if steps:
-        error.hint = "\n  ".join([f"{error.hint} Or remove by hand:".strip(), *steps])
+        if entry.kind != "container" and entry.mode == "owned" and {*entry.owners} <= {*packs}:
+            names.append(f"hookctl={entry.id}" if entry.id else ".".join(map(str, entry.path)))
+    if names:
+        error.hint = f"{error.hint} Or remove by hand: {', '.join(names)}.".strip()
 
 
 _HINT = "Move it away: the traced hooks run by themselves."
