@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hookctl.documents import Document
+from hookctl.documents import Document, formats
 from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import (
@@ -144,6 +144,13 @@ class Draft:
         hooks = {path for path, *_ in shapes.handlers(shape, self.document.value)}
         if not drops or hooks <= removed:
             return decision
+        sha = self.known.sha256_before if self.known else ""
+        backup = self.sources.backup(sha) if sha else None
+        if self.known and backup is not None:
+            before = formats.parse(self.known.format, backup, where=self.path)
+            # Hooks that stood there without such a key before us did not need it from us.
+            if shapes.handlers(shape, before.value):
+                return decision
         paths = sorted(edit.path for edit in drops)
         reason = f"without it {self.host.title} may load no hook of this file, and hooks of yours"
         kept = [Action("keep", path, "leaf", "", "owned", "free") for path in paths]

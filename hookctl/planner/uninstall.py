@@ -20,7 +20,6 @@ from hookctl.model import (
     Current,
     Decision,
     DropHook,
-    Entry,
     Hooks,
     PackRecord,
     Put,
@@ -290,7 +289,6 @@ def _decide_to_restore(draft: Draft, data: bytes, then: Record | None) -> None:
     if record and result is None:
         draft.rmdirs += record.created_dirs
     draft.entries = result.entries if result else ()
-    draft.actions += _describe_changes(record, draft.entries, current)
     orphans = sorted(ids - {entry.id for entry in draft.entries})
     if orphans:
         text = f"the restored text has {', '.join(orphans)}, which is not installed any more"
@@ -341,27 +339,3 @@ def _with_todays_facts(draft: Draft, then: Record) -> Record:
         known_as=now.known_as,
         project=now.project,
     )
-
-
-def _describe_changes(
-    record: Record | None, entries: tuple[Entry, ...], current: Current
-) -> list[Action]:
-    """A line for each entry that is not ours any more, and for each that is ours again."""
-    before, after = [
-        {entry.id or entry.path: entry for entry in each if entry.kind != "container"}
-        for each in (record.entries if record else (), entries)
-    ]
-    actions = []
-    for name, entry in {**before, **after}.items():
-        if name in before and name in after:
-            continue
-        state = engine.state(entry, current, entry.path, entry.id)
-        line = ("take-back", "free", state, "it was ours then")
-        if name in before:
-            is_there = entry.path in current.values if state == "adopted" else state != "missing"
-            reason = "it was not ours then" if is_there else "the restored text does not have it"
-            line = ("drop", state, "free", reason)
-        act, was, to, reason = line
-        owners = tuple(entry.owners)
-        actions.append(Action(act, entry.path, entry.kind, entry.id, was, to, reason, owners))
-    return actions
