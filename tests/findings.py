@@ -615,27 +615,6 @@ def sessions(place: Place, count: int) -> list[str]:
     return names
 
 
-NIGHTLY = handler("cd /repo && nightly hook stop --format claude_code")
-RALPH = handler("/opt/ralph-loop/stop.sh")
-NO_CAP = {"env": {CAP: "0"}}
-
-
-def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({**json.loads(hooks_of(**{event: [command]})), **NO_CAP}))
-
-    return arrange
-
-
-def chain_that_was_seen(place: Place, *hooks: dict[str, Any]) -> None:
-    """A chain that the guard saw, and that nothing ends now."""
-    beside_ours(Stop=[*hooks] or [handler()])(place)
-    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
-    place.change(lambda page: page["env"].update({CAP: "0"}))
-    place.monkeypatch.setenv("HOOKCTL_NOW", "1000000")
-    logged(place, {"t": 999000, "decision": "end", "code": "stop_loop", "session": session_hash("S1")})
-
-
 # All at once.
 
 
@@ -773,16 +752,12 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("strict_host", "error", managed_text('{"a": 1,}')),
     ("not_read", "warning", not_in_the_home_folder),
     ("not_read", "warning", below_the_project),
-    # Other tools that keep an agent going.
-    ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "error", chain_that_was_seen),
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
-    ("hook_silent", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
     ("hook_missing", "error", wrapped_by_none),
     ("hook_changed", "warning", pack_file_changed),

@@ -44,7 +44,6 @@ _HOST_RULES = (
     host.judge_client,
     host.judge_lost,
     limits.judge_env_files,
-    host.judge_stops,
     host.judge_scripts,
     host.judge_hooks,
     host.judge_work,

@@ -540,14 +540,6 @@ def _find_loop_variable(command: Any) -> str:
     return next((name for name in looped if name in used), "")
 
 
-def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
-    """Whether an entry is run, and its answer counts: the host waits for it, or is woken by it."""
-    if judge_fields(host, event, handler)[1] or never_runs(host, event, handler):
-        return False
-    is_woken = "asyncRewake" in host.handlers.fields and handler.get("asyncRewake") is True
-    return is_woken or not _is_async(host, handler)
-
-
 def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
     """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
     known, reason = host.handlers.fields, judge_fields(host, event, fields)[1]

@@ -10,7 +10,6 @@ from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
 from hookctl.receipts.reading import Runs
-from hookctl.survey.scripts import name_program
 
 # The states of a hook. All but the first say why it does not run.
 RUNS = "runs"
@@ -189,13 +188,6 @@ class Hook(NamedTuple):
     def place(self) -> str:
         """Its place in words."""
         return f"line {self.line} of {self.file}"
-
-    @property
-    def title(self) -> str:
-        """The hook in a word or two, without the arguments of its command: those may be secrets."""
-        kind = self.fields.get("type")
-        unnamed = f"a hook of type {kind}" if isinstance(kind, str) else "a hook"
-        return name_program(self.command) or unnamed
 
 
 def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
