@@ -24,7 +24,7 @@ from hookctl.planner import consent
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
+from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.machine import Machine
 from hookctl.system import files, project
 from hookctl.system.files import content_digest
@@ -122,10 +122,12 @@ class File:
 
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
-        known, machine = self.packs.get(pack), self.machine
-        return consent.install_again(
-            self.target, pack, known, machine.folders.cwd, machine.cwd_project
-        )
+        target, machine, known = self.target, self.machine, self.packs.get(pack)
+        for record in machine.records.values() if self.host.format == RULES else ():
+            if (record.host, record.project) == (self.host.name, target.project):
+                known = record.packs.get(pack, known)
+        cwd = machine.folders.cwd
+        return consent.install_again(target, pack, known, cwd, machine.cwd_project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""
@@ -176,28 +178,12 @@ def judge_reading(file: File) -> Iterator[Finding]:
     costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
     # A backup is of neither branch of a merge.
-    number = 0 if error.message == CONFLICT or file.is_alone else _find_last_backup(file)
-    if number:
-        command = f"hookctl restore {shlex.quote(file.path)}"
-        fix += (
-            f" Or `{command} --to {number}` restores the text from before hookctl's "
-            f"{'last' if file.record else 'first'} write; `--list` shows all."
-        )
-    yield Finding(error.code, "error", message, file.host.name, file.path, fix)
-
-
-def _find_last_backup(file: File) -> int:
-    """The number of the newest backup of a settings file; 0 if there is none."""
-    from hookctl.system import files  # late: most settings files can be read
-
-    with contextlib.suppress(HookctlError, OSError):
-        found = files.read_backups(file.machine.folders, store.real_path(file.path))
-        kept = files.number_backups(found)
-        if file.record is None:  # the last write was an uninstall
-            return min(kept, default=0)
-        # After an uninstall and a new install it is number 1, that before the first write.
-        return max(kept, key=lambda number: kept[number].at, default=0)
-    return 0
+    backups = files.backup_folder(file.machine.folders, store.real_path(file.path))
+    if error.message != CONFLICT and os.path.isdir(backups):
+        command = f"hookctl restore {shlex.quote(file.path)} --list"
+        fix += f" Or `{command}` shows the texts from before hookctl's writes."
+    level = "warning" if file.host.format == RULES and not file.is_alone else "error"
+    yield Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
 def judge_content(file: File) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from hookctl import engine, hosts
-from hookctl.checks import codes, entries, guard, limits, survey
+from hookctl.checks import codes, entries, guard, limits
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading
 from hookctl.documents import Document
@@ -141,6 +141,9 @@ class Project:
         It comes with the repository, so it has no say in what a pack's hooks are to be.
         """
         target, packs, wanted = _target_of(record), dict(record.packs), record.entries
+        if not packs:  # a file with instructions: of packs that are installed beside it
+            installed = {name for other in self.recorded.values() for name in other.packs}
+            wanted = tuple(entry for entry in wanted if installed & entry.owners.keys())
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
         known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
         held = [pack for pack in known_packs if pack.name in owners]
@@ -260,6 +263,7 @@ _LEVELS = {
     "hook_environment": "info",
     "hook_newer": "error",
     "hook_old": "error",
+    "rules_doubled": "warning",
     "self_test_failed": "warning",  # perhaps the team wants just that
 }
 _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
@@ -270,26 +274,13 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
     if project.error is not None:
         yield from judge_reading(file)
-    elif isinstance(file.document, RulesDocument):
-        yield from _judge_rules(project, file, file.document)
-    else:
-        for rule in _FILE_RULES:
-            for found in rule(file):
-                level = "error" if found.level == "error" else levels.get(found.code)
-                if level and (project.has_record or found.code not in UNRECORDED):
-                    yield found._replace(level=level)
-
-
-def _judge_rules(project: Project, file: File, document: RulesDocument) -> Iterator[Finding]:
-    """Whether the blocks of rules in a file with instructions are those of the record's packs."""
-    installed = {name for _, name, _ in project.packs}
-    known = {str(entry.path[0]) for entry in file.entries} & installed
-    for pack in document.packs:
-        if pack not in known:
-            fix = "`hookctl install` with its pack takes it back; else remove it."
-            yield file.find("ledger_missing", id=f"the block of rules of {pack}", fix=fix)
-    if file.record is not None:
-        yield from survey.judge_blocks(file.path, file.record, document)
+        return
+    is_text = isinstance(file.document, RulesDocument)
+    for rule in (entries.judge,) if is_text else _FILE_RULES:
+        for found in rule(file):
+            level = "error" if found.level == "error" else levels.get(found.code)
+            if level and (project.has_record or found.code not in UNRECORDED):
+                yield found._replace(level=level)
 
 
 # What git would not bring to a clone, or should not.

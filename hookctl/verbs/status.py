@@ -10,7 +10,6 @@ from typing import Any
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import file
 from hookctl.checks.file import NOT_THERE, Configuration, read_config
-from hookctl.checks.survey import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
@@ -238,10 +237,11 @@ def _install_again(
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
     path, entries = rules_entries(records, key)
-    rules = []
+    layout, rules = hosts.rules_layout(hosts.load(records[key].host)), []
     for pack, entry in entries.items():
         try:
-            state = state_of_block(entry, read_document(path, RULES)[1])
+            current = look(layout, read_document(path, RULES)[1], (), [entry])
+            state = engine.state(entry, current, entry.path)
         except HookctlError:
             state = "unreadable"
         rules.append({"pack": pack, "file": path, "state": state})
