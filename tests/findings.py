@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -323,17 +322,6 @@ def client_says(text: str, *options: str) -> Callable[[Place], None]:
     def arrange(place: Place) -> None:
         place.client(text)
         place.install(*options)
-
-    return arrange
-
-
-def went_on(before: float) -> Callable[[Place], None]:
-    """A line of the log so many seconds ago, and a client that came now."""
-
-    def arrange(place: Place) -> None:
-        client_says("echo 2.1.330 '(Claude Code)'")(place)
-        line = {"event": "pre-tool", "decision": "counted", "code": "went_on", "session": session_hash("S1")}
-        logged(place, {"t": time.time() - before, **line})
 
     return arrange
 
@@ -724,7 +712,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
                     client_says("echo 2.1.256 '(Claude Code)'")(place))),
     ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
     ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),
-    ("client_old", "warning", went_on(0)),
     ("not_installed", "info", nothing),
     ("not_installed", "info", lambda place: put(place.settings, "{}")),
     # Hook entries.

@@ -145,7 +145,6 @@ def _judge_entry(file: File, current: Current, entry: Entry, level: str) -> Iter
 
 
 def _judge_wrapped(file: File, entry: Entry, level: str) -> Iterator[Finding]:
-    """A hook of another tool that the guard wraps, by the record."""
     hooks = file.elements.by_id.get(entry.id, [])
     if not hooks:
         missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
@@ -179,7 +178,9 @@ def _find_defect(file: File, hook: HookEntry) -> str:
         wanted = event_of(file.host.shape, paths[0]) if paths else ""
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    return loading.why_disarmed(file.host, event, hook.fields, blocks=pack == GUARD)
+    if hook.path in file.faults:
+        return file.faults[hook.path]
+    return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 
 def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterator[Finding]:
@@ -200,7 +201,6 @@ def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterato
 
 
 def _report_unknown(file: File, hook: HookEntry) -> Finding:
-    """A hook with our mark that is not in the ledger."""
     command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
     level = "error" if file.target.shared else "warning"
     fix = f"Look at it; `{file.install}` records it, `--force` replaces it if it was edited."

@@ -15,7 +15,7 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.ledger import committed, store
-from hookctl.model import HookEntry, Hooks, PackRecord, Record
+from hookctl.model import HookEntry, Hooks, PackRecord, Path, Record
 from hookctl.packs.choices import MODES, settings_from
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
@@ -24,7 +24,9 @@ from hookctl.planner import consent
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
+from hookctl.settings.stopping import find_fault
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
+from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
 from hookctl.system import files, project
 from hookctl.system.files import content_digest
@@ -102,7 +104,17 @@ class File:
         """What is wrong with the programs of the hooks in the file."""
         if not self.elements and not self.packs:
             return None
-        return find_fault(self.machine, self.target, self.elements)
+        return find_program_fault(self.machine, self.target, self.elements)
+
+    @cached_property
+    def faults(self) -> dict[Path, str]:
+        """What keeps the host from loading or running a hook of the file, by the hook's path."""
+        host, document, faults = self.host, self.document, {}
+        if document is not None:
+            for entry in loading.read(host, document).entries:
+                if entry.faults:
+                    faults[entry.path] = describe_from(host, document, entry, entry.faults[0])
+        return faults
 
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
@@ -194,16 +206,12 @@ def judge_content(file: File) -> Iterator[Finding]:
     is_object = isinstance(document.value, dict)
     if is_object and not file.is_alone and files.is_read_only(file.path):
         yield file.find("read_only")
-    error, fault = loading.refusal(file.host, document), loading.read(file.host, document).whole
-    if error:
-        cost = loading.cost(file.host)
-        yield file.find("strict_host", what=describe_error(error), cost=cost)
-    if fault:
-        what, cost = loading.describe(document, fault), loading.cost(file.host, fault.reach)
+    lost = find_fault(file.host, file.target.scope, file.path, document)
+    if lost:
         doctor = file.host.client.doctor
         check = f"; `{doctor}` says whether it is right then." if doctor else "."
-        fix = fault.fix or f"Fix that place, or remove it{check}"
-        yield Finding(fault.code, "error", f"{what}; {cost}", file.host.name, file.path, fix)
+        fix = lost.fix or f"Fix that place, or remove it{check}"
+        yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
 
 
 def judge_repository(file: File) -> Iterator[Finding]:
@@ -240,7 +248,9 @@ class ProgramFault(NamedTuple):
     error: HookctlError | None = None  # why it cannot be read
 
 
-def find_fault(machine: Machine, target: Target, hooks: Iterable[HookEntry]) -> ProgramFault | None:
+def find_program_fault(
+    machine: Machine, target: Target, hooks: Iterable[HookEntry]
+) -> ProgramFault | None:
     """What is wrong with the programs of a target's data folder or project; None if nothing is.
 
     `hooks` are those of hookctl that stand in the settings.

@@ -60,7 +60,6 @@ def _report_fault(
 
 
 def _find_python(file: File, recorded: str) -> str:
-    """The interpreter that runs a launcher: the shared command takes any python3 on PATH."""
     if not file.target.shared:
         return recorded
     return interpreter.python3(file.machine.environ, file.target.project) or "python3"
@@ -175,7 +174,6 @@ _PROMISES = {  # what it does not do where it breaks them
 
 
 def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
-    """Whether the guard does in a self-test what its configuration promises."""
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), frozenset(effective.variables(own))
     question = self_test.Question(

@@ -38,7 +38,6 @@ from hookctl.system import project
 
 _OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said
-_NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -77,16 +76,17 @@ class HostHere:
     def _find_guards(self) -> Iterator[Guard]:
         """The guards that the host runs on the stop event, and that do something there."""
         read, is_off = self.machine.reader.snapshot, is_true(self.variables.get(_OFF, ""))
+        files = {file.path: file for file in self.files}
         for hook in () if is_off else self.running:
             is_guard = hook.own_id == effective.STOP and hook.event == self.host.events.get("stop")
-            if not is_guard or why_disarmed(self.host, hook.event, hook.fields, blocks=True):
+            if not is_guard or why_disarmed(self.host, hook.fields, blocks=True):
                 continue
-            target, path = Target(hook.within.host, hook.scope, hook.file), ""
-            for file in self.files:
-                if file.path == hook.file:
-                    target, path = file.target, file.guard.config if file.guard else ""
-            command = str(hook.fields["command"])
-            path = path or guard.config_path(command, hook.own_id, "stop", target)
+            file = files.get(hook.file)
+            target = file.target if file else Target(hook.within.host, hook.scope, hook.file)
+            path = file.guard.config if file and file.guard else ""
+            path = path or guard.config_path(
+                str(hook.fields["command"]), hook.own_id, "stop", target
+            )
             config, is_there = read_config(path, read).value, False
             with contextlib.suppress(HookctlError):
                 is_there = bool(path and read(guard.launcher_of(path)).data)
@@ -105,14 +105,12 @@ def judge_lost(here: HostHere) -> Iterator[Finding]:
     for lost in here.lost:
         if lost.path not in known:
             level = "error" if lost.stops_client else "warning"
-            where = f"line {lost.line}: " if lost.line else ""
-            message = lost.message if lost.message.startswith("line") else where + lost.message
             fix = lost.fix or "Fix that place, or remove it."
-            yield Finding(lost.code, level, message, here.host.name, lost.path, fix)
+            yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
 
 
 def judge_client(here: HostHere) -> Iterator[Finding]:
-    """What the client's version lacks, and whether it did what the guard asked for."""
+    """What the client's version lacks."""
     recorded = [file for file in here.files if file.record]
     if not recorded:  # hookctl was not asked about this client
         return
@@ -121,19 +119,6 @@ def judge_client(here: HostHere) -> Iterator[Finding]:
         for level, does, since in lacks(file.host, client.version, file.settings, file.document):
             values = {"client": client, "does": does, "since": f" to {since} or later"}
             yield file.find("client_old", client.path, level, **values)
-    lines = stops_of(here.machine, here.host)
-    last = max([line["t"] for line in lines if line.get("code") == "went_on"], default=0.0)
-    if last > client.since and any(file.guard for file in recorded):
-        age = clock.age(here.machine.now - last)
-        does = f"went on after the guard asked it to end the turn, last {age} ago"
-        yield here.find("client_old", client.path, "warning", client=client, does=does, since="")
-
-
-def stops_of(machine: Machine, host: Host) -> Iterator[dict[str, Any]]:
-    """The lines of the guard's log about a host, without those of wrapped hooks."""
-    for line in machine.log():
-        if line.get("host") == host.name and line.get("event") != events.WRAPPED:
-            yield line
 
 
 # What keeps a hook of ours from running, by the state that it has then, and how bad that is where
@@ -173,38 +158,36 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 
 
 def judge_silence(here: HostHere) -> Iterator[Finding]:
-    """Sessions of the host that should have left a line in the guard's log, but did not."""
+    """The newest sessions of the host, where none left a line in the guard's log."""
     everywhere = [guard for guard in here.guards if guard.hook.scope == "user"]
     if not everywhere or not here.host.transcripts:
         return  # a guard of one project says nothing about sessions elsewhere
-    logged = {str(line.get("session")) for line in stops_of(here.machine, here.host)}
+    lines = here.machine.log
+    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
     since = max(written_at(guard.path) or 0.0 for guard in everywhere)
-    silent: list[float] = []
-    for at, name in _list_sessions(here, since):
-        if project.session_hash(name) in logged:
-            break
-        silent.append(at)
-    if len(silent) >= _ENOUGH:
+    newest = _list_sessions(here, since)[:_ENOUGH]
+    if len(newest) == _ENOUGH and logged.isdisjoint(project.session_hash(id) for _, id in newest):
         path = everywhere[0].hook.file
-        seen = f"{len(silent)} sessions ended, the last at {clock.local(silent[0])}"
+        seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
         yield here.find("hook_silent", path, id=effective.STOP, seen=seen)
 
 
 def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
-    """The newest sessions that ended after a time, by name and date only, newest first."""
+    """The sessions that ended after a time, by name and date only, newest first."""
     config = hosts.config_folder(here.host, here.machine.environ)
     found = []
     for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
         name, at = os.path.splitext(os.path.basename(path))[0], written_at(path)
         if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
             found.append((at, name))
-    return sorted(found, reverse=True)[:_NEWEST]
+    return sorted(found, reverse=True)
 
 
 # Programs that are not there.
 
-# Events, by Claude Code's names, at which a refusal stops all work.
+# Events, by Claude Code's names, at which a refusal stops all work, or keeps the agent at it.
 _REFUSING = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
+_BLOCKING = ("Stop", "SubagentStop")
 
 
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
@@ -221,7 +204,8 @@ def _judge_script(here: HostHere, hook: Hook, obstacle: Obstacle) -> Iterator[Fi
     if not name:
         event = protocol_event(here.host, hook.event)
         rules, said = here.host.reads.get(event, {}), os.strerror(errno.ENOENT)  # as a shell says
-        if read_status(rules, obstacle.status, said) != "refuse":
+        is_minded = event in (*_REFUSING, *_BLOCKING)
+        if not is_minded or read_status(rules, obstacle.status, said) != "refuse":
             return
         name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
         effect = f", and {here.host.title} then refuses or blocks"

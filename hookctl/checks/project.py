@@ -74,8 +74,6 @@ class _Reader(FileReader):
 
 
 class _ProjectMachine(Machine):
-    """A machine with one project, and nothing else on it."""
-
     def __init__(self, project: str, start: str, start_project: str) -> None:
         super().__init__(isolated(start), {}, cwd_project=start_project)
         self.reader = _Reader(project)
@@ -179,7 +177,6 @@ class Project:
 
 
 def _names_us(path: str) -> bool:
-    """Whether a file that cannot be parsed has the head of a hookctl command."""
     try:
         return HEAD.encode() in (files.read(path).data or b"")
     except HookctlError:
@@ -232,7 +229,6 @@ def _report_no_record(project: Project) -> Finding:
 
 
 def _judge_switches(file: File) -> Iterator[Finding]:
-    """The switches in the project's files."""
     found = file.machine.surroundings(file.target)[1]
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
     off = gathering.judge_switches(file.target.scope, file.path, found)
@@ -313,7 +309,6 @@ def _judge_ignored(project: Project, level: str) -> Iterator[Finding]:
 
 
 def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
-    """The files of the work in hand, which must not be committed."""
     folders = {_RUN} if guards else set()
     for file in guards:
         config = confine(file.config.value, project.folder, {})
@@ -329,7 +324,6 @@ def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
 
 
 def _list_programs(folder: str) -> Iterator[str]:
-    """Every file below the folders of hookctl's programs."""
     own = os.path.join(folder, OWN)
     if os.path.lexists(os.path.join(own, HOOK)):
         yield os.path.join(own, HOOK)
@@ -470,7 +464,6 @@ def _is_recorded(pack: Pack, record: PackRecord) -> bool:
 
 
 def _find_difference(pack: Pack, other: Pack) -> str:
-    """The files in which two contents of a pack differ, in words; '' if in none."""
     one, two = committed_files(pack), committed_files(other)
     names = [name for name in sorted({**one, **two}) if one.get(name) != two.get(name)]
     return " and ".join(names)
@@ -523,7 +516,6 @@ def _may_be_installed(project: Project, name: str) -> bool:
 
 
 def _first_install(project: Project, source: str) -> str:
-    """The command that installs a pack for the hosts whose files are here."""
     names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
     pack = f" {shlex.quote(source)}" if source else ""
     where = consent.project_option(project.folder, project.machine.cwd_project)

@@ -59,7 +59,7 @@ class Survey:
 
     def hosts_in_use(self) -> list[Host]:
         """The hosts that are in use here."""
-        every = [self._machine.load(name) for name in hosts.names()]
+        every = [hosts.load(name) for name in hosts.names()]
         return [one for one in every if self._machine.targets(one)]
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
@@ -76,16 +76,14 @@ class Survey:
         return list(dict.fromkeys(found))  # a client is named once, however many files it has
 
     def _judge_rules(self, path: str, record: Record) -> Iterator[Finding]:
-        """The blocks of rules in a file with instructions for the agent."""
         if record.format == RULES:
-            layout = hosts.rules_layout(self._machine.load(record.host))
+            layout = hosts.rules_layout(hosts.load(record.host))
             target = Target(layout, record.scope, path, record.project)
             file = File(self._machine, target, record)
             yield from judge_reading(file)
             yield from entries.judge(file)
 
     def _judge(self, wanted: Host) -> Iterator[Finding]:
-        """Everything about one host, in no order."""
         machine, files = self._machine, []
         for target in machine.targets(wanted):
             _, record = store.find_record(machine.records, target.path)

@@ -65,7 +65,6 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
 
 
 def _explain_elsewhere(host: Host, event: str, matcher: str) -> str:
-    """Why a matcher fits nothing on an event without a tool; '' if it does, or may."""
     name, words = json.dumps(matcher), host.matchers.words.get(event)
     if words:
         if any(fits_word(host, event, matcher, word) for word in words):
@@ -144,7 +143,6 @@ def _mcp_tools(host: Host, words: Sequence[str], *, is_list: bool) -> Iterator[s
 
 
 def _is_known(name: str) -> bool:
-    """Whether any host has a tool of this name."""
     return any(name in _own_tools(host) for host in map(hosts.load, hosts.names()))
 
 
@@ -253,7 +251,6 @@ def _sent_tools(host: Host) -> list[str]:
 
 
 def _own_tools(host: Host) -> list[str]:
-    """The names that a matcher may have."""
     return [*_sent_tools(host), *_other_names(host)]
 
 
@@ -276,7 +273,6 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
 
 
 def _is_called(host: Host, name: str, tools: Sequence[str]) -> bool:
-    """Whether a host calls one of these tools so, in whatever spelling."""
     for tool in tools:
         for other in (tool, *host.matchers.names.get(tool, ())):
             if other.replace("_", "").lower() == name.replace("_", "").lower():

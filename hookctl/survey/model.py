@@ -61,18 +61,6 @@ class HookFile(NamedTuple):
         return command
 
 
-class Unreadable(NamedTuple):
-    """A file of which a host takes nothing; hookctl may be able to read it."""
-
-    path: str
-    line: int  # 0 where none is known
-    message: str
-    code: str = ""  # of the finding about it
-    fix: str = ""
-    scope: str = ""
-    stops_client: bool = False
-
-
 class Hook(NamedTuple):
     """A hook that stands in a file: a host would run it here, or would not."""
 
@@ -203,7 +191,6 @@ def _list_reasons(obstacles: Sequence[Obstacle]) -> str:
 
 
 def _texts(values: object) -> list[str]:
-    """Those of some values that are texts."""
     if not isinstance(values, list):
         return []
     return [value for value in values if isinstance(value, str)]

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Document, formats, value_at
 from hookctl.errors import HookctlError
 from hookctl.masking import plain
+from hookctl.settings.stopping import Unreadable
 from hookctl.settings.targets import Read
-from hookctl.survey.model import Unreadable
 from hookctl.system import files
 
 MOST_FOLDERS = 200  # plugins of one kind, and hooks files of one plugin
@@ -102,7 +102,6 @@ class PluginFinder:
         return None
 
     def _read_marketplaces(self) -> dict[str, str]:
-        """The folders of the marketplaces that are on this machine, by their names."""
         markets: dict[str, Any] = {}
         for row in self._table.get("marketplaces", ()):
             for path in self._reader.expand(row["file"]):
@@ -151,7 +150,6 @@ class PluginFinder:
         return [max(several, key=key) for several in by_parent.values()]
 
     def _describe(self, row: Table, folder: str) -> Plugin | None:
-        """The plugin in a folder; None where there is none."""
         own = os.path.basename(folder)
         if own in row.get("skip", ()) or own.startswith("."):
             return None
@@ -223,7 +221,6 @@ def find_first(folder: str, names: Iterable[str]) -> str:
 
 
 def _from_record(id: str, record: Mapping[str, Any]) -> Plugin | None:
-    """A plugin where the host has put its copy."""
     folder = record.get("folder")
     is_known = isinstance(folder, str) and os.path.isabs(folder)
     return Plugin(id, os.path.normpath(folder)) if is_known and folder else None

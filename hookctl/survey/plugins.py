@@ -199,7 +199,6 @@ class _HostPlugins:
     def _find_named(
         self, folder: str, path: str, manifest: Document | None, kind: str
     ) -> Iterator[_Part]:
-        """The hooks that a manifest names: in files, or in itself."""
         if manifest is None or not kind:
             return
         if kind == "hooks":
@@ -263,7 +262,6 @@ class _HostPlugins:
         yield from list_hooks_of(file, part.document, entries, obstacle, closed=closed)
 
     def _find_readers(self, folder: str) -> Iterator[OtherAgent]:
-        """The other agents that read the folder of a plugin too."""
         real = os.path.realpath(folder)
         for agent in self._host.also_read_by:
             if real in map(os.path.realpath, self.files.expand_all(agent.plugins)):
@@ -296,7 +294,6 @@ def _judge_entry(row: Table, entry: Any) -> Obstacle | None:
 
 
 def _scope_of(pattern: str) -> str:
-    """Whose the files of a pattern are."""
     return "user" if pattern.startswith(("{config}", "{home}")) else "project"
 
 

@@ -79,7 +79,7 @@ def status(
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
-    for host in map(machine.load, names or hosts.names()):
+    for host in map(hosts.load, names or hosts.names()):
         if host.name in used or hosts.detected(host, machine.environ, machine.made):
             chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
@@ -169,7 +169,7 @@ def _describe_file(
         "installs": {},
     }
     try:
-        host = variant_of_file(machine.load(record.host), path, machine.read)
+        host = variant_of_file(hosts.load(record.host), path, machine.read)
         document = machine.reader.patient_document(path, record.format)[1]
         record = with_returned(host, record, document)
         current = look(host, document, (), record.entries)
@@ -186,7 +186,7 @@ def _describe_file(
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    fault = file.find_fault(machine, target, current.elements)
+    fault = file.find_program_fault(machine, target, current.elements)
     if fault and fault.code != file.OLD:
         state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
         shown["program"] = f"{tilde(fault.path)} is {state}"
