@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -327,17 +326,6 @@ def client_says(text: str, *options: str) -> Callable[[Place], None]:
     return arrange
 
 
-def went_on(before: float) -> Callable[[Place], None]:
-    """A line of the log so many seconds ago, and a client that came now."""
-
-    def arrange(place: Place) -> None:
-        client_says("echo 2.1.330 '(Claude Code)'")(place)
-        line = {"event": "pre-tool", "decision": "counted", "code": "went_on", "session": session_hash("S1")}
-        logged(place, {"t": time.time() - before, **line})
-
-    return arrange
-
-
 def nothing(place: Place) -> None:
     pass
 
@@ -615,27 +603,6 @@ def sessions(place: Place, count: int) -> list[str]:
     return names
 
 
-NIGHTLY = handler("cd /repo && nightly hook stop --format claude_code")
-RALPH = handler("/opt/ralph-loop/stop.sh")
-NO_CAP = {"env": {CAP: "0"}}
-
-
-def no_cap_and(command: dict[str, Any], event: str = "Stop") -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, json.dumps({**json.loads(hooks_of(**{event: [command]})), **NO_CAP}))
-
-    return arrange
-
-
-def chain_that_was_seen(place: Place, *hooks: dict[str, Any]) -> None:
-    """A chain that the guard saw, and that nothing ends now."""
-    beside_ours(Stop=[*hooks] or [handler()])(place)
-    place.change(lambda page: page.update(end_foreign_chains=False), place.config)
-    place.change(lambda page: page["env"].update({CAP: "0"}))
-    place.monkeypatch.setenv("HOOKCTL_NOW", "1000000")
-    logged(place, {"t": 999000, "decision": "end", "code": "stop_loop", "session": session_hash("S1")})
-
-
 # All at once.
 
 
@@ -745,7 +712,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
                     client_says("echo 2.1.256 '(Claude Code)'")(place))),
     ("client_old", "warning", client_says("echo 2.1.209 '(Claude Code)'", "--mode", "off", "--dispatch", "*")),
     ("client_old", "info", client_says("echo 2.1.226 '(Claude Code)'")),
-    ("client_old", "warning", went_on(0)),
     ("not_installed", "info", nothing),
     ("not_installed", "info", lambda place: put(place.settings, "{}")),
     # Hook entries.
@@ -773,16 +739,12 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("strict_host", "error", managed_text('{"a": 1,}')),
     ("not_read", "warning", not_in_the_home_folder),
     ("not_read", "warning", below_the_project),
-    # Other tools that keep an agent going.
-    ("foreign_stop", "error", no_cap_and(NIGHTLY)),
-    ("foreign_stop", "error", chain_that_was_seen),
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("config_changed", "warning", knob(mode="keepalive")),
     ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
-    ("hook_silent", "warning", receipts({}, {}, {}, id="notes/other")),
     ("hook_missing", "error", pack_file_missing),
     ("hook_missing", "error", wrapped_by_none),
     ("hook_changed", "warning", pack_file_changed),

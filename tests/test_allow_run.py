@@ -136,8 +136,6 @@ FINE: list[dict[str, Any]] = [
 NOT_FINE: list[dict[str, Any]] = [
     {},
     {"allow": ["Bash(ls)"]},
-    {"allow": [RUN], "deny": ["Bash"]},
-    {"allow": [RUN], "ask": [RUN]},
     {"defaultMode": "acceptEdits"},
 ]
 

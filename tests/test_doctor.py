@@ -24,11 +24,8 @@ from .findings import (
     FILES,
     LIMIT,
     MADE,
-    NIGHTLY,
-    RALPH,
     Place,
     active,
-    beside_ours,
     cap_is,
     entries_wiped,
     everything,
@@ -36,7 +33,6 @@ from .findings import (
     handler,
     in_the_shell,
     loose,
-    no_cap_and,
     not_committed,
     ours_with,
     place,
@@ -271,12 +267,6 @@ def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -
 @pytest.mark.parametrize(
     ("code", "arrange"),
     [
-        ("foreign_stop", no_cap_and({**NIGHTLY, "async": True})),
-        ("foreign_stop", no_cap_and({**NIGHTLY, "if": "Bash(*)"})),
-        ("foreign_stop", no_cap_and({**NIGHTLY, "type": "zzz"})),
-        ("foreign_stop", no_cap_and(NIGHTLY, "SubagentStop")),
-        ("foreign_stop", no_cap_and(handler())),
-        ("foreign_stop", theirs(Stop=[NIGHTLY])),
         ("script_missing", theirs(PreToolUse=[handler("python3 check.py")])),
         ("script_missing", theirs(PreToolUse=[handler("python3 /bin/sh")])),
         ("script_missing", theirs(PreToolUse=[handler("test -f /gone.py && python3 /gone.py")])),
@@ -335,58 +325,6 @@ def test_transcripts_are_never_opened(place: Place) -> None:
         os.mkfifo(path)
         os.utime(path, (at, at))
     assert "hook_silent" in place.codes()
-
-
-@pytest.mark.parametrize(
-    "off",
-    [
-        lambda place: place.change(lambda page: page.update(mode="off"), place.config),
-        lambda place: place.monkeypatch.setenv("HOOKCTL_END_FOREIGN_CHAINS", "0"),
-        lambda place: place.monkeypatch.setenv("HOOKCTL_DISABLE", "1"),
-        lambda place: place.change(lambda page: page["env"].update(HOOKCTL_MODE="off")),
-        lambda place: place.edit('"timeout": 10', '"async": true'),
-        lambda place: place.hook.unlink(),
-    ],
-)
-def test_a_guard_that_does_nothing_ends_no_chain(place: Place, off: Callable[[Place], None]) -> None:
-    beside_ours(Stop=[RALPH])(place)
-    place.change(lambda page: page["env"].update({CAP: "0"}))
-    assert "foreign_stop" not in place.codes(), "the guard ends it"
-    off(place)
-    assert "foreign_stop" in place.codes()
-
-
-SECRET = "sk-abcdef0123456789"
-
-
-@pytest.mark.parametrize(
-    ("command", "shown"),
-    [
-        (f"API_KEY={SECRET} curl -H 'x: {SECRET}' https://h/{SECRET}", "curl"),
-        (f"python3 -u /opt/hooks/stop.py --token {SECRET}", "python3 stop.py"),
-        (f"bash -c 'curl {SECRET}'", "curl"),
-        (f"cd /srv/x && env -u {SECRET} uv run python hooks/stop.py {SECRET}", "python stop.py"),
-        (f"if [ -f x ]; then sudo -u me nice -n 5 timeout 9 ./run.sh {SECRET}; fi", "run.sh"),
-        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/stop.sh', "stop.sh"),
-        (f"bash -lc 'cd x; INPUT=$(cat); echo {SECRET} | jq -r .x'", "jq"),
-        (f"python3 -c 'open(\"{SECRET}\")'", "python3"),
-        ("env PROJECT_ROOT=/srv/x story-automator stop-hook", "story-automator"),
-        (f"TOKEN={SECRET} exec env -i A=b nohup go-on", "go-on"),
-        ("env python3 stop.py", "python3 stop.py"),
-        ("env", "env"),
-        (f"'{SECRET} {SECRET}'", "a hook of type command"),
-        (f"'unclosed {SECRET}", "a hook of type command"),
-    ],
-)
-def test_other_peoples_hooks_are_named_without_their_secrets(place: Place, command: str, shown: str) -> None:
-    findings.chain_that_was_seen(place, handler(command, **{"once": True, "if": "x"}), handler(command))
-    outcome = place.doctor()
-    assert SECRET not in outcome.out
-    assert any(finding["message"].startswith(f"{shown} (line ") and " may block on Stop" in finding["message"]
-               for finding in outcome.data["findings"])  # fmt: skip
-
-
-# What the hook itself makes of a cap that is as low as the limit.
 
 
 # Whatever bytes lie there.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -50,21 +49,6 @@ def test_a_command_of_ours_with_an_earlier_python_is_no_edit(
     assert settings.read_text() == earlier
     assert "kept" not in hookctl("uninstall").out
     assert settings.read_text() == THEIRS
-
-
-def test_doctor_names_the_text_from_before_the_last_write_after_a_new_install_too(
-    settings: Path, hookctl: Hookctl
-) -> None:
-    put(settings, '{"model": "old"}\n')
-    hookctl("install", "--host", "claude")
-    hookctl("uninstall")
-    put(settings, '{"model": "new"}\n')
-    hookctl("install", "--host", "claude")
-    settings.write_bytes(settings.read_bytes()[:150])
-    (finding,) = [one for one in hookctl("doctor", "--json").data["findings"] if one["code"] == "unparsable"]
-    number = finding["fix"].partition("--to ")[2].split("`")[0]
-    assert hookctl("restore", str(settings), "--to", number, "--yes").code == 0
-    assert json.loads(settings.read_text()) == {"model": "new"}
 
 
 def pages(settings: Path) -> list[Path]:

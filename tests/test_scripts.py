@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hookctl.hosts import load
-from hookctl.survey.scripts import find_scripts
+from hookctl.survey.scripts import find_scripts, name_program
 from tests.conftest import Hookctl, put
 
 KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/project"}
@@ -224,3 +224,28 @@ def test_a_relative_script_is_looked_for_where_the_host_starts_its_hooks(
     put(isolated / "work" / file, json.dumps({"hooks": {event: [{"hooks": [handler]}]}}))
     named = [one["reason"] for one in found(hookctl, name)]
     assert [f"{isolated / 'work' / gone} " in reason for reason in named] == ([True] if gone else [])
+
+
+SECRET = "sk-abcdef0123456789"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (f"API_KEY={SECRET} curl -H 'x: {SECRET}' https://h/{SECRET}", "curl"),
+        (f"python3 -u /opt/hooks/stop.py --token {SECRET}", "python3 stop.py"),
+        (f"bash -c 'curl {SECRET}'", "curl"),
+        (f"cd /srv/x && env -u {SECRET} uv run python hooks/stop.py {SECRET}", "python stop.py"),
+        (f"if [ -f x ]; then sudo -u me nice -n 5 timeout 9 ./run.sh {SECRET}; fi", "run.sh"),
+        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/stop.sh', "stop.sh"),
+        (f"bash -lc 'cd x; INPUT=$(cat); echo {SECRET} | jq -r .x'", "jq"),
+        (f"python3 -c 'open(\"{SECRET}\")'", "python3"),
+        (f"TOKEN={SECRET} exec env -i A=b nohup go-on", "go-on"),
+        ("env python3 stop.py", "python3 stop.py"),
+        ("env", "env"),
+        (f"'{SECRET} {SECRET}'", ""),
+        (f"'unclosed {SECRET}", ""),
+    ],
+)
+def test_a_hook_is_named_without_the_secrets_of_its_command(command: str, name: str) -> None:
+    assert name_program(command) == name

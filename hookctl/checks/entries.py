@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from hookctl import __version__, clock, engine
 from hookctl.checks.codes import Finding
 from hookctl.checks.file import File
+from hookctl.documents.rules import RulesDocument
 from hookctl.hosts import loading
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
@@ -21,6 +22,9 @@ from hookctl.survey.scripts import name_program
 def judge(file: File) -> Iterator[Finding]:
     """The entries of one settings file against the ledger."""
     if file.current is None:
+        return
+    if isinstance(file.document, RulesDocument):
+        yield from _judge_blocks(file, file.document, file.current)
         return
     known = {entry.id: entry.written.get("command") for entry in file.entries if entry.id}
     for hook in file.elements:
@@ -41,6 +45,27 @@ def judge(file: File) -> Iterator[Finding]:
             yield file.find("entry_disarmed", level=level, id=hook.id, why=why, again=again)
     if file.record is not None:
         yield from _judge_record(file, file.current._replace(elements=others), level)
+
+
+def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iterator[Finding]:
+    """The blocks of rules in a file with instructions: each there once, as it was written."""
+    level = "error" if file.target.shared else "warning"
+    known = {str(entry.path[0]): entry for entry in file.entries}
+    for pack in dict.fromkeys([*known, *document.packs]):
+        name, install = f"the block of rules of {pack}", file.install_of(pack)
+        state = engine.state(known.get(pack), current, (pack,))
+        if pack not in known:
+            fix = "`hookctl install` with its pack takes it back; else remove it."
+            yield file.find("ledger_missing", level=level, id=name, fix=fix)
+        elif pack in document.doubled:
+            line = document.position((pack,))[0]
+            yield file.find("rules_doubled", pack=pack, line=line)
+        elif state == "missing":
+            fix = f"`{install} --force` writes it again."
+            yield file.find("entry_missing", level=level, name=name, fix=fix)
+        elif state == "overridden":
+            how = "it has another text"
+            yield file.find("entry_edited", level="info", name=name, how=how, install=install)
 
 
 def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]:
@@ -120,7 +145,6 @@ def _judge_entry(file: File, current: Current, entry: Entry, level: str) -> Iter
 
 
 def _judge_wrapped(file: File, entry: Entry, level: str) -> Iterator[Finding]:
-    """A hook of another tool that the guard wraps, by the record."""
     hooks = file.elements.by_id.get(entry.id, [])
     if not hooks:
         missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
@@ -154,7 +178,9 @@ def _find_defect(file: File, hook: HookEntry) -> str:
         wanted = event_of(file.host.shape, paths[0]) if paths else ""
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    return loading.why_disarmed(file.host, event, hook.fields, blocks=pack == GUARD)
+    if hook.path in file.faults:
+        return file.faults[hook.path]
+    return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 
 def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterator[Finding]:
@@ -175,7 +201,6 @@ def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterato
 
 
 def _report_unknown(file: File, hook: HookEntry) -> Finding:
-    """A hook with our mark that is not in the ledger."""
     command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
     level = "error" if file.target.shared else "warning"
     fix = f"Look at it; `{file.install}` records it, `--force` replaces it if it was edited."

@@ -15,7 +15,7 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.ledger import committed, store
-from hookctl.model import HookEntry, Hooks, PackRecord, Record
+from hookctl.model import HookEntry, Hooks, PackRecord, Path, Record
 from hookctl.packs.choices import MODES, settings_from
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
@@ -24,7 +24,9 @@ from hookctl.planner import consent
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
-from hookctl.settings.targets import GUARD, Target, repository_above, require_inside
+from hookctl.settings.stopping import find_fault
+from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
+from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
 from hookctl.system import files, project
 from hookctl.system.files import content_digest
@@ -102,7 +104,17 @@ class File:
         """What is wrong with the programs of the hooks in the file."""
         if not self.elements and not self.packs:
             return None
-        return find_fault(self.machine, self.target, self.elements)
+        return find_program_fault(self.machine, self.target, self.elements)
+
+    @cached_property
+    def faults(self) -> dict[Path, str]:
+        """What keeps the host from loading or running a hook of the file, by the hook's path."""
+        host, document, faults = self.host, self.document, {}
+        if document is not None:
+            for entry in loading.read(host, document).entries:
+                if entry.faults:
+                    faults[entry.path] = describe_from(host, document, entry, entry.faults[0])
+        return faults
 
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
@@ -122,10 +134,12 @@ class File:
 
     def install_of(self, pack: str) -> str:
         """The command that installs a pack in this settings file."""
-        known, machine = self.packs.get(pack), self.machine
-        return consent.install_again(
-            self.target, pack, known, machine.folders.cwd, machine.cwd_project
-        )
+        target, machine, known = self.target, self.machine, self.packs.get(pack)
+        for record in machine.records.values() if self.host.format == RULES else ():
+            if (record.host, record.project) == (self.host.name, target.project):
+                known = record.packs.get(pack, known)
+        cwd = machine.folders.cwd
+        return consent.install_again(target, pack, known, cwd, machine.cwd_project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""
@@ -176,28 +190,12 @@ def judge_reading(file: File) -> Iterator[Finding]:
     costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
     message, fix = f"{describe_error(error)}{costs_it}", error.hint
     # A backup is of neither branch of a merge.
-    number = 0 if error.message == CONFLICT or file.is_alone else _find_last_backup(file)
-    if number:
-        command = f"hookctl restore {shlex.quote(file.path)}"
-        fix += (
-            f" Or `{command} --to {number}` restores the text from before hookctl's "
-            f"{'last' if file.record else 'first'} write; `--list` shows all."
-        )
-    yield Finding(error.code, "error", message, file.host.name, file.path, fix)
-
-
-def _find_last_backup(file: File) -> int:
-    """The number of the newest backup of a settings file; 0 if there is none."""
-    from hookctl.system import files  # late: most settings files can be read
-
-    with contextlib.suppress(HookctlError, OSError):
-        found = files.read_backups(file.machine.folders, store.real_path(file.path))
-        kept = files.number_backups(found)
-        if file.record is None:  # the last write was an uninstall
-            return min(kept, default=0)
-        # After an uninstall and a new install it is number 1, that before the first write.
-        return max(kept, key=lambda number: kept[number].at, default=0)
-    return 0
+    backups = files.backup_folder(file.machine.folders, store.real_path(file.path))
+    if error.message != CONFLICT and os.path.isdir(backups):
+        command = f"hookctl restore {shlex.quote(file.path)} --list"
+        fix += f" Or `{command}` shows the texts from before hookctl's writes."
+    level = "warning" if file.host.format == RULES and not file.is_alone else "error"
+    yield Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
 def judge_content(file: File) -> Iterator[Finding]:
@@ -208,16 +206,12 @@ def judge_content(file: File) -> Iterator[Finding]:
     is_object = isinstance(document.value, dict)
     if is_object and not file.is_alone and files.is_read_only(file.path):
         yield file.find("read_only")
-    error, fault = loading.refusal(file.host, document), loading.read(file.host, document).whole
-    if error:
-        cost = loading.cost(file.host)
-        yield file.find("strict_host", what=describe_error(error), cost=cost)
-    if fault:
-        what, cost = loading.describe(document, fault), loading.cost(file.host, fault.reach)
+    lost = find_fault(file.host, file.target.scope, file.path, document)
+    if lost:
         doctor = file.host.client.doctor
         check = f"; `{doctor}` says whether it is right then." if doctor else "."
-        fix = fault.fix or f"Fix that place, or remove it{check}"
-        yield Finding(fault.code, "error", f"{what}; {cost}", file.host.name, file.path, fix)
+        fix = lost.fix or f"Fix that place, or remove it{check}"
+        yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
 
 
 def judge_repository(file: File) -> Iterator[Finding]:
@@ -254,7 +248,9 @@ class ProgramFault(NamedTuple):
     error: HookctlError | None = None  # why it cannot be read
 
 
-def find_fault(machine: Machine, target: Target, hooks: Iterable[HookEntry]) -> ProgramFault | None:
+def find_program_fault(
+    machine: Machine, target: Target, hooks: Iterable[HookEntry]
+) -> ProgramFault | None:
     """What is wrong with the programs of a target's data folder or project; None if nothing is.
 
     `hooks` are those of hookctl that stand in the settings.

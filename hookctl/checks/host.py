@@ -17,13 +17,13 @@ from hookctl.checks.codes import Finding, finding
 from hookctl.checks.file import File, read_config
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.loading import can_block, read_status, why_disarmed
+from hookctl.hosts.loading import read_status, why_disarmed
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
-from hookctl.packs.choices import is_true, value_in_effect
+from hookctl.packs.choices import is_true, value_in_effect, whole_number
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.run_files import RunFiles, is_armed, locate, name_report, parse, read_end
 from hookctl.packs.whose_work import Work, describe_owner, find_work
@@ -35,11 +35,9 @@ from hookctl.survey.machine import Machine, written_at
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import project
-from hookctl.system.packages import HOOK, PACKAGES
 
 _OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said
-_NEWEST = 200  # sessions that are looked at
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -78,16 +76,17 @@ class HostHere:
     def _find_guards(self) -> Iterator[Guard]:
         """The guards that the host runs on the stop event, and that do something there."""
         read, is_off = self.machine.reader.snapshot, is_true(self.variables.get(_OFF, ""))
+        files = {file.path: file for file in self.files}
         for hook in () if is_off else self.running:
             is_guard = hook.own_id == effective.STOP and hook.event == self.host.events.get("stop")
-            if not is_guard or why_disarmed(self.host, hook.event, hook.fields, blocks=True):
+            if not is_guard or why_disarmed(self.host, hook.fields, blocks=True):
                 continue
-            target, path = Target(hook.within.host, hook.scope, hook.file), ""
-            for file in self.files:
-                if file.path == hook.file:
-                    target, path = file.target, file.guard.config if file.guard else ""
-            command = str(hook.fields["command"])
-            path = path or guard.config_path(command, hook.own_id, "stop", target)
+            file = files.get(hook.file)
+            target = file.target if file else Target(hook.within.host, hook.scope, hook.file)
+            path = file.guard.config if file and file.guard else ""
+            path = path or guard.config_path(
+                str(hook.fields["command"]), hook.own_id, "stop", target
+            )
             config, is_there = read_config(path, read).value, False
             with contextlib.suppress(HookctlError):
                 is_there = bool(path and read(guard.launcher_of(path)).data)
@@ -106,14 +105,12 @@ def judge_lost(here: HostHere) -> Iterator[Finding]:
     for lost in here.lost:
         if lost.path not in known:
             level = "error" if lost.stops_client else "warning"
-            where = f"line {lost.line}: " if lost.line else ""
-            message = lost.message if lost.message.startswith("line") else where + lost.message
             fix = lost.fix or "Fix that place, or remove it."
-            yield Finding(lost.code, level, message, here.host.name, lost.path, fix)
+            yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
 
 
 def judge_client(here: HostHere) -> Iterator[Finding]:
-    """What the client's version lacks, and whether it did what the guard asked for."""
+    """What the client's version lacks."""
     recorded = [file for file in here.files if file.record]
     if not recorded:  # hookctl was not asked about this client
         return
@@ -122,19 +119,6 @@ def judge_client(here: HostHere) -> Iterator[Finding]:
         for level, does, since in lacks(file.host, client.version, file.settings, file.document):
             values = {"client": client, "does": does, "since": f" to {since} or later"}
             yield file.find("client_old", client.path, level, **values)
-    lines = stops_of(here.machine, here.host)
-    last = max([line["t"] for line in lines if line.get("code") == "went_on"], default=0.0)
-    if last > client.since and any(file.guard for file in recorded):
-        age = clock.age(here.machine.now - last)
-        does = f"went on after the guard asked it to end the turn, last {age} ago"
-        yield here.find("client_old", client.path, "warning", client=client, does=does, since="")
-
-
-def stops_of(machine: Machine, host: Host) -> Iterator[dict[str, Any]]:
-    """The lines of the guard's log about a host, without those of wrapped hooks."""
-    for line in machine.log():
-        if line.get("host") == host.name and line.get("event") != events.WRAPPED:
-            yield line
 
 
 # What keeps a hook of ours from running, by the state that it has then, and how bad that is where
@@ -174,127 +158,62 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 
 
 def judge_silence(here: HostHere) -> Iterator[Finding]:
-    """Sessions of the host that should have left a line in the guard's log, but did not."""
+    """The newest sessions of the host, where none left a line in the guard's log."""
     everywhere = [guard for guard in here.guards if guard.hook.scope == "user"]
     if not everywhere or not here.host.transcripts:
         return  # a guard of one project says nothing about sessions elsewhere
-    logged = {str(line.get("session")) for line in stops_of(here.machine, here.host)}
+    lines = here.machine.log
+    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
     since = max(written_at(guard.path) or 0.0 for guard in everywhere)
-    silent: list[float] = []
-    for at, name in _list_sessions(here, since):
-        if project.session_hash(name) in logged:
-            break
-        silent.append(at)
-    if len(silent) >= _ENOUGH:
-        path, fire = everywhere[0].hook.file, "hookctl fire stop --hook guard/stop"
-        seen = f"{len(silent)} sessions ended, the last at {clock.local(silent[0])}"
-        yield here.find("hook_silent", path, id=effective.STOP, seen=seen, fire=fire)
+    newest = _list_sessions(here, since)[:_ENOUGH]
+    if len(newest) == _ENOUGH and logged.isdisjoint(project.session_hash(id) for _, id in newest):
+        path = everywhere[0].hook.file
+        seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
+        yield here.find("hook_silent", path, id=effective.STOP, seen=seen)
 
 
 def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
-    """The newest sessions that ended after a time, by name and date only, newest first."""
+    """The sessions that ended after a time, by name and date only, newest first."""
     config = hosts.config_folder(here.host, here.machine.environ)
     found = []
     for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
         name, at = os.path.splitext(os.path.basename(path))[0], written_at(path)
         if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
             found.append((at, name))
-    return sorted(found, reverse=True)[:_NEWEST]
-
-
-# Other tools: hooks that may force an agent on without end, and programs that are not there.
-
-# Parts of the commands of tools that keep an agent going from a Stop hook of their own.
-_KEEP_GOING = (
-    *("nightly hook stop", "story-automator stop-hook"),
-    *("ralph-loop", "ralph-wiggum", "ralph-stop", "loop-until-done.py"),
-)
-_SEEN_FOR = 7 * 24 * 3600  # seconds in which a chain that the guard saw still counts
-# What a refusal does at an event, by Claude Code's names.
-_WITHOUT_SCRIPT = {
-    "PreToolUse": "refuses every call that it is for",
-    "PermissionRequest": "refuses every call that it is for",
-    "UserPromptSubmit": "refuses every prompt",
-    "Stop": "blocks every stop for that",
-    "SubagentStop": "blocks every stop for that",
-}
-_STOPS = ("Stop", "SubagentStop")
-_MOST_NAMED = 5  # hooks that a finding names: a file may have thousands
-
-
-def judge_stops(here: HostHere) -> Iterator[Finding]:
-    """Hooks of other tools that are known to block stops, where nothing ends that."""
-    event = here.host.events.get("stop")
-    hooks = [hook for hook in here.running if not hook.own_id and hook.event == event]
-    hooks = [hook for hook in hooks if can_block(here.host, hook.event, hook.fields)]
-    if not hooks or effective.blocks(here.host, here.sources, here.machine.environ) > 0:
-        return
-    if any(_ends_chains(here, guard) for guard in here.guards):
-        return
-    known = [hook for hook in hooks if any(part in hook.command for part in _KEEP_GOING)]
-    for line in here.machine.log() if here.guards else ():
-        is_recent = here.machine.now - line["t"] < _SEEN_FOR
-        if line["host"] == here.host.name and line["code"] == "stop_loop" and is_recent:
-            known = known or hooks
-    if known:
-        yield _report_chain(here, known)
-
-
-def _ends_chains(here: HostHere, guard: Guard) -> bool:
-    """Whether a guard ends the chains that other hooks force."""
-    if not here.host.dialect.end or guard.mode == "guard":
-        return bool(here.host.dialect.end)
-    return bool(value_in_effect("end_foreign_chains", guard.config, here.variables))
-
-
-def _report_chain(here: HostHere, hooks: list[Hook]) -> Finding:
-    host, fix = here.host, "Remove the hook, unless it ends by itself."
-    names = ", ".join(f"{hook.title} (line {hook.line})" for hook in hooks[:_MOST_NAMED])
-    if len(hooks) > _MOST_NAMED:
-        names += f" and {len(hooks) - _MOST_NAMED} more"
-    if host.cap_key:
-        fix = f"Set {host.cap_key} to 8."
-    elif host.registration.wraps:
-        wrap = f"`hookctl install --host {host.name} --wrap TEXT`"
-        fix = f"{wrap} limits it, with a part of its command."
-    values = {"names": names, "event": host.events["stop"], "fix": fix}
-    return here.find("foreign_stop", hooks[0].file, **values)
+    return sorted(found, reverse=True)
 
 
 # Programs that are not there.
 
+# Events, by Claude Code's names, at which a refusal stops all work, or keeps the agent at it.
+_REFUSING = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
+_BLOCKING = ("Stop", "SubagentStop")
+
 
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
-    """Our hooks, and others that then refuse everything, without a program that can be run."""
-    told = {file.path for file in here.files if file.fault}
+    """Hooks without a program that can be run: ours, and others with which the host refuses."""
     for hook in here.running:
         for obstacle in hook.obstacles:
-            # A pack's files and the interpreter have rules of their own.
-            path = obstacle.reason.removesuffix(" is not there")
-            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
-            is_lost = is_program and os.path.isabs(path)
-            if obstacle.fix == REPAIR and is_lost and hook.file not in told:
-                values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
-                yield here.find("hook_missing", path, **values)
-            elif obstacle.state in model.FAILING and obstacle.fix != REPAIR:
+            # hookctl's own programs have a rule of their own.
+            if obstacle.state in model.FAILING and obstacle.fix != REPAIR:
                 yield from _judge_script(here, hook, obstacle)
 
 
 def _judge_script(here: HostHere, hook: Hook, obstacle: Obstacle) -> Iterator[Finding]:
-    effect, level, remove = "", "warning", "remove the hook"
-    if not hook.own_id:
+    name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
+    if not name:
         event = protocol_event(here.host, hook.event)
-        does, rules = _WITHOUT_SCRIPT.get(event), here.host.reads.get(event, {})
-        said = os.strerror(errno.ENOENT)  # a shell or an interpreter says so
-        if not does or read_status(rules, obstacle.status, said) != "refuse":
+        rules, said = here.host.reads.get(event, {}), os.strerror(errno.ENOENT)  # as a shell says
+        is_minded = event in (*_REFUSING, *_BLOCKING)
+        if not is_minded or read_status(rules, obstacle.status, said) != "refuse":
             return
-        effect, level = f": {here.host.title} {does}", "warning" if event in _STOPS else "error"
-    elif not hook.own_id.startswith(WRAP):
+        name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
+        effect = f", and {here.host.title} then refuses or blocks"
+    elif not name.startswith(WRAP):
         remove = f"`hookctl uninstall {hook.owner}`"
     repair = obstacle.fix or "put it back"
-    values = {"hook": hook.own_id or f"the hook on line {hook.line}", "remove": remove}
-    values |= {"reason": masked_text(obstacle.reason), "effect": effect}
-    values["repair"] = repair[0].upper() + repair[1:]
+    values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
+    values |= {"repair": repair[0].upper() + repair[1:], "remove": remove}
     yield here.find("script_missing", hook.file, level, **values)
 
 
@@ -331,12 +250,10 @@ def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
         task = parse(data or b"{}", path).value if path == run_files.task else {}
     except HookctlError as error:
         return error.message
-    if not isinstance(task, dict):
-        return "it is not a JSON object"
-    number = task.get(run_files.fields.get("remaining", "remaining"), 0)
-    is_text = isinstance(number, str) and re.fullmatch(r"\s*-?[0-9]{1,18}\s*", number)
-    if number is not None and not is_text and type(number) is not int:
-        return "`remaining` is not a whole number"
+    name = run_files.fields.get("remaining", "remaining")
+    number = task.get(name) if isinstance(task, dict) else task
+    if number is not None and whole_number(str(number)) is None:
+        return f"`{name}` is not a whole number"
     is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
     return "it does not say when the run ends" if is_endless else ""
 
@@ -362,12 +279,6 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
 def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission = here.host.permission
-    for source in here.sources:
-        for above in permission.against:
-            for rule in permission.rules_in(source.document, above)[:1]:
-                why, fix = f"{rule} in {'.'.join(above)} keeps it from that", "Remove that rule."
-                yield here.find("must_ask", source.path, why=why, fix=fix)
-                return
     *setting, free = permission.never_asks or ("",)
     for source in here.sources:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
@@ -375,5 +286,4 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
             return
     for file in here.files:
         if file.path == guard.hook.file and permission.path:
-            why, fix = "no rule allows `hookctl run`", f"`{file.install} --allow-run`."
-            yield file.find("must_ask", why=why, fix=fix)
+            yield file.find("must_ask")

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from hookctl import engine, hosts
-from hookctl.checks import codes, entries, guard, limits, survey
+from hookctl.checks import codes, entries, guard, limits
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading
 from hookctl.documents import Document
@@ -74,8 +74,6 @@ class _Reader(FileReader):
 
 
 class _ProjectMachine(Machine):
-    """A machine with one project, and nothing else on it."""
-
     def __init__(self, project: str, start: str, start_project: str) -> None:
         super().__init__(isolated(start), {}, cwd_project=start_project)
         self.reader = _Reader(project)
@@ -141,6 +139,9 @@ class Project:
         It comes with the repository, so it has no say in what a pack's hooks are to be.
         """
         target, packs, wanted = _target_of(record), dict(record.packs), record.entries
+        if not packs:  # a file with instructions: of packs that are installed beside it
+            installed = {name for other in self.recorded.values() for name in other.packs}
+            wanted = tuple(entry for entry in wanted if installed & entry.owners.keys())
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
         known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
         held = [pack for pack in known_packs if pack.name in owners]
@@ -176,7 +177,6 @@ class Project:
 
 
 def _names_us(path: str) -> bool:
-    """Whether a file that cannot be parsed has the head of a hookctl command."""
     try:
         return HEAD.encode() in (files.read(path).data or b"")
     except HookctlError:
@@ -229,7 +229,6 @@ def _report_no_record(project: Project) -> Finding:
 
 
 def _judge_switches(file: File) -> Iterator[Finding]:
-    """The switches in the project's files."""
     found = file.machine.surroundings(file.target)[1]
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
     off = gathering.judge_switches(file.target.scope, file.path, found)
@@ -260,6 +259,7 @@ _LEVELS = {
     "hook_environment": "info",
     "hook_newer": "error",
     "hook_old": "error",
+    "rules_doubled": "warning",
     "self_test_failed": "warning",  # perhaps the team wants just that
 }
 _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
@@ -270,26 +270,13 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
     if project.error is not None:
         yield from judge_reading(file)
-    elif isinstance(file.document, RulesDocument):
-        yield from _judge_rules(project, file, file.document)
-    else:
-        for rule in _FILE_RULES:
-            for found in rule(file):
-                level = "error" if found.level == "error" else levels.get(found.code)
-                if level and (project.has_record or found.code not in UNRECORDED):
-                    yield found._replace(level=level)
-
-
-def _judge_rules(project: Project, file: File, document: RulesDocument) -> Iterator[Finding]:
-    """Whether the blocks of rules in a file with instructions are those of the record's packs."""
-    installed = {name for _, name, _ in project.packs}
-    known = {str(entry.path[0]) for entry in file.entries} & installed
-    for pack in document.packs:
-        if pack not in known:
-            fix = "`hookctl install` with its pack takes it back; else remove it."
-            yield file.find("ledger_missing", id=f"the block of rules of {pack}", fix=fix)
-    if file.record is not None:
-        yield from survey.judge_blocks(file.path, file.record, document)
+        return
+    is_text = isinstance(file.document, RulesDocument)
+    for rule in (entries.judge,) if is_text else _FILE_RULES:
+        for found in rule(file):
+            level = "error" if found.level == "error" else levels.get(found.code)
+            if level and (project.has_record or found.code not in UNRECORDED):
+                yield found._replace(level=level)
 
 
 # What git would not bring to a clone, or should not.
@@ -322,7 +309,6 @@ def _judge_ignored(project: Project, level: str) -> Iterator[Finding]:
 
 
 def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
-    """The files of the work in hand, which must not be committed."""
     folders = {_RUN} if guards else set()
     for file in guards:
         config = confine(file.config.value, project.folder, {})
@@ -338,7 +324,6 @@ def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
 
 
 def _list_programs(folder: str) -> Iterator[str]:
-    """Every file below the folders of hookctl's programs."""
     own = os.path.join(folder, OWN)
     if os.path.lexists(os.path.join(own, HOOK)):
         yield os.path.join(own, HOOK)
@@ -479,7 +464,6 @@ def _is_recorded(pack: Pack, record: PackRecord) -> bool:
 
 
 def _find_difference(pack: Pack, other: Pack) -> str:
-    """The files in which two contents of a pack differ, in words; '' if in none."""
     one, two = committed_files(pack), committed_files(other)
     names = [name for name in sorted({**one, **two}) if one.get(name) != two.get(name)]
     return " and ".join(names)
@@ -532,7 +516,6 @@ def _may_be_installed(project: Project, name: str) -> bool:
 
 
 def _first_install(project: Project, source: str) -> str:
-    """The command that installs a pack for the hosts whose files are here."""
     names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
     pack = f" {shlex.quote(source)}" if source else ""
     where = consent.project_option(project.folder, project.machine.cwd_project)

@@ -73,7 +73,12 @@ def run(python: str, question: Question, state: str) -> Trial | None:
 
     `state` is hookctl's state folder, where the system has no safe place for temporary files.
     """
-    question = _with_mode(question)
+    config, variables = dict(question.config), dict(question.variables)
+    mode = variables.get(_MODE, "").strip()
+    if mode in MODES and mode != "off":  # that is a choice; to switch the guard off is none
+        config["mode"] = mode
+        del variables[_MODE]
+    question = question._replace(config=config, variables=variables)
     host = question.host
     settings = guard_module("settings").Settings(question.config, env=lambda name: "")
     promised = _find_promise(settings, host)
@@ -122,16 +127,6 @@ def says(answer: str, host: Host, what: str) -> bool:
     """Whether an answer has the form that the host expects, whatever its text."""
     form = re.escape(getattr(host.dialect, what)).replace("%s", r'"(?:[^"\\]|\\.)*"')
     return bool(re.fullmatch(form, answer.strip()))
-
-
-def _with_mode(question: Question) -> Question:
-    """The question with a mode that a variable chooses; to switch the guard off is no choice."""
-    variables = dict(question.variables)
-    mode = variables.get(_MODE, "").strip()
-    if mode not in MODES or mode == "off":
-        return question
-    del variables[_MODE]
-    return question._replace(config={**question.config, "mode": mode}, variables=variables)
 
 
 def _find_promise(settings: Any, host: Host) -> str:
@@ -186,7 +181,6 @@ def _ask(python: str, place: str, question: Question, promised: str, kept: list[
 
 
 def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
-    """Write this version of the guard with that configuration; returns the path of its launcher."""
     folder = os.path.join(project, OWN)
     for name, data in load_programs().all.items():
         _write(os.path.join(folder, name), data)
@@ -215,7 +209,6 @@ def _confine(
 
 
 def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session: str) -> None:
-    """Write work in hand where these settings look for it, in their format."""
     paths, names = guard_module("work").list_tasks(settings, variables_of(variables))
     task = {names.get("remaining", "remaining"): 1}
     if "owner" in names:
@@ -225,7 +218,6 @@ def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session
 
 
 def _lay_state(folder: str, promised: str, question: Question, settings: Any, session: str) -> None:
-    """Write a state in which the next event must bring the promised answer."""
     if settings.mode == "keepalive" or (settings.require_arm and not question.is_shared):
         _write(os.path.join(folder, "ACTIVE"), str(time.time() + 3600).encode())
     if promised == "end":
@@ -241,13 +233,11 @@ def _lay_state(folder: str, promised: str, question: Question, settings: Any, se
 
 
 def _tool_call(settings: Any) -> tuple[str, dict[str, str]]:
-    """A call of a tool that these settings count."""
     tool = settings.dispatch_tools[0]
     return ("Bash" if tool == "*" else tool), {"command": "true"}
 
 
 def _payload(promised: str, project: str, session: str, settings: Any) -> dict[str, Any]:
-    """What a host sends to the hook."""
     payload: dict[str, Any] = {"session_id": session, "cwd": project, "hook_event_name": "Stop"}
     if promised == "refuse":
         name, arguments = _tool_call(settings)
@@ -257,7 +247,6 @@ def _payload(promised: str, project: str, session: str, settings: Any) -> dict[s
 
 
 def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:
-    """What the program says to this, with these variables and no others."""
     python, hook, *rest = words
     start, variables = (os.path.join(place, name) for name in ("start.py", "variables.json"))
     _write(start, _START.encode())

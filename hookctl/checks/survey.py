@@ -6,21 +6,18 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 
-from hookctl import engine, hosts
+from hookctl import hosts
 from hookctl.checks import entries, guard, host, limits
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading, judge_repository
 from hookctl.checks.host import HostHere
-from hookctl.documents import MISSING, Document
-from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
-from hookctl.model import Current, Entry, Hooks, Record
+from hookctl.model import Record
 from hookctl.packs.choices import settings_from
-from hookctl.planner.sources import read_document
 from hookctl.run.execute import read_journal
-from hookctl.settings.targets import GUARD, RULES
+from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.survey.machine import Machine, RecordFacts, read_records
 from hookctl.system.folders import Folders
 
@@ -44,7 +41,6 @@ _HOST_RULES = (
     host.judge_client,
     host.judge_lost,
     limits.judge_env_files,
-    host.judge_stops,
     host.judge_scripts,
     host.judge_hooks,
     host.judge_work,
@@ -63,7 +59,7 @@ class Survey:
 
     def hosts_in_use(self) -> list[Host]:
         """The hosts that are in use here."""
-        every = [self._machine.load(name) for name in hosts.names()]
+        every = [hosts.load(name) for name in hosts.names()]
         return [one for one in every if self._machine.targets(one)]
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
@@ -73,14 +69,21 @@ class Survey:
         for key, record in self._usable.items():
             is_theirs = record.host in names or bool(record.project)  # of a project: of any host
             if is_theirs and self._scope in ("", record.scope):
-                found += judge_rules(store.current_path(self._usable, key), record)
+                found += self._judge_rules(store.current_path(self._usable, key), record)
         unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors}
         for one in wanted:
             found += _of_known(self._judge(one), unread)
         return list(dict.fromkeys(found))  # a client is named once, however many files it has
 
+    def _judge_rules(self, path: str, record: Record) -> Iterator[Finding]:
+        if record.format == RULES:
+            layout = hosts.rules_layout(hosts.load(record.host))
+            target = Target(layout, record.scope, path, record.project)
+            file = File(self._machine, target, record)
+            yield from judge_reading(file)
+            yield from entries.judge(file)
+
     def _judge(self, wanted: Host) -> Iterator[Finding]:
-        """Everything about one host, in no order."""
         machine, files = self._machine, []
         for target in machine.targets(wanted):
             _, record = store.find_record(machine.records, target.path)
@@ -135,50 +138,3 @@ def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
     for key in found.records.keys() - known:
         host = found.records[key].host
         yield finding("ledger_unreadable", host, folders.ledger, settings=key)
-
-
-def judge_rules(path: str, record: Record) -> Iterator[Finding]:
-    """Whether each block on record is in its file as hookctl wrote it."""
-    if record.format != RULES:
-        return
-    try:
-        document = read_document(path, RULES)[1]
-        if isinstance(document, RulesDocument):
-            yield from judge_blocks(path, record, document)
-    except HookctlError as error:
-        yield from_error(error, record.host, path)._replace(level="warning")
-
-
-def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator[Finding]:
-    """Whether the blocks of a record are in the text as hookctl wrote them, each once."""
-    doubled = document.doubled
-    for entry in record.entries:
-        pack = str(entry.path[0])
-        if pack in doubled:
-            line = document.position(entry.path)[0]
-            yield finding("rules_doubled", record.host, path, pack=pack, line=line)
-            continue
-        state, name = state_of_block(entry, document), f"the block of rules of {pack}"
-        install = _install(pack, record)
-        if state == "missing":
-            level = "error" if record.scope == "project" else "warning"
-            fix = f"`{install} --force` writes it again."
-            yield finding("entry_missing", record.host, path, level, name=name, fix=fix)
-        elif state == "overridden":
-            values = {"name": name, "how": "it has another text", "install": install}
-            yield finding("entry_edited", record.host, path, "info", **values)
-
-
-def state_of_block(entry: Entry, document: Document) -> str:
-    """The state of a recorded block of rules."""
-    value = document.get(entry.path)
-    current = Current({} if value is MISSING else {entry.path: value}, {}, Hooks())
-    return engine.state(entry, current, entry.path)
-
-
-def _install(pack: str, record: Record) -> str:
-    """The command that installs a pack with its block of rules."""
-    scope = "" if record.scope == "user" else f" --scope {record.scope}"
-    if pack == GUARD:
-        return f"hookctl install --host {record.host}{scope} --rules"
-    return f"hookctl install PATH --host {record.host}{scope}"

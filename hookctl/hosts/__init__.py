@@ -9,11 +9,12 @@ import functools
 import os
 import re
 import shutil
+import tomllib
 from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
-from hookctl.hosts.model import HookFacts, HookFormat, parse_facts, parse_host
+from hookctl.hosts.model import HookFormat, read_host
 from hookctl.hosts.model import Host as Host
 from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
@@ -82,29 +83,13 @@ def _load(folder: str, name: str) -> Host:
     """The host of a file in this folder; cached, since one command asks several times."""
     if name not in SHIPPED and name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
-        meant = meant or _find_by_title(name) or "hookctl does not support it (yet). "
+        meant = meant or "hookctl does not support it (yet). "
         hint = f"{meant}Name one of: {', '.join(names())}."
         raise HookctlError("usage", f"unknown host {name!r}", hint=hint, exit_code=USAGE)
     error = None if name in SHIPPED else find_fault(name)
     if error:
         raise error
-    return parse_host(read_table(name).decode())
-
-
-@functools.cache
-def load_facts(*names: str) -> list[HookFacts]:
-    """What a hook has to know of the hosts of these names, which a file of hookctl's names."""
-    texts = {name: read_data(_FOLDER, f"{name}.toml") for name in names}
-    return [parse_facts(name, text.decode()) for name, text in texts.items()]
-
-
-def _find_by_title(text: str) -> str:
-    """A hint's first sentence with the host that people call so; empty if there is none."""
-    words = text.lower().replace("-", " ")
-    for name in SHIPPED:
-        if f" {words} " in f" {load(name).title.lower()} ":
-            return f"Did you mean {name}? "
-    return ""
+    return read_host(tomllib.loads(read_table(name).decode()))
 
 
 def find_fault(name: str) -> HookctlError | None:

@@ -178,12 +178,6 @@ def describe(document: Document, fault: Fault) -> str:
     return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
 
 
-def reason_not_loaded(host: Host, document: Document) -> str:
-    """Why the host loads nothing of a file and what it does then, or ''; '' for no file, too."""
-    fault = None if document.value is MISSING else read(host, document).whole
-    return f"{describe(document, fault)}; {cost(host, fault.reach)}" if fault else ""
-
-
 def is_event(host: Host, name: str) -> bool:
     """Whether the host knows an event of this name, as far as its events are known."""
     if name in host.handlers.no_events:
@@ -218,7 +212,6 @@ def make_fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") ->
 
 
 def _wrong_keys(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
-    """The known keys with wrong values."""
     for name, rule in host.known_keys.items():
         path = tuple(name.split("."))
         value = value_at(root, path) if path[0] in root else MISSING
@@ -252,7 +245,6 @@ def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Itera
 def _read_event(
     host: Host, path: Path, items: Any, entries: list[Entry], faults: list[Fault]
 ) -> None:
-    """Add the hooks of one event, and its faults."""
     event = str(path[-1])
     if event in host.handlers.no_events or (len(path) == 1 and event in host.loading.ignored_keys):
         return
@@ -285,7 +277,6 @@ def _judge_event(host: Host, path: Path, event: str) -> Iterator[Fault]:
 def _read_item(
     host: Host, path: Path, item: Any, entries: list[Entry], faults: list[Fault]
 ) -> None:
-    """Add the hooks of one item of an event's list: a group of them, or one alone."""
     event = str(path[len(host.shape.root)])
     inner = item.get("hooks") if isinstance(item, dict) else None
     is_group = isinstance(inner, list) and not host.registration.event
@@ -317,7 +308,6 @@ def _read_item(
 def _list_ignored(
     host: Host, root: dict[str, Any], key: str, entries: list[Entry], faults: list[Fault]
 ) -> None:
-    """Add the hooks below a key under which the host runs none."""
     if key not in root:
         return
     reason = f"has no hook that {host.title} runs: only those at the root of this file"
@@ -351,7 +341,6 @@ def _has_command(host: Host, fields: Any) -> bool:
 
 
 def _suggest_event(host: Host, event: str) -> str:
-    """What to do about an event that the host does not have."""
     known = host.handlers.events
     is_other_case = event.lower() in map(str.lower, known)
     rest = "The name is case-sensitive." if is_other_case else "Fix the name."
@@ -362,7 +351,6 @@ def _suggest_event(host: Host, event: str) -> str:
 
 
 def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) -> Iterator[Fault]:
-    """A matcher that is no text."""
     matcher = group.get("matcher", "")
     is_none = matcher is None and host.handlers.nulls
     if host.matchers.falsy:
@@ -540,23 +528,12 @@ def _find_loop_variable(command: Any) -> str:
     return next((name for name in looped if name in used), "")
 
 
-def can_block(host: Host, event: str, handler: dict[str, Any]) -> bool:
-    """Whether an entry is run, and its answer counts: the host waits for it, or is woken by it."""
-    if judge_fields(host, event, handler)[1] or never_runs(host, event, handler):
-        return False
-    is_woken = "asyncRewake" in host.handlers.fields and handler.get("asyncRewake") is True
-    return is_woken or not _is_async(host, handler)
+def why_disarmed(host: Host, fields: dict[str, Any], *, blocks: bool) -> str:
+    """Why a hook of hookctl that the host runs does not work, or ''.
 
-
-def why_disarmed(host: Host, event: str, fields: dict[str, Any], *, blocks: bool) -> str:
-    """Why a hook of hookctl no longer works, or ''; `blocks` if the host must wait for it."""
-    known, reason = host.handlers.fields, judge_fields(host, event, fields)[1]
-    if not reason and any(_judge_matcher(host, (), event, fields)):
-        reason = "has a matcher that is not a string"
-    if reason:
-        return f"it {reason}, so {host.title} drops it"
-    if never_runs(host, event, fields):
-        return f"it {never_runs(host, event, fields)}"
+    `blocks`: the host must wait for it.
+    """
+    known = host.handlers.fields
     if fields.get("type", "command") != "command":
         return f"as a hook of type {fields['type']} it does not run its command"
     if "args" in fields and "args" in known:

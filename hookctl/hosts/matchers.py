@@ -7,7 +7,7 @@ import json
 import re
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from hookctl import hosts
@@ -65,7 +65,6 @@ def explain_mismatch(host: Host, event: str, matcher: object) -> str:
 
 
 def _explain_elsewhere(host: Host, event: str, matcher: str) -> str:
-    """Why a matcher fits nothing on an event without a tool; '' if it does, or may."""
     name, words = json.dumps(matcher), host.matchers.words.get(event)
     if words:
         if any(fits_word(host, event, matcher, word) for word in words):
@@ -99,43 +98,51 @@ def compile_for(host: Host, text: str) -> re.Pattern[str] | None:
 
 
 def _explain_names(host: Host, matcher: str, text: str) -> str:
-    """Why none of the names in a matcher is one of a tool; '' if one is, or may be."""
+    """Why a matcher fits no tool; '' where it fits one, or may fit one that is not known."""
     whole = re.fullmatch(_WHOLE, text)
     names = (whole[1] or whole[2]) if whole else text
-    if not re.fullmatch(_NAMES, names):
-        return _explain_expression(host, matcher, text)
-    if "," in names and not (host.matchers.commas and not whole):
-        return _explain_commas(host, matcher, names, is_whole=bool(whole))
-    found = _list_instead(host, re.split("[|,] ?", names), is_whole=bool(whole))
-    if found is None:
-        return ""
-    tools = ", ".join(dict.fromkeys(found)) or "none of that kind"
-    return _reason(host, matcher, f"which has {tools}")
-
-
-def _explain_expression(host: Host, matcher: str, text: str) -> str:
-    """Why an expression fits no tool; '' where it fits one, or may fit one of an MCP server."""
+    is_list = bool(re.fullmatch(_NAMES, names))
     words = re.findall(r"[A-Za-z_]\w{2,}", re.sub(r"\\.", " ", text))
-    (form,) = host.tools.get("mcp", ("mcp__{server}__{tool}",))
-    candidates = [*_own_tools(host), form.format(server="server", tool="_".join(words) or "tool")]
-    candidates += [form.format(server=word, tool=word) for word in words]
+    if is_list:
+        words = re.split("[|,] ?", names)
     try:
-        if _fits(host, matcher, candidates):
+        if _fits(host, matcher, [*_own_tools(host), *_mcp_tools(host, words, is_list=is_list)]):
             return ""
     except TimeoutError:
         return ""  # nobody can tell
     if compile_for(host, text) is None:
         return f"the matcher {json.dumps(matcher)} is no expression that {host.title} can read"
-    if "mcp" in text.lower():
+    by_name = {word: _tools_instead(host, word) for word in words}
+    is_comma_known = host.matchers.commas and not whole
+    if is_list:
+        single = words if is_comma_known else [part for part in names.split("|") if "," not in part]
+        may_fit = any(by_name[name] is None for name in single)
+    else:
+        may_fit = "mcp" in text.lower() or (bool(words) and not any(map(_is_known, words)))
+    if may_fit:
         return ""
-    if words and not any(_is_known(word) for word in words):
-        return ""
-    tools = dict.fromkeys(tool for word in words for tool in _tools_instead(host, word) or ())
-    return _reason(host, matcher, f"which has {', '.join(tools) or 'none of that kind'}")
+    tools = dict.fromkeys(tool for word in words for tool in by_name[word] or ())
+    what = f"which has {', '.join(tools) or 'none of that kind'}"
+    if is_list and "," in names and not is_comma_known:
+        meant = dict.fromkeys(tool for word in words for tool in by_name[word] or [word])
+        what = f"where | and not a comma stands between names: {'|'.join(meant)}"
+    return _reason(host, matcher, what)
+
+
+def _mcp_tools(host: Host, words: Sequence[str], *, is_list: bool) -> Iterator[str]:
+    """Tools of MCP servers that these words could mean; those of a list are whole names."""
+    (form,) = host.tools.get("mcp", ("mcp__{server}__{tool}",))
+    if not is_list:
+        yield form.format(server="server", tool="_".join(words) or "tool")
+    for word in words:
+        named = re.fullmatch(_MCP_NAME, word)
+        if named or not is_list:
+            names = named.groups("tool") if named else (word, word)
+            server, tool = (re.sub(r"[^\w-]", "x", name) for name in names)
+            yield form.format(server=server, tool=tool)
 
 
 def _is_known(name: str) -> bool:
-    """Whether any host has a tool of this name."""
     return any(name in _own_tools(host) for host in map(hosts.load, hosts.names()))
 
 
@@ -235,38 +242,8 @@ def sent_names(host: Host, name: str) -> list[str]:
     return list(dict.fromkeys(sent)) or [name]
 
 
-def _explain_commas(host: Host, matcher: str, names: str, *, is_whole: bool) -> str:
-    """Why a list with commas matches nothing where a comma is a letter; '' where a part may."""
-    parts = names.split("|")
-    others = [part for part in parts if "," not in part]
-    if _list_instead(host, others, is_whole=is_whole) is None:
-        return ""
-    meant: list[str] = []
-    for name in re.split("[|,] ?", names):
-        meant += _list_instead(host, [name], is_whole=True) or [name]
-    with_bars = "|".join(dict.fromkeys(meant))
-    return _reason(host, matcher, f"where | and not a comma stands between names: {with_bars}")
-
-
 def _reason(host: Host, matcher: str, what: str) -> str:
     return f"the matcher {json.dumps(matcher)} matches no tool of {host.title}, {what}"
-
-
-def _list_instead(host: Host, names: Sequence[str], *, is_whole: bool) -> list[str] | None:
-    """The host's tools for names that match none of it; None where one matches, or may."""
-    found: list[str] = []
-    for name in names:
-        mcp = re.fullmatch(_MCP_NAME, name)
-        if mcp:
-            instead = _mcp_instead(host, *mcp.groups(), is_whole=is_whole)
-        elif _is_own(host, name, is_whole=is_whole):
-            instead = None
-        else:
-            instead = _tools_instead(host, name)
-        if instead is None:
-            return None
-        found += instead
-    return found
 
 
 def _sent_tools(host: Host) -> list[str]:
@@ -274,23 +251,15 @@ def _sent_tools(host: Host) -> list[str]:
 
 
 def _own_tools(host: Host) -> list[str]:
-    """The names that a matcher may have."""
     return [*_sent_tools(host), *_other_names(host)]
-
-
-def _is_own(host: Host, name: str, *, is_whole: bool) -> bool:
-    """Whether a name, or an expression that is one, matches a tool of the host."""
-    is_plain = not is_whole or not host.matchers.plain_names
-    for tool in _own_tools(host) if is_plain else _sent_tools(host):
-        if host.matchers.any_case:
-            name, tool = name.lower(), tool.lower()
-        if name == tool or (host.matchers.parts and not is_whole and name in tool):
-            return True
-    return False
 
 
 def _tools_instead(host: Host, name: str) -> list[str] | None:
     """The tools with the purpose or nearly the spelling of a name; None where it is unknown."""
+    mcp = re.fullmatch(_MCP_NAME, name)
+    if mcp and "mcp" in host.tools:
+        (form,) = host.tools["mcp"]
+        return [form.format(server=mcp[1], tool=mcp[2] or ".*")]
     found, is_known = [], False
     for other in map(hosts.load, hosts.names()):
         kinds = [kind for kind, tools in other.tools.items() if _is_called(other, name, tools)]
@@ -304,20 +273,8 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
 
 
 def _is_called(host: Host, name: str, tools: Sequence[str]) -> bool:
-    """Whether a host calls one of these tools so, in whatever spelling."""
     for tool in tools:
         for other in (tool, *host.matchers.names.get(tool, ())):
             if other.replace("_", "").lower() == name.replace("_", "").lower():
                 return True
     return False
-
-
-def _mcp_instead(host: Host, server: str, tool: str | None, *, is_whole: bool) -> list[str] | None:
-    """What a name of Claude Code's for MCP tools is there; None where it matches, or may."""
-    if "mcp" not in host.tools:
-        return None
-    (form,) = host.tools["mcp"]
-    has_rest = tool or server.endswith("*") or (host.matchers.parts and not is_whole)
-    if form.startswith("mcp__") and has_rest:
-        return None
-    return [form.format(server=server, tool=tool or ".*")]

@@ -4,8 +4,6 @@ The fields have the names of the keys. A key that the file leaves out has the de
 """
 
 import functools
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, get_origin
 
@@ -293,53 +291,31 @@ class Host(NamedTuple):
     told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
     payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
     denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
-    later: str = ""  # the text of the tables that few calls need
     cannot: Sequence[str] = ()  # sentences about what it cannot do
     known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
     tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by class
-    dialect_table: str = ""  # what of the later tables holds in another dialect
-
-    @property
-    def runner(self) -> dict[str, Any]:
-        """For the runner: how it asks and what it understands."""
-        return self._read_later("runner")
-
-    @property
-    def plugins(self) -> dict[str, Any]:
-        """Where it keeps plugins, and what says which of them are on."""
-        return _parse_later(self.later, "plugins")
-
-    @property
-    def sends(self) -> dict[str, Any]:
-        """What it tells its hooks, beside the event and the tool call, by the protocol's events."""
-        return self._read_later("sends")
-
-    @property
-    def reads(self) -> dict[str, Any]:
-        """What it makes of a hook's answer, by the protocol's events."""
-        return self._read_later("reads")
+    runner: dict[str, Any] = _NOTHING  # for the runner: how it asks and what it understands
+    plugins: dict[str, Any] = _NOTHING  # where it keeps them, and what says which of them are on
+    sends: dict[str, Any] = _NOTHING  # to its hooks, beside event and call, by protocol event
+    reads: dict[str, Any] = _NOTHING  # what it makes of a hook's answer, by protocol event
 
     @property
     def as_claude(self) -> "Host | None":
         """The host under Claude Code's names of the events; None where it has no such dialect."""
-        own = _parse_later(self.later, "as_claude")
+        own = self.data.get("as_claude")
         if not own:
             return None
+        others = {"runner": self.runner, "sends": self.sends, "reads": self.reads}
+        tables = {name: {**table, **own.get(name, {})} for name, table in others.items()}
         matchers = _read(Matchers, own["matchers"])
-        return self._replace(
-            events=own["events"], tools=own["tools"], matchers=matchers, dialect_table="as_claude"
-        )
+        return self._replace(events=own["events"], tools=own["tools"], matchers=matchers, **tables)
 
     def dialect_of(self, event: str) -> "Host":
         """The host as it takes the hooks of an event: it may be one of Claude Code's names."""
-        if event in self.events.values() or not self.later:
+        if event in self.events.values():
             return self
         claudes = self.as_claude
         return claudes if claudes and event in claudes.events.values() else self
-
-    def _read_later(self, name: str) -> dict[str, Any]:
-        own = _parse_later(self.later, self.dialect_table) if self.dialect_table else {}
-        return {**_parse_later(self.later, name), **own.get(name, {})}
 
     @property
     def syntax(self) -> str:
@@ -358,46 +334,6 @@ class Host(NamedTuple):
     def has_files(self, scope: str) -> bool:
         """Whether the host reads settings of this scope, managed ones included."""
         return bool(self.managed_files) if scope == "managed" else scope in self.files
-
-
-class HookFacts(NamedTuple):
-    """What a hook has to know of a host: the fields of Host with these names."""
-
-    name: str
-    dialect: Dialect
-    environment: Environment
-    guard: GuardNeeds
-    cap: dict[str, Any] = _NOTHING
-    told_by: dict[str, Any] = _NOTHING
-    payload: dict[str, Any] = _NOTHING
-    denials: dict[str, Any] = _NOTHING
-
-
-def parse_facts(name: str, text: str) -> HookFacts:
-    """What a hook has to know of the host of a file; its other tables are not parsed."""
-    tables = _split_tables(text)[1:]
-    needed = [table for table in tables if table.lstrip("[").startswith(HookFacts._fields)]
-    return _read(HookFacts, {"name": name, **tomllib.loads("".join(needed))})
-
-
-def parse_host(text: str) -> Host:
-    """The host of a file, whose tables for runner and plugins come last: parsed when needed."""
-    later = re.search(r"(?m)^\[(?:runner|plugins)\b", text)
-    end = later.start() if later else len(text)
-    return read_host({**tomllib.loads(text[:end]), "later": text[end:]})
-
-
-@functools.cache
-def _parse_later(text: str, name: str) -> dict[str, Any]:
-    """One of the tables that few calls need; the others are not parsed."""
-    tables = [table for table in _split_tables(text) if table.lstrip("[").startswith(name)]
-    parsed: dict[str, Any] = tomllib.loads("".join(tables)).get(name, {})
-    return parsed
-
-
-def _split_tables(text: str) -> list[str]:
-    """The tables of a file; before them what stands before the first one."""
-    return re.split(r"(?m)^(?=\[+[a-z_]+[].])", text)
 
 
 def read_host(data: dict[str, Any]) -> Host:
@@ -427,7 +363,6 @@ def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any
 
 
 def _read_layout(data: dict[str, Any], variant: str) -> Host:
-    """The host of these tables, with the name of its settings variant."""
     files, environment = data["files"], data["environment"]
     own_files = {scope: files[scope] for scope in SCOPES if scope in files}
     if "project" in own_files and not environment.get("in_command"):
@@ -465,7 +400,6 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
 
 
 def _name_listing(registration: dict[str, Any]) -> str:
-    """What the name of a format says of a list of all hooks."""
     from hookctl.documents.listed import Listing  # late: few hosts have a list
 
     names = registration.get("names", {})

@@ -77,7 +77,6 @@ def is_event_path(shape: Shape, path: Path) -> bool:
 
 
 def _is_pack_key(pattern: str, key: str) -> bool:
-    """Whether a key is one that stands for a pack."""
     return _ANY in pattern and bool(re.fullmatch(pattern.replace(_ANY, "[a-z0-9{}-]+"), key))
 
 
@@ -106,7 +105,6 @@ def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[s
 
 
 def _groups(shape: Shape, root: Any) -> Iterator[tuple[Path, Any]]:
-    """Every item of the events' lists, with its path."""
     for above, events in event_maps(shape, root):
         for event, groups in events.items():
             for number, group in enumerate(groups if isinstance(groups, list) else ()):
@@ -280,7 +278,6 @@ def _edit_element(shape: Shape, document: Document, edit: EditHook) -> Document:
 
 
 def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
-    """Remove a handler and its empty group; a placeholder stays if positions count."""
     if shape.positions and path[-1] != len(document.get(path[:-1])) - 1:
         return document.set(path, {"type": "command", "command": ":"})
     document = document.remove(path)

@@ -20,7 +20,6 @@ class Client(NamedTuple):
 
     path: str  # empty if there is none on PATH
     version: str  # empty if it did not say
-    since: float = 0.0  # when the program came here
 
 
 def ask_client(host: Host, folders: Folders) -> Client:
@@ -46,4 +45,4 @@ def ask_client(host: Host, folders: Folders) -> Client:
     except (OSError, ValueError, subprocess.SubprocessError):
         return Client(program, "")
     version = re.search(r"[0-9]+(?:\.[0-9]+)+", process.stdout)
-    return Client(program, version[0] if version else "", since=os.stat(program).st_ctime)
+    return Client(program, version[0] if version else "")

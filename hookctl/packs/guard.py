@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import __version__
-from hookctl.hosts import Host, load_facts, parse_version
-from hookctl.hosts.model import HookFacts
+from hookctl.hosts import Host, load, parse_version
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
@@ -315,7 +314,7 @@ def is_newer(version: str) -> bool:
 
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
-    others = load_facts(*[reader.host for reader in host.also_read_by if reader.runs_ours])
+    others = [load(reader.host) for reader in host.also_read_by if reader.runs_ours]
     table = {host.name: _hook_facts(host)}
     if others:
         table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}
@@ -324,7 +323,7 @@ def host_table(host: Host) -> dict[str, Any]:
     return table
 
 
-def _hook_facts(host: Host | HookFacts) -> dict[str, Any]:
+def _hook_facts(host: Host) -> dict[str, Any]:
     """The facts about a host that the hook needs; empty values are left out."""
     cap = host.cap
     if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it

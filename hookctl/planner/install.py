@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hookctl import engine
-from hookctl.documents import formats
+from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
 from hookctl.ledger.store import Records
@@ -27,7 +27,7 @@ from hookctl.planner.own_files import Files, install_files, own_top, read_own
 from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval, switches
-from hookctl.settings.stopping import find_fatal_files
+from hookctl.settings.stopping import find_fatal_files, find_fault
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -215,7 +215,8 @@ def _decide_on_file(
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     _install_files(draft, records, targets, pack, record, brought)
     draft.packs[pack.name] = record._replace(former=_list_former(draft, pack, record))
-    draft.not_loaded = loading.reason_not_loaded(draft.host, draft.document)
+    lost = find_fault(draft.host, target.scope, draft.path, draft.document)
+    draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
     add_notices(draft, pack)
 
 
@@ -362,8 +363,8 @@ def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
         user = active_file(host, "user", folders.environ, read=read)[1]
     for stopping in find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
-            yield "not_loaded", stopping.reason
-            draft.not_loaded = draft.not_loaded or stopping.reason
+            yield "not_loaded", stopping.sentence
+            draft.not_loaded = draft.not_loaded or stopping.sentence
     yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
     if draft.old is None and draft.is_edited:
         yield from _tell_of_new_file(draft)

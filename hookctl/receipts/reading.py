@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections import defaultdict
-from collections.abc import Mapping
 from operator import itemgetter
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -96,19 +95,9 @@ def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> R
         ends=ends,
         last_run=numbers.get(f"{name} t"),
         times=tuple(receipt["ms"] for receipt in receipts),
-        recent=tuple(map(_make_run, receipts[-RECENT:])),
-    )
-
-
-def _make_run(receipt: Mapping[str, Any]) -> Run:
-    outcome, status = receipt.get("outcome"), receipt.get("status")
-    return Run(
-        at=receipt["t"],
-        ms=receipt["ms"],
-        bytes=receipt["bytes"],
-        has_failed=outcome in _template().FAILED,
-        status=status if type(status) is int else None,
-        is_late=outcome == "timeout",
+        failed=tuple(
+            receipt.get("outcome") in _template().FAILED for receipt in receipts[-RECENT:]
+        ),
     )
 
 
@@ -124,17 +113,6 @@ class HookName(NamedTuple):
     id: str  # PACK/ID
 
 
-class Run(NamedTuple):
-    """One run of a hook."""
-
-    at: int  # seconds since 1970
-    ms: int
-    bytes: int  # of the context that reached the model
-    has_failed: bool
-    status: int | None = None  # of its command; None where it did not end
-    is_late: bool = False  # whether it ran out of time
-
-
 class Runs(NamedTuple):
     """All runs of one hook."""
 
@@ -146,7 +124,7 @@ class Runs(NamedTuple):
     ends: tuple[int, ...] = ()  # the upper ends of the buckets in ms; the last bucket has none
     last_run: int | None = None  # seconds since 1970
     times: tuple[int, ...] = ()  # in ms, of those whose receipts are there
-    recent: tuple[Run, ...] = ()  # the last of these, in the order of time
+    failed: tuple[bool, ...] = ()  # whether each of the last of these did, in the order of time
 
     @property
     def median_ms(self) -> int | None:

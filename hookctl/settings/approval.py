@@ -52,7 +52,6 @@ def closed(
 def _find_unapproved(
     host: Host, path: str, root: Any, hooks: Mapping[Path, HookEntry], config: Document | None
 ) -> Iterator[Closed]:
-    """Compare each hook with the approvals that the host keeps by position."""
     by_state = {codex.state_path(path, position): hook for position, hook in hooks.items()}
     for state, digest in codex.approvals(host.shape, path, root, hooks):
         hook = by_state[state]
@@ -115,7 +114,6 @@ def _read_host_file(
 
 
 def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
-    """The trust level of each folder that the host knows."""
     folders = document.get(tuple(trust.folders))
     if not isinstance(folders, dict):
         return {}

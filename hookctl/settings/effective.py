@@ -64,7 +64,6 @@ def sources(
 
 
 def _read_source(scope: str, variant: Host, path: str, user: str, read: Read) -> Source | None:
-    """A settings file as the host reads it; None where it takes nothing from it."""
     try:
         snapshot, document = read(path, variant.format)
         if scope != "user" and snapshot.path == files.real(user):
@@ -99,7 +98,6 @@ def find_files(
 
 
 def _find_matching(folder: str, pattern: str) -> list[str]:
-    """The paths in a folder that fit a pattern, sorted."""
     if not os.path.isdir(folder):
         return []
     import glob  # late: few hosts have such a folder
@@ -110,7 +108,6 @@ def _find_matching(folder: str, pattern: str) -> list[str]:
 def _with_neighbours(
     folders: Folders, host: Host, path: str, scope: str, start: str, read: Read
 ) -> list[tuple[Host, str]]:
-    """A settings file, and what the host reads beside it."""
     result = [(host, path)]
     if host.variants:
         candidates = all_files(load(host.name), scope, folders.environ, start, read)
@@ -154,20 +151,6 @@ def text(source: Source | None, path: Path) -> str:
     """An env value as the host passes it on; '' where there is none."""
     value: Any = source.document.get(path) if source else ""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def hidden_events(found: list[Source], source: Source) -> set[str]:
-    """The events of a file that the host takes from another file instead."""
-    overlays = [variant.variant for where, variant in source.host.variants if where == "overlays"]
-    hidden: set[str] = set()
-    for other in found:
-        is_overlay = other.scope == source.scope and other.host.variant in overlays
-        is_stronger = other.scope == "managed" != source.scope
-        hides = is_overlay or (is_stronger and source.host.scope_rules.managed_hides_events)
-        if hides and other.path != source.path:
-            for _, events in shapes.event_maps(other.host.shape, other.document.value):
-                hidden.update(events)
-    return hidden
 
 
 # What the guard gets

@@ -1,4 +1,4 @@
-"""Files with which a host's client does not start, whatever stands in the others."""
+"""Files of which a host takes nothing, and those with which its client does not even start."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
 from hookctl.hosts.loading import CLIENT, HOST
@@ -14,23 +15,64 @@ from hookctl.settings.targets import Read
 from hookctl.system.folders import Folders
 
 
-class Stopping(NamedTuple):
-    """A file that keeps the client from starting."""
+class Unreadable(NamedTuple):
+    """A file of which a host takes nothing; hookctl may be able to read it."""
 
     path: str
-    line: int
-    reason: str  # a sentence
-    code: str  # of the finding about it
-    fix: str
+    line: int  # 0 where none is known
+    message: str
+    code: str = ""  # of the finding about it
+    fix: str = ""
+    scope: str = ""
+    stops_client: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is wrong, and on which line."""
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+    @property
+    def sentence(self) -> str:
+        """The same for a place where the file is not named."""
+        return f"{f'line {self.line} of ' if self.line else ''}{self.path}: {self.message}"
+
+
+def find_fault(host: Host, scope: str, path: str, document: Document) -> Unreadable | None:
+    """Why a host takes nothing from a file that hookctl can read; None if it does."""
+    refusal = loading.refusal(host, document)
+    if refusal:
+        reach, line, what = loading.reach_of(host, "text"), refusal.line, refusal.message
+        code, fix, stops = refusal.code, "Remove it.", reach == CLIENT
+    else:
+        fault = loading.read(host, document).whole
+        if fault is None:
+            return None
+        reach, line = fault.reach, document.position(fault.path)[0]
+        what = f"{document.name_of(fault.path) if fault.path else 'the file'} {fault.reason}"
+        code, fix, stops = fault.code, fault.fix, reach in (HOST, CLIENT)
+    message = f"{what}; {loading.cost(host, reach)}"
+    return Unreadable(path, line, message, code, fix, scope, stops)
+
+
+def read_fault(host: Host, scope: str, path: str, read: Read) -> Unreadable | None:
+    """Why a host takes nothing from the file at a path; None if it does."""
+    try:
+        snapshot, document = read(path, host.format)
+    except HookctlError as error:
+        stops = loading.reach_of(host, "text") == CLIENT
+        # What hookctl itself does not read, the host may.
+        cost = f"; {loading.cost(host)}" if error.line or stops else ""
+        text = f"{error.message}{cost}"
+        return Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
+    return find_fault(host, scope, path, document) if snapshot.data is not None else None
 
 
 def find_fatal_files(
     folders: Folders, host: Host, user: str, start: str, read: Read
-) -> Iterator[Stopping]:
+) -> Iterator[Unreadable]:
     """The files of a host that stop its client when it is started in a folder.
 
-    `user` is the path of the user's settings file. Those of a folder that it does not trust are
-    not read.
+    `user` is the path of the user's settings file.
     """
     for scope in host.scope_rules.precedence:
         layouts = [*host.layouts(), *filter(None, [host.beside])]
@@ -39,35 +81,16 @@ def find_fatal_files(
         costs = [cost for layout in layouts for cost in layout.loading.costs]
         if not any(cost.endswith((HOST, CLIENT)) for cost in costs):
             continue  # no file is read for nothing
-        is_read = host.folder_trust.reads
-        if not is_read and approval.is_untrusted(host, scope, start, folders.environ, read):
+        if is_skipped(folders, host, scope, start, read):
             continue
         for variant, path in effective.find_files(folders, host, scope, user, start, read):
-            stopping = _read_file(variant, path, read) if os.path.lexists(path) else None
-            if stopping:
-                yield stopping
+            fault = read_fault(variant, scope, path, read) if os.path.lexists(path) else None
+            if fault and fault.stops_client:
+                yield fault
 
 
-def _read_file(host: Host, path: str, read: Read) -> Stopping | None:
-    """A file with the fault that stops all, if it has one."""
-    try:
-        document = read(path, host.format)[1]
-        refusal = loading.refusal(host, document)
-    except HookctlError as error:
-        refusal = error
-    if refusal:
-        line, what, code, fix = refusal.line, refusal.message, refusal.code, refusal.hint
-        reach = loading.reach_of(host, "text")
-    else:
-        fault = loading.read(host, document).whole
-        if fault is None or fault.reach not in (HOST, CLIENT):
-            return None
-        line, reach = document.position(fault.path)[0], fault.reach
-        what = f"{document.name_of(fault.path)} {fault.reason}".strip()
-        code, fix = fault.code, fault.fix
-    if refusal and reach != CLIENT:
-        return None
-    where = f"line {line} of {path}" if line else path
-    return Stopping(
-        path, line, f"{loading.cost(host, reach)}, because of {where}: {what}", code, fix
-    )
+def is_skipped(folders: Folders, host: Host, scope: str, start: str, read: Read) -> bool:
+    """Whether a host does not even read the files of a scope, in a folder without its trust."""
+    if host.folder_trust.reads:
+        return False
+    return approval.is_untrusted(host, scope, start, folders.environ, read)

@@ -128,7 +128,6 @@ def _list_places(
     start: str,
     environ: Mapping[str, str],
 ) -> Iterator[_Place]:
-    """Where a switch may stand, the winning place first."""
     by_path = {place.path: place for place in settings}
     for pattern in rule.files:
         if pattern.startswith("$"):
@@ -173,7 +172,6 @@ def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
 
 
 def _is_off(rule: SwitchRule, value: Any) -> bool:
-    """Whether a value switches off, or one in a list."""
     values = value if isinstance(value, list) else [value]
     return any(value in rule.off for value in values)
 

@@ -24,7 +24,7 @@ from hookctl.model import HookEntry, Path
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.stopping import find_fatal_files
+from hookctl.settings.stopping import Unreadable, is_skipped, read_fault
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
 from hookctl.survey.machine import Machine
@@ -39,7 +39,6 @@ from hookctl.survey.model import (
     Hook,
     HookFile,
     Obstacle,
-    Unreadable,
 )
 from hookctl.system import project
 
@@ -87,7 +86,6 @@ class _HostReader:
     def read(self) -> Iterator[Hook]:
         """The hooks; those in files that the host does not read come last."""
         found = list(self._find())
-        self._add_stopping()
         sources = [file.source for file in found if not file.obstacle]
         found_switches = self._machine.switches(self._host, self._user, self._start)
         for file in found:
@@ -100,79 +98,51 @@ class _HostReader:
     def _find(self) -> Iterator[_Found]:
         """The files of all scopes, the winning ones first."""
         machine, host = self._machine, self._host
-        first: Source | None = None
+        first, users = "", store.real_path(self._user)
         for scope in host.scope_rules.precedence:
-            places = effective.find_files(
+            for variant, path in effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
-            )
-            for variant, path in places:
+            ):
+                is_users = scope != "user" and store.real_path(path) == users
+                if is_users or not os.path.lexists(path):  # no format is loaded for nothing
+                    continue
+                lost = self._find_fault(scope, variant, path)
                 source = self._read_source(scope, variant, path)
                 if source is None:
                     continue
-                contents = loading.read(source.host, source.document)
-                obstacle = self._judge_file(source, contents)
-                if not obstacle and host.scope_rules.first_only and first is not None:
-                    reason = f"{host.title} reads {first.path} instead"
-                    obstacle = Obstacle(HIDDEN, reason, f"put its hooks into {first.path}")
-                elif not obstacle:
-                    first = first or source
-                yield _Found(source, contents, obstacle)
+                obstacle = Obstacle(IGNORED, lost.text) if lost else None
+                if not lost and host.scope_rules.first_only and first:
+                    reason = f"{host.title} reads {first} instead"
+                    obstacle = Obstacle(HIDDEN, reason, f"put its hooks into {first}")
+                elif not lost:
+                    first = first or path
+                yield _Found(source, loading.read(variant, source.document), obstacle)
+
+    def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
+        """Why the host takes nothing from a file, which is noted."""
+        lost, machine = read_fault(host, scope, path, self._read), self._machine
+        if lost is None:
+            return None
+        if CONFLICT in lost.message and scope == "project":
+            with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
+                fix = committed.conflict_fix(self._start, path) or lost.fix
+                lost = lost._replace(fix=fix)
+        if lost.stops_client:
+            if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
+                lost = lost._replace(stops_client=False)
+            else:
+                self._stopping.append(Obstacle(IGNORED, lost.sentence))
+        self.lost.append(lost)
+        return lost
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
-        """A settings file; None where there is none, or where it is the user's own."""
-        if not os.path.lexists(path):  # no format is loaded for nothing
-            return None
-        try:
+        """A settings file with anything in it; None where it cannot be parsed, too."""
+        with contextlib.suppress(HookctlError):
             snapshot, document = self._read(path, variant.format)
-        except HookctlError as error:
-            self._lose(scope, variant, path, error)
-            return None
-        is_users = scope != "user" and snapshot.path == store.real_path(self._user)
-        is_empty = document.value is MISSING and variant.empty
-        if snapshot.data is None or is_users or is_empty:
-            return None
-        return Source(scope, path, document, variant)
-
-    def _lose(self, scope: str, host: Host, path: str, error: HookctlError) -> None:
-        """Write down that the host takes nothing from a file with this error in its text."""
-        message, fix = error.message, error.hint
-        if error.line:  # what hookctl itself does not read, the host may
-            message = f"{message}; {loading.cost(host)}"
-        if error.message == CONFLICT and scope == "project":
-            with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
-                fix = committed.conflict_fix(self._start, path) or fix
-        lost = Unreadable(path, error.line, message, error.code, fix, scope)
-        self.lost.append(lost)
-
-    def _judge_file(self, source: Source, contents: Contents) -> Obstacle | None:
-        """Why the host takes nothing from a file that hookctl can parse."""
-        host, document = source.host, source.document
-        refusal, whole = loading.refusal(host, document), contents.whole
-        if refusal:
-            self._lose(source.scope, host, source.path, refusal)
-            reason = f"line {refusal.line}: {refusal.message}"
-            return Obstacle(IGNORED, f"{loading.cost(host)}: {reason}")
-        if not whole:
-            return None
-        line, what = document.position(whole.path)[0], loading.describe(document, whole)
-        cost = loading.cost(host, whole.reach)
-        lost = Unreadable(source.path, line, f"{what}; {cost}", whole.code, whole.fix, source.scope)
-        self.lost.append(lost)
-        return Obstacle(IGNORED, f"{cost}: {what}")
-
-    def _add_stopping(self) -> None:
-        """Find out with which files the client does not start."""
-        machine = self._machine
-        known = {file.path: file for file in self.lost}
-        for found in find_fatal_files(
-            machine.folders, self._host, self._user, self._start, machine.read
-        ):
-            self._stopping.append(Obstacle(IGNORED, found.reason))
-            lost = Unreadable(found.path, found.line, found.reason, found.code, found.fix)
-            if found.path in known:
-                self.lost.remove(known[found.path])
-                lost = known[found.path]
-            self.lost.append(lost._replace(stops_client=True))
+            is_empty = document.value is MISSING and variant.empty
+            if snapshot.data is not None and not is_empty:
+                return Source(scope, path, document, variant)
+        return None
 
     def _list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
@@ -251,7 +221,6 @@ class _HostReader:
         return tuple(obstacle for obstacle in found if obstacle)
 
     def _find_readers(self, source: Source) -> Iterator[OtherAgent]:
-        """The other agents that read a file, and are not told to leave it alone."""
         machine = self._machine
         for agent in source.host.also_read_by:
             is_off = switches.leaves_alone(agent, machine.environ, machine.read)
@@ -289,11 +258,16 @@ def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstac
 
 
 def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, Obstacle]:
-    """The events that the host takes from a neighbour of a file instead."""
+    """The events of a file that the host takes from another one instead."""
+    overlays = [variant.variant for where, variant in source.host.variants if where == "overlays"]
     hidden = {}
     for other in sources:
-        if other.path != source.path:
-            for event in effective.hidden_events([other, source], source):
+        is_overlay = other.scope == source.scope and other.host.variant in overlays
+        is_stronger = other.scope == "managed" != source.scope
+        hides = is_overlay or (is_stronger and source.host.scope_rules.managed_hides_events)
+        maps = shapes.event_maps(other.host.shape, other.document.value)
+        for _, events in maps if hides and other.path != source.path else ():
+            for event in events:
                 reason = f"{source.host.title} takes its {event} hooks from {other.path} instead"
                 hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
     return hidden
@@ -302,7 +276,6 @@ def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, Obst
 def _find_named(
     entries: Sequence[Entry], found_switches: Sequence[Switch]
 ) -> Iterator[tuple[Path, Obstacle]]:
-    """The hooks that a list of disabled hooks has, by their name or their command."""
     named = list_disabled(found_switches)
     for entry in entries if named else ():
         name = entry.fields.get("name", entry.fields.get("command"))
@@ -313,7 +286,6 @@ def _find_named(
 def _find_refused(
     scope: str, entries: Sequence[Entry], found: Sequence[Switch]
 ) -> Iterator[tuple[Path, Obstacle]]:
-    """The hooks whose URL is in no list of those that may be called."""
     for entry in entries:
         url = entry.fields.get("url")
         switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
@@ -417,7 +389,7 @@ def _judge_entry(
         elif fault.kind == "never":
             yield Obstacle(IGNORED, f"it {fault.reason}")
         else:
-            reason = _describe_from(host, document, entry, fault)
+            reason = describe_from(host, document, entry, fault)
             yield Obstacle(IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
     if closed:
         yield closed
@@ -427,7 +399,7 @@ def _judge_entry(
         yield Obstacle(NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
 
 
-def _describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:
+def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:
     """A fault as seen from a hook that it costs."""
     if fault.path == entry.path:
         return f"it {fault.reason}"
@@ -438,7 +410,6 @@ def _describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -
 
 
 def _suggest_event(host: Host, event: str) -> str:
-    """The event that was meant: by another agent's name, or in another spelling."""
     for short, name in EVENTS.items():
         if event in (short, name) and host.events.get(short):
             return f"{host.title} calls it {host.events[short]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hookctl import hosts
@@ -11,11 +11,12 @@ from hookctl.hosts import Host
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.runner import find_event
-from hookctl.receipts.reading import HookName, Runs, read_runs
+from hookctl.receipts.reading import HookName, read_runs
+from hookctl.settings.stopping import Unreadable
 from hookctl.survey.gathering import Reading, read_settings
 from hookctl.survey.listing import list_hooks, read_disabled
 from hookctl.survey.machine import Machine, read_records
-from hookctl.survey.model import Hook, Unreadable
+from hookctl.survey.model import Hook
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
 from hookctl.system import project
@@ -39,7 +40,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     records = read_records(folders, everywhere=False)
     machine = Machine(folders, records.records)
     names = {host.name for host in wanted}
-    looked_at = _add_owners(list(map(machine.load, hosts.names())), names)
+    looked_at = _add_owners(list(map(hosts.load, hosts.names())), names)
     reading = _read_hosts(machine, looked_at, records.records)
     unreadable = list(reading.unreadable)
     unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
@@ -47,7 +48,12 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     if disabled.error:
         unreadable.append(disabled.error)
     found = disabled.add_to(reading.hooks, {host.name for host in looked_at}, machine.cwd_project)
-    hooks = [hook for hook in list_hooks(found) if not names or _is_read_by(hook, names)]
+    hooks = []
+    for hook in list_hooks(found):
+        readers = {hook.host, *(agent.host for agent in hook.within.readers)}
+        if not names or names & readers:
+            hooks.append(hook)
+    own = project.state_folder(folders.state, machine.cwd_project)
     missing = []
     for host in looked_at:
         if not hosts.detected(host, machine.environ, machine.made):
@@ -55,7 +61,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     return Inventory(
         tuple(looked_at),
         frozenset(missing),
-        tuple(with_receipts(hooks, folders.state, _hash_of_project(machine))),
+        tuple(with_receipts(hooks, folders.state, os.path.basename(own))),
         tuple({file.path: file for file in reversed(unreadable)}.values())[::-1],
     )
 
@@ -63,7 +69,6 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
 def _read_hosts(
     machine: Machine, looked_at: Sequence[Host], records: Mapping[str, Record]
 ) -> Reading:
-    """The hooks of these hosts, with what keeps their programs from running."""
     programs = Programs(machine)
     hooks: list[Hook] = []
     unreadable: list[Unreadable] = []
@@ -84,11 +89,6 @@ def _without_false_name(hook: Hook, records: Mapping[str, Record]) -> Hook:
     return hook if is_known else hook._replace(own_id="")
 
 
-def _hash_of_project(machine: Machine) -> str:
-    """The name of the folder with the receipts of this project."""
-    return os.path.basename(project.state_folder(machine.folders.state, machine.cwd_project))
-
-
 def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
     """The wanted hosts of all, or all, and those whose files a wanted one reads."""
     found = []
@@ -97,10 +97,6 @@ def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
         if not wanted or host.name in wanted or any(name in wanted for name in readers):
             found.append(host)
     return found
-
-
-def _is_read_by(hook: Hook, wanted: Container[str]) -> bool:
-    return hook.host in wanted or any(agent.host in wanted for agent in hook.within.readers)
 
 
 _NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
@@ -119,12 +115,8 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
     counted = []
     for hook in hooks:
         runs = nearby if hook.scope in _NEARBY else everywhere
-        counted.append(hook._replace(receipts=_find_runs(hook, runs)))
+        name = HookName(hook.host, find_event(hook.command), hook.own_id)
+        if hook.own_id and name in runs:
+            hook = hook._replace(receipts=runs[name])
+        counted.append(hook)
     return counted
-
-
-def _find_runs(hook: Hook, runs: Mapping[HookName, Runs]) -> Runs:
-    """The runs of one hook, which have its PACK/ID."""
-    if not hook.own_id:
-        return Runs()
-    return runs.get(HookName(hook.host, find_event(hook.command), hook.own_id), Runs())

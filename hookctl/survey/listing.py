@@ -14,6 +14,7 @@ from hookctl.hosts.hook_id import digest
 from hookctl.ledger import disabled as book
 from hookctl.ledger.disabled import NAME, SWITCH, DisabledHook
 from hookctl.planner.sources import read_document
+from hookctl.settings.stopping import Unreadable
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey.model import (
     DISABLED,
@@ -26,7 +27,6 @@ from hookctl.survey.model import (
     Hook,
     HookFile,
     Obstacle,
-    Unreadable,
 )
 from hookctl.system.folders import Folders
 
@@ -38,8 +38,7 @@ def list_hooks(found: Iterable[Hook]) -> list[Hook]:
     found = list(found)
     hooks = list(_judge_repeats(_judge_namesakes(found)))
     names = [
-        hook_id.digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
-        for hook in hooks
+        digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command) for hook in hooks
     ]
     return [hook._replace(id=id) for hook, id in zip(hooks, hook_id.number(names), strict=True)]
 
@@ -64,7 +63,6 @@ def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
 
 
 def _judge_namesake(hook: Hook, first: Hook) -> Obstacle:
-    """State and reason of a hook that has the name of one before it."""
     title = hook.within.host.title
     if hook.own_id and hook.own_id == first.own_id:
         return Obstacle(TWICE, f"the same hook is on {first.place}, and {title} runs it once")
@@ -115,7 +113,9 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     for hook in hooks:
         name, _, count = hook.id.partition("#")
         is_long_enough = len(beginning) >= _LEAST
-        if is_long_enough and (count or "1") == (repeat or "1") and _begins(hook, beginning):
+        whole = digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
+        is_it = is_long_enough and (count or "1") == (repeat or "1")
+        if is_it and whole.startswith(beginning):
             digests[name] = hook
     if len(digests) == 1:
         return list(digests.values())
@@ -124,20 +124,9 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
-    hint = suggest(hooks, text) or hint
-    raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
-
-
-def suggest(hooks: Sequence[Hook], text: str) -> str:
-    """The nearest name of one of our hooks or packs, as a question; or ''."""
     names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, _pack_of(hook))}
-    return nearest(text, names).strip()
-
-
-def _begins(hook: Hook, beginning: str) -> bool:
-    """Whether the digest of a hook, of which its ID is the beginning, begins so."""
-    whole = digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
-    return whole.startswith(beginning)
+    hint = nearest(text, names).strip() or hint
+    raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
 
 
 def _pack_of(hook: Hook) -> str:
@@ -201,7 +190,6 @@ def _add(hooks: list[Hook], disabled: DisabledHook) -> None:
 
 
 def _is_switched_off(hook: Hook, disabled: DisabledHook) -> bool:
-    """Whether a hook of its file is the disabled one, by its host's own switch."""
     step = disabled.steps[0]
     if (hook.host, hook.file) != (disabled.host, disabled.file) or hook.is_disabled:
         return False
@@ -213,7 +201,6 @@ def _is_switched_off(hook: Hook, disabled: DisabledHook) -> bool:
 
 
 def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None = None) -> Hook:
-    """A disabled hook as one in the list, in its file."""
     host = variant_of_file(hosts.load(disabled.host), disabled.file)
     return Hook(
         within or HookFile(host, disabled.scope, disabled.file),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hookctl import clock, events, hosts
 from hookctl.documents import MISSING, Document, formats
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.receipts.reading import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
+Found = TypeVar("Found")
 
 
 class FileReader:
@@ -34,23 +36,14 @@ class FileReader:
         self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
         self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
 
-    def snapshots(self, paths: Iterable[str]) -> dict[str, files.Snapshot | HookctlError]:
-        """Files as they were when they were asked for first, or why one cannot be read."""
-        paths = list(paths)
-        for path in paths:
-            if path not in self._snapshots:
-                try:
-                    self._snapshots[path] = files.read(path)
-                except HookctlError as error:
-                    self._snapshots[path] = error
-        return {path: self._snapshots[path] for path in paths}
-
     def snapshot(self, path: str) -> files.Snapshot:
-        """One file as it was when first asked for; refuses one that cannot be read."""
-        snapshot = self.snapshots([path])[path]
-        if isinstance(snapshot, HookctlError):
-            raise snapshot
-        return snapshot
+        """A file as it was when it was asked for first; refuses one that cannot be read."""
+        if path not in self._snapshots:
+            try:
+                self._snapshots[path] = files.read(path)
+            except HookctlError as error:
+                self._snapshots[path] = error
+        return _given(self._snapshots[path])
 
     def document(self, path: str, format: str) -> _Parsed:
         """A settings file and its document; refuses one that cannot be read."""
@@ -62,10 +55,7 @@ class FileReader:
                 self._documents[key] = (snapshot, document)
             except HookctlError as error:
                 self._documents[key] = error
-        parsed = self._documents[key]
-        if isinstance(parsed, HookctlError):
-            raise parsed
-        return parsed
+        return _given(self._documents[key])
 
     def patient_document(self, path: str, format: str) -> _Parsed:
         """A settings file that may just be written: if it does not parse, it is read again."""
@@ -75,6 +65,13 @@ class FileReader:
             parsed = read_document(path, format)
             self._snapshots[path], self._documents[path, format] = parsed[0], parsed
             return parsed
+
+
+def _given(found: Found | HookctlError) -> Found:
+    """What was found, unless it is the error of the first time."""
+    if isinstance(found, HookctlError):
+        raise found
+    return found
 
 
 def written_at(path: str) -> float | None:
@@ -104,30 +101,20 @@ class Machine:
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
-        self._hosts: dict[str, Host] = {}
-        self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
-        self._sources: dict[tuple[str, ...], list[Source]] = {}
-        self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
-        self._log: tuple[dict[str, Any], ...] | None = None
         self._runs: dict[str, dict[HookName, Runs]] = {}
-        self._disabled: list[DisabledHook] | None = None
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
-        if not os.path.lexists(self.folders.disabled):
-            return ()
-        if self._disabled is None:
-            from hookctl.survey.listing import read_disabled  # late: few have anything disabled
-
-            self._disabled = [*read_disabled(self.folders).hooks]
         return tuple(hook for hook in self._disabled if hook.file == path)
 
-    def load(self, name: str) -> Host:
-        """The host of this name."""
-        if name not in self._hosts:
-            self._hosts[name] = hosts.load(name)
-        return self._hosts[name]
+    @cached_property
+    def _disabled(self) -> tuple[DisabledHook, ...]:
+        if not os.path.lexists(self.folders.disabled):
+            return ()
+        from hookctl.survey.listing import read_disabled  # late: few have anything disabled
+
+        return read_disabled(self.folders).hooks
 
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
@@ -136,10 +123,7 @@ class Machine:
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = (host.name, host.variant, scope, folder)
-        if key not in self._standing:
-            self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
-        return self._standing[key]
+        return active_file(host, scope, self.environ, folder, self.read)
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
@@ -173,7 +157,6 @@ class Machine:
         return list(targets.values())
 
     def _has_hooks(self, target: Target) -> bool:
-        """Whether a settings file has any hook, or cannot be read."""
         try:
             document = self._document_of(target)
         except HookctlError:
@@ -197,10 +180,7 @@ class Machine:
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = (host.name, host.variant, users, start)
-        if key not in self._sources:
-            self._sources[key] = effective.sources(self.folders, host, users, start, self.read)
-        return self._sources[key]
+        return effective.sources(self.folders, host, users, start, self.read)
 
     def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
         """The files that the host reads together with one, and the switches that are set there."""
@@ -212,18 +192,13 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        key = (host.name, host.variant, users, start)
-        if key not in self._switches:
-            scopes = approval.list_scopes(host, start, self.environ, self.read)
-            found = switches.find(self.folders, host, users, start, scopes, self.read)
-            self._switches[key] = found
-        return self._switches[key]
+        scopes = approval.list_scopes(host, start, self.environ, self.read)
+        return switches.find(self.folders, host, users, start, scopes, self.read)
 
+    @cached_property
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""
-        if self._log is None:
-            self._log = tuple(events.read(self.folders.state))
-        return self._log
+        return tuple(events.read(self.folders.state))
 
     def runs(self, log_folder: str) -> dict[HookName, Runs]:
         """The runs of packs' hooks in a project, by the name of its folder; '' for all."""
@@ -282,7 +257,6 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
 
 
 def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
-    """The projects on record that are not this one."""
     projects = []
     for record in records.values():
         if record.project and store.real_path(record.project) != here:

@@ -10,7 +10,6 @@ from hookctl.hosts import Host
 from hookctl.hosts.model import OtherAgent
 from hookctl.model import Path
 from hookctl.receipts.reading import Runs
-from hookctl.survey.scripts import name_program
 
 # The states of a hook. All but the first say why it does not run.
 RUNS = "runs"
@@ -60,18 +59,6 @@ class HookFile(NamedTuple):
             pattern = rf"\$(?:\{{{name}\}}|{name}\b)"
             command = re.sub(pattern, lambda _, value=value: value, command)
         return command
-
-
-class Unreadable(NamedTuple):
-    """A file of which a host takes nothing; hookctl may be able to read it."""
-
-    path: str
-    line: int  # 0 where none is known
-    message: str
-    code: str = ""  # of the finding about it
-    fix: str = ""
-    scope: str = ""
-    stops_client: bool = False
 
 
 class Hook(NamedTuple):
@@ -190,13 +177,6 @@ class Hook(NamedTuple):
         """Its place in words."""
         return f"line {self.line} of {self.file}"
 
-    @property
-    def title(self) -> str:
-        """The hook in a word or two, without the arguments of its command: those may be secrets."""
-        kind = self.fields.get("type")
-        unnamed = f"a hook of type {kind}" if isinstance(kind, str) else "a hook"
-        return name_program(self.command) or unnamed
-
 
 def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
     """Whether a hook's command is one for PowerShell."""
@@ -211,7 +191,6 @@ def _list_reasons(obstacles: Sequence[Obstacle]) -> str:
 
 
 def _texts(values: object) -> list[str]:
-    """Those of some values that are texts."""
     if not isinstance(values, list):
         return []
     return [value for value in values if isinstance(value, str)]

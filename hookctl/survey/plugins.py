@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
@@ -17,7 +17,7 @@ from hookctl.hosts import Host, config_folder, loading
 from hookctl.hosts.loading import Entry
 from hookctl.hosts.model import OtherAgent
 from hookctl.hosts.shapes import Shape
-from hookctl.settings.switches import FileRules, Switch, is_rule
+from hookctl.settings.switches import FileRules, is_rule
 from hookctl.survey.gathering import (
     Reading,
     find_waiting,
@@ -30,154 +30,26 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, Obstacle
 from hookctl.survey.plugin_folders import (
     MOST_FOLDERS,
-    Packages,
     Plugin,
     PluginFinder,
     PluginReader,
-    PluginTable,
+    Table,
     find_first,
     is_inside,
     printable,
-    read_table,
 )
 from hookctl.system.project import find_repository
+
+_MOST_HANDLERS = 500  # of one file
 
 
 def read_plugins(machine: Machine, host: Host) -> Reading:
     """The hooks of a host's plugins as it is started in the working folder, in its order."""
-    table = read_table(host)
-    if table is None:  # its settings need not be looked at
+    if not host.plugins:  # its settings need not be looked at
         return Reading((), ())
-    start, project = machine.folders.cwd, machine.start_of(host)
-    switches = machine.switches(host, machine.active_file(host, "user")[1], project)
-    off = judge_switches("plugin", "", switches)
-    untrusted = {scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")}
-    places = {
-        "config": config_folder(host, machine.environ),
-        "home": machine.environ["HOME"],
-        "start": start,
-        "project": project,
-        "repository": find_repository(start),
-    }
-    managed = tuple(host.managed_files.get(sys.platform, ()))
-    reader = PluginReader(places, managed, machine.reader.patient_document)
-    finder = HookFinder(machine, host, table, reader, list_disabled(switches))
-    shared_folders = _find_shared_folders(host, reader)
-    hooks: list[Hook] = []
-    names: dict[str, str] = {}
-    for plugin in PluginFinder(table, reader, start).find():
-        obstacle = None
-        if plugin.off:
-            obstacle = Obstacle(OFF, plugin.off)
-        elif table.first_only and plugin.id in names:
-            reason = f"{host.title} takes the plugin of this name from {names[plugin.id]}"
-            obstacle = Obstacle(HIDDEN, reason)
-        names.setdefault(plugin.id, plugin.folder)
-        shared = tuple(each for each in (off, untrusted.get(plugin.scope)) if each)
-        readers = shared_folders.get(os.path.realpath(plugin.folder), ())
-        hooks += finder.find(plugin, obstacle, shared, tuple(readers))
-    obstacles = {scope: off or found for scope, found in untrusted.items()}
-    hooks += ModuleFinder(host, reader, obstacles, switches).find(table)
-    return Reading(tuple(hooks), tuple(reader.unreadable))
-
-
-def _find_shared_folders(host: Host, reader: PluginReader) -> dict[str, list[OtherAgent]]:
-    """The folders of plugins that other agents read too, and these agents."""
-    found: dict[str, list[OtherAgent]] = {}
-    for agent in host.also_read_by:
-        folders = {os.path.realpath(path) for path in reader.expand_all(agent.plugins)}
-        for folder in folders:
-            found.setdefault(folder, []).append(agent)
-    return found
-
-
-class ModuleFinder:
-    """Finds the modules of a host: files in its folders, and what a list in its settings names.
-
-    `obstacles` are what keeps those of the user and of the project from running.
-    """
-
-    def __init__(
-        self,
-        host: Host,
-        reader: PluginReader,
-        obstacles: Mapping[str, Obstacle | None],
-        switches: Sequence[Switch],
-    ) -> None:
-        self._host = host
-        self._reader = reader
-        self._obstacles = obstacles
-        self._switches = switches
-        self._seen: set[str] = set()  # files that are listed
-
-    def find(self, table: PluginTable) -> Iterator[Hook]:
-        """Every module, also of those that are off."""
-        own = {os.path.basename(file) for file in self._host.files.values()}
-        for pattern in table.modules:
-            scope = _scope_of(pattern)
-            for path in self._reader.expand(pattern):
-                name = os.path.basename(path)
-                if name not in own and os.path.isfile(path) and path not in self._seen:
-                    self._seen.add(path)
-                    off = judge_switches(scope, path, self._switches)
-                    obstacle = off or self._obstacles[scope]
-                    yield self._describe(path, name, (), 1, path, obstacle)
-        for row in table.packages:
-            for path in self._reader.expand(row.file):
-                yield from self._read_list(row, path)
-
-    def _read_list(self, row: Packages, path: str) -> Iterator[Hook]:
-        document = self._reader.document(path)
-        key, scope = tuple(row.path), _scope_of(row.file)
-        entries = value_at(document.value, key) if document else None
-        if document is None or not isinstance(entries, list):
-            return
-        rules = None
-        if key == self._host.list_key("rules"):
-            rules = FileRules(os.path.dirname(path), entries)
-        for number, entry in enumerate(entries[:MOST_FOLDERS]):
-            name = entry.get(row.name) if isinstance(entry, dict) and row.name else entry
-            if not isinstance(name, str) or (rules and not self._is_new(name, rules)):
-                continue
-            off = _judge_entry(row, entry)
-            if rules:
-                off = judge_switches(scope, rules.locate(name), self._switches)
-            line = document.position((*key, number))[0]
-            obstacle = off or self._obstacles[scope]
-            yield self._describe(path, name, (*key, number), line, name, obstacle)
-
-    def _is_new(self, name: str, rules: FileRules) -> bool:
-        """Whether an entry names a file that is not listed yet; a rule names none."""
-        path = rules.locate(name)
-        is_new = not is_rule(name) and path not in self._seen
-        self._seen.add(path)
-        return is_new
-
-    def _describe(
-        self, path: str, name: str, at: Path, line: int, command: str, obstacle: Obstacle | None
-    ) -> Hook:
-        file = HookFile(self._host, "plugin", path, plugin=printable(name))
-        own = (obstacle,) if obstacle else ()
-        return Hook(file, at, MODULE, {"command": command}, line=line, obstacles=own)
-
-
-def _judge_entry(row: Packages, entry: Any) -> Obstacle | None:
-    """Why nothing of a package is loaded."""
-    if not isinstance(entry, dict) or not row.part or entry.get(row.part):
-        return None
-    if entry.get(row.part) == []:
-        return Obstacle(OFF, f"its {row.part} is []")
-    if entry.get(row.whole) is False:
-        return Obstacle(OFF, f"its {row.whole} is false, and it has no {row.part}")
-    return None
-
-
-def _scope_of(pattern: str) -> str:
-    """Whose the files of a pattern are."""
-    return "user" if pattern.startswith(("{config}", "{home}")) else "project"
-
-
-_MOST_HANDLERS = 500  # of one file
+    reader = _HostPlugins(machine, host)
+    hooks = (*reader.read_hooks(), *reader.read_modules())
+    return Reading(hooks, tuple(reader.files.unreadable))
 
 
 class _Part(NamedTuple):
@@ -189,186 +61,217 @@ class _Part(NamedTuple):
     name: str  # as the host calls the file
 
 
-class _Manifest(NamedTuple):
-    """The manifest of a plugin."""
+class _HostPlugins:
+    """The plugins of one host, in the folder that it is started in."""
 
-    path: str  # empty where there is none
-    document: Document | None
-    kind: str  # of its hooks, if the host takes any of it
-    is_silent: bool  # it says nothing of hooks
+    def __init__(self, machine: Machine, host: Host) -> None:
+        self._machine, self._host = machine, host
+        self._table: Table = host.plugins
+        self._start, project = machine.folders.cwd, machine.start_of(host)
+        switches = machine.switches(host, machine.active_file(host, "user")[1], project)
+        self._switches = switches
+        self._off = judge_switches("plugin", "", switches)
+        self._untrusted = {
+            scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
+        }
+        self._disabled = list_disabled(switches)
+        places = {
+            "config": config_folder(host, machine.environ),
+            "home": machine.environ["HOME"],
+            "start": self._start,
+            "project": project,
+            "repository": find_repository(self._start),
+        }
+        managed = host.managed_files.get(sys.platform, ())
+        self.files = PluginReader(places, managed, machine.reader.patient_document)
 
+    # Modules: files in the host's folders, and what a list in its settings names.
 
-class HookFinder:
-    """Finds the hooks of a host's plugins."""
+    def read_modules(self) -> Iterator[Hook]:
+        """Every module, also of those that are off."""
+        seen = set()
+        own = {os.path.basename(file) for file in self._host.files.values()}
+        for pattern in self._table.get("modules", ()):
+            for path in self.files.expand(pattern):
+                name = os.path.basename(path)
+                if name not in own and os.path.isfile(path) and path not in seen:
+                    seen.add(path)
+                    off = judge_switches(_scope_of(pattern), path, self._switches)
+                    yield self._make_module(pattern, path, (), 1, path, off)
+        for row in self._table.get("packages", ()):
+            for path in self.files.expand(row["file"]):
+                yield from self._read_list(row, path, seen)
 
-    def __init__(
-        self,
-        machine: Machine,
-        host: Host,
-        table: PluginTable,
-        reader: PluginReader,
-        disabled: Mapping[str, Obstacle],
-    ) -> None:
-        self._machine = machine
-        self._disabled = disabled
-        self._host = host
-        self._table = table
-        self._reader = reader
+    def _read_list(self, row: Table, path: str, seen: set[str]) -> Iterator[Hook]:
+        document = self.files.document(path)
+        key, pattern = tuple(row["path"]), row["file"]
+        entries = value_at(document.value, key) if document else None
+        if document is None or not isinstance(entries, list):
+            return
+        rules = None
+        if key == self._host.list_key("rules"):
+            rules = FileRules(os.path.dirname(path), entries)
+        for number, entry in enumerate(entries[:MOST_FOLDERS]):
+            name = entry.get(row.get("name")) if isinstance(entry, dict) else entry
+            if not isinstance(name, str):
+                continue
+            off = _judge_entry(row, entry)
+            if rules:
+                file = rules.locate(name)
+                if is_rule(name) or file in seen:
+                    continue
+                seen.add(file)
+                off = judge_switches(_scope_of(pattern), file, self._switches)
+            line = document.position((*key, number))[0]
+            yield self._make_module(pattern, path, (*key, number), line, name, off)
 
-    def find(
-        self,
-        plugin: Plugin,
-        obstacle: Obstacle | None,
-        shared: tuple[Obstacle, ...],
-        readers: tuple[OtherAgent, ...],
-    ) -> Iterator[Hook]:
-        """The hooks of a plugin; `obstacle` is what costs them, `shared` others' hooks as well."""
-        manifest = self._read_manifest(plugin.folder)
-        obstacle = obstacle or self._judge_manifest(manifest)
-        for part in self._find_parts(plugin, manifest):
-            note = self._table.note or self._note_on_trust(plugin)
-            yield from self._read_hooks(
-                plugin, part, obstacle, shared=shared, note=note, readers=readers
-            )
+    def _make_module(
+        self, pattern: str, path: str, at: Path, line: int, command: str, off: Obstacle | None
+    ) -> Hook:
+        name = command if at else os.path.basename(path)
+        file = HookFile(self._host, "plugin", path, plugin=printable(name))
+        obstacle = off or self._off or self._untrusted[_scope_of(pattern)]
+        own = (obstacle,) if obstacle else ()
+        return Hook(file, at, MODULE, {"command": command}, line=line, obstacles=own)
 
-    def _note_on_trust(self, plugin: Plugin) -> str:
-        """What to know of a plugin that a project switches on, where that needs an approval."""
-        project = self._machine.start_of(self._host).rstrip("/")
-        is_projects = plugin.on.startswith(f"{project}/")
-        return self._host.trust.gate if is_projects and self._host.trust.covers("project") else ""
+    # Plugins with hooks.
 
-    # The manifest of a plugin.
+    def read_hooks(self) -> Iterator[Hook]:
+        """The hooks of every plugin, also of those that are off."""
+        folders: dict[str, str] = {}
+        for plugin in PluginFinder(self._table, self.files, self._start).find():
+            obstacle = None
+            if plugin.off:
+                obstacle = Obstacle(OFF, plugin.off)
+            elif self._table.get("first_only") and plugin.id in folders:
+                reason = (
+                    f"{self._host.title} takes the plugin of this name from {folders[plugin.id]}"
+                )
+                obstacle = Obstacle(HIDDEN, reason)
+            folders.setdefault(plugin.id, plugin.folder)
+            yield from self._read_plugin(plugin, obstacle)
 
-    def _read_manifest(self, folder: str) -> _Manifest:
-        path = find_first(folder, self._table.manifests)
-        document = self._reader.document(path, folder) if path else None
-        hooks = value_at(document.value, ("hooks",)) if document else None
+    def _read_plugin(self, plugin: Plugin, obstacle: Obstacle | None) -> Iterator[Hook]:
+        path = find_first(plugin.folder, self._table["manifests"])
+        manifest = self.files.document(path, plugin.folder) if path else None
+        hooks = value_at(manifest.value, ("hooks",)) if manifest else None
         kind = self._kind_of(hooks)
-        is_usable = kind in self._table.kinds if self._table.named else False
-        return _Manifest(path, document, kind if is_usable else "", hooks in (None, MISSING))
+        fault, strict = "", self._table.get("strict", ())
+        if path and manifest is None and "manifest" in strict:
+            fault = "cannot be read"
+        elif manifest and "name" in strict and not _has_name(manifest):
+            fault = "has no name"
+        elif "hooks" in strict and not kind and hooks not in (None, MISSING):
+            fault = "has hooks of a wrong kind"
+        if fault and not obstacle:
+            obstacle = Obstacle(IGNORED, f"{self._host.title} loads nothing of it: {path} {fault}")
+        parts = list(self._find_named(plugin.folder, path, manifest, kind))
+        is_instead = self._table.get("named") == "instead" and bool(parts)
+        if not (is_instead or (kind in ("path", "list") and self._table.get("named_alone"))):
+            usual = find_first(plugin.folder, self._table.get("files", ()))
+            parts = [part for part in parts if part.path != usual]
+            parts[:0] = self._read_file(usual, plugin.folder) if usual else ()
+        if plugin.market:
+            market = self.files.document(plugin.market_file, plugin.market)
+            where = ("plugins", plugin.number, "hooks")
+            if market and isinstance(value_at(market.value, where), dict):
+                parts.append(_Part(plugin.market_file, market, where, ""))
+        for part in parts:
+            yield from self._read_part(plugin, part, obstacle)
 
     def _kind_of(self, hooks: Any) -> str:
-        """What the hooks of a manifest are, in the words of `kinds`; nothing that is known: ''."""
+        """What the hooks of a manifest are, by `kinds`; '' where the host ignores them."""
+        kinds = self._table.get("kinds", ())
+        kind = ""
         if isinstance(hooks, dict):
-            return "events"
-        if isinstance(hooks, list) and "hooks" in self._table.kinds:
-            return "hooks"
-        if isinstance(hooks, list):
-            return "list" if all(map(self._is_path, hooks)) else ""
-        return "path" if self._is_path(hooks) else ""
+            kind = "events"
+        elif isinstance(hooks, list) and "hooks" in kinds:
+            kind = "hooks"
+        elif isinstance(hooks, list) and all(map(self._is_path, hooks)):
+            kind = "list"
+        elif self._is_path(hooks):
+            kind = "path"
+        return kind if kind in kinds else ""
 
     def _is_path(self, name: Any) -> bool:
-        return isinstance(name, str) and (name.startswith("./") or not self._table.dotted)
+        return isinstance(name, str) and (name.startswith("./") or not self._table.get("dotted"))
 
-    def _judge_manifest(self, manifest: _Manifest) -> Obstacle | None:
-        """Why the host loads nothing of a plugin with this manifest."""
-        strict, document = self._table.strict, manifest.document
-        fault = ""
-        if manifest.path and document is None and "manifest" in strict:
-            fault = "cannot be read"
-        elif document and "name" in strict and not _has_name(document):
-            fault = "has no name"
-        elif document and "hooks" in strict and not (manifest.kind or manifest.is_silent):
-            fault = "has hooks of a wrong kind"
-        if not fault:
-            return None
-        reason = f"{self._host.title} loads nothing of it: {manifest.path} {fault}"
-        return Obstacle(IGNORED, reason)
-
-    # The files of a plugin.
-
-    def _find_parts(self, plugin: Plugin, manifest: _Manifest) -> Iterator[_Part]:
-        named = self._find_named(plugin.folder, manifest)
-        is_instead = self._table.named == "instead" and bool(named)
-        if manifest.kind in ("path", "list") and self._table.named_alone:
-            is_instead = True
-        usual = "" if is_instead else find_first(plugin.folder, self._table.files)
-        if usual:
-            yield from self._read_file(usual, plugin.folder)
-        for part in named:
-            if part.path != usual:
-                yield part
-        if plugin.market_file:
-            document = self._reader.document(plugin.market_file, plugin.market)
-            if document and isinstance(value_at(document.value, plugin.market_path), dict):
-                yield _Part(plugin.market_file, document, plugin.market_path, "")
-
-    def _find_named(self, folder: str, manifest: _Manifest) -> list[_Part]:
-        """The hooks that a manifest names: in files, or in itself."""
-        document = manifest.document
-        if document is None or not manifest.kind:
-            return []
-        if manifest.kind == "hooks":
-            listed = _show_as_map(document, self._host)
-            return [_Part(manifest.path, listed, ("hooks",), "")]
-        if manifest.kind == "events":
-            above = tuple(self._table.inside)
-            if not isinstance(value_at(document.value, above), dict):
-                return []
-            name = f"{os.path.basename(manifest.path)}#hooks[0]"
-            return [_Part(manifest.path, document, above, name)]
-        hooks = document.value["hooks"]
-        names = hooks if manifest.kind == "list" else [hooks]
-        parts: list[_Part] = []
-        for name in names[:MOST_FOLDERS]:
-            path = os.path.normpath(os.path.join(folder, name))
-            if not is_inside(path, folder):
-                self._reader.note(manifest.path, "its hooks are to be outside of the plugin")
-            elif not os.path.lexists(path):
-                self._reader.note(path, "the manifest names this file, and it is not there")
+    def _find_named(
+        self, folder: str, path: str, manifest: Document | None, kind: str
+    ) -> Iterator[_Part]:
+        if manifest is None or not kind:
+            return
+        if kind == "hooks":
+            yield _Part(path, _show_as_map(manifest, self._host), ("hooks",), "")
+            return
+        if kind == "events":
+            above = tuple(self._table.get("inside", ("hooks",)))
+            if isinstance(value_at(manifest.value, above), dict):
+                yield _Part(path, manifest, above, f"{os.path.basename(path)}#hooks[0]")
+            return
+        hooks = manifest.value["hooks"]
+        for name in (hooks if kind == "list" else [hooks])[:MOST_FOLDERS]:
+            named = os.path.normpath(os.path.join(folder, name))
+            if not is_inside(named, folder):
+                self.files.note(path, "its hooks are to be outside of the plugin")
+            elif not os.path.lexists(named):
+                self.files.note(named, "the manifest names this file, and it is not there")
             else:
-                parts += self._read_file(path, folder)
-        return parts
+                yield from self._read_file(named, folder)
 
     def _read_file(self, path: str, folder: str) -> Iterator[_Part]:
-        document = self._reader.document(path, folder)
+        document = self.files.document(path, folder)
         if document is None:
             return
         try:
             document.require_strict(comments=False, trailing_commas=False)
         except HookctlError as error:
-            self._reader.note(path, error.message, error.line)
+            self.files.note(path, error.message, error.line)
             return
         name = os.path.relpath(path, folder)
         if isinstance(value_at(document.value, ("hooks",)), dict):
             yield _Part(path, document, ("hooks",), name)
-        elif self._table.bare and isinstance(document.value, dict):
+        elif self._table.get("bare") and isinstance(document.value, dict):
             yield _Part(path, document, (), name)
         else:
-            self._reader.note(path, "it has no hooks that the host reads")
+            self.files.note(path, "it has no hooks that the host reads")
 
-    # The hooks in a file.
-
-    def _read_hooks(
-        self, plugin: Plugin, part: _Part, obstacle: Obstacle | None, **more: Any
-    ) -> Iterator[Hook]:
-        """The hooks of a part; `more` are the fields of their HookFile."""
-        shape = Shape(root=part.above, flat=("*",) if self._table.flat else ())
+    def _read_part(self, plugin: Plugin, part: _Part, obstacle: Obstacle | None) -> Iterator[Hook]:
+        shape = Shape(root=part.above, flat=("*",) if self._table.get("flat") else ())
         host = self._host._replace(shape=shape)
         entries = loading.read_alone(host, value_at(part.document.value, part.above))
         if len(entries) > _MOST_HANDLERS:
-            self._reader.note(part.path, f"only {_MOST_HANDLERS} of its hooks are looked at")
+            self.files.note(part.path, f"only {_MOST_HANDLERS} of its hooks are looked at")
         entries = entries[:_MOST_HANDLERS]
-        variables = dict.fromkeys(self._table.roots, plugin.folder)
-        file = HookFile(host, "plugin", part.path, plugin=plugin.name, variables=variables, **more)
+        file = HookFile(
+            host,
+            "plugin",
+            part.path,
+            plugin=plugin.name,
+            shared=tuple(filter(None, (self._off, self._untrusted[plugin.scope]))),
+            note=self._table.get("note", ""),
+            readers=tuple(self._find_readers(plugin.folder)),
+            variables=dict.fromkeys(self._table.get("roots", ()), plugin.folder),
+        )
         closed = self._find_closed(plugin, part, entries)
-        closed |= dict(self._find_disabled(file, entries))
-        yield from list_hooks_of(file, part.document, entries, obstacle, closed=closed)
-
-    def _find_disabled(
-        self, file: HookFile, entries: Sequence[Entry]
-    ) -> Iterator[tuple[Path, Obstacle]]:
-        """The hooks that are switched off by their name, or their command as it is run."""
-        for entry in entries:
+        for entry in entries if self._disabled else ():
+            # A hook is switched off by its name, or by its command as it is run.
             name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
             if isinstance(name, str) and name in self._disabled:
-                yield entry.path, self._disabled[name]
+                closed[entry.path] = self._disabled[name]
+        yield from list_hooks_of(file, part.document, entries, obstacle, closed=closed)
+
+    def _find_readers(self, folder: str) -> Iterator[OtherAgent]:
+        real = os.path.realpath(folder)
+        for agent in self._host.also_read_by:
+            if real in map(os.path.realpath, self.files.expand_all(agent.plugins)):
+                yield agent
 
     def _find_closed(
         self, plugin: Plugin, part: _Part, entries: Sequence[Entry]
     ) -> dict[Path, Obstacle]:
         """The hooks that wait for an approval, which has the names of plugin and file."""
-        if not self._table.approvals:
+        if not self._table.get("approvals"):
             return {}
         host = self._host._replace(shape=Shape())  # as in a file with nothing else
         above, root = len(part.above), {"hooks": value_at(part.document.value, part.above)}
@@ -376,6 +279,22 @@ class HookFinder:
         name = f"{plugin.id}:{part.name}"
         waiting = find_waiting(self._machine, host, name, root, moved)
         return {(*part.above, *path[1:]): found for path, found in waiting.items()}
+
+
+def _judge_entry(row: Table, entry: Any) -> Obstacle | None:
+    """Why nothing of a package is loaded: its list of files is empty, or `whole` is false."""
+    part, whole = row.get("part"), row.get("whole")
+    if not isinstance(entry, dict) or not part or entry.get(part):
+        return None
+    if entry.get(part) == []:
+        return Obstacle(OFF, f"its {part} is []")
+    if entry.get(whole) is False:
+        return Obstacle(OFF, f"its {whole} is false, and it has no {part}")
+    return None
+
+
+def _scope_of(pattern: str) -> str:
+    return "user" if pattern.startswith(("{config}", "{home}")) else "project"
 
 
 def _show_as_map(document: Document, host: Host) -> Document:

@@ -64,7 +64,6 @@ class Programs:
         self._machine = machine
         self._compiles = compiles
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
-        self._readers: dict[str, str] = {}
         self._left: float = _SECONDS_OF_ALL
 
     def add_fault(self, hook: Hook) -> Hook:
@@ -76,8 +75,8 @@ class Programs:
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file = hook.within
-        if lost := self._find_lost_interpreter(hook):
-            return lost
+        if lost := self._name_lost(hook):
+            return Obstacle(MISSING, lost, status=_NOT_FOUND)
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
@@ -97,14 +96,8 @@ class Programs:
                 return fault
         return None
 
-    def _find_lost_interpreter(self, hook: Hook) -> Obstacle | None:
-        """What a hook needs that is not there: PowerShell, a folder, the program that it names."""
-        reason, fix = self._name_lost(hook), ""
-        if is_powershell(hook.within.host, hook.fields):
-            fix = "install PowerShell"
-        return Obstacle(MISSING, reason, fix, _NOT_FOUND) if reason else None
-
     def _name_lost(self, hook: Hook) -> str:
+        """What a hook needs that is not there: PowerShell, a folder, the program that it names."""
         fields, host = hook.fields, hook.within.host
         path, start = self._machine.environ.get("PATH", ""), self._machine.start_of(host)
         if is_powershell(host, fields):
@@ -124,7 +117,6 @@ class Programs:
         return "" if is_there else f"{masked_text(name)} is not on PATH"
 
     def _find_lost_program(self, command: str) -> str:
-        """The program that one of our commands runs, and that is not there; or ''."""
         python, path, _ = guard.read(command)
         first = _FIRST.search(command)  # of a pack whose protocol is the host's
         path = path or (os.path.join(*split_words(first[1])) if first else "")
@@ -137,7 +129,6 @@ class Programs:
         return "" if is_there else python
 
     def _packages_of(self, launcher: str, command: str) -> list[str]:
-        """The folders of the packages that a command of ours needs."""
         try:
             data = self._machine.reader.snapshot(launcher).data or b""
         except HookctlError:
@@ -157,7 +148,6 @@ class Programs:
         return self._faults[key]
 
     def _look_at(self, script: Script, host: Host) -> Obstacle | None:
-        """What keeps a script from running on a host."""
         broken = find_broken(script, self._machine.environ, host)
         if broken:
             state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
@@ -199,16 +189,11 @@ class Programs:
 
     def _find_reader(self, interpreter: str) -> str:
         """The path of an interpreter, unless it is the project's or anybody could change it."""
-        if interpreter not in self._readers:
-            machine = self._machine
-            program = shutil.which(interpreter, path=machine.environ.get("PATH", "")) or ""
-            is_safe = os.path.isabs(program) and not project.is_inside(
-                machine.cwd_project, program, machine.folders.home
-            )
-            self._readers[interpreter] = (
-                program if is_safe and not owners.find_fault(program) else ""
-            )
-        return self._readers[interpreter]
+        machine = self._machine
+        program = shutil.which(interpreter, path=machine.environ.get("PATH", "")) or ""
+        is_own = project.is_inside(machine.cwd_project, program, machine.folders.home)
+        is_safe = os.path.isabs(program) and not is_own and not owners.find_fault(program)
+        return program if is_safe else ""
 
 
 def is_compiled(interpreter: str) -> bool:
@@ -291,7 +276,6 @@ def _command_inside(own_id: str, command: str, text: str) -> str:
 
 
 def _first_problem(said: str, path: str) -> str:
-    """What a shell or node says is wrong, and on which line."""
     number = re.search(rf"{re.escape(path)}:(?: line)? ?(\d+)", said)
     problem = "syntax error"
     for line in said.splitlines():

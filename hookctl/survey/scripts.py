@@ -169,7 +169,6 @@ def called_program(command: str) -> str:
 
 
 def _name_of(words: list[str | None]) -> str:
-    """The program of a single command and, where it is an interpreter, its script."""
     rest = words[::-1]
     _skip_prefixes(rest)
     rest = rest or words[:1]  # an option that is not known: the program before it
@@ -209,7 +208,6 @@ def _without_own_head(command: str) -> str:
 
 
 def _is_preparation(words: list[str | None], operator: str) -> bool:
-    """Whether a command only prepares the next one."""
     if len(words) == 2 and words[0] == "cd":
         return operator == "&&"
     return bool(words) and words[0] in (":", "set", "export", "true") and operator in (";", "&&")
@@ -285,8 +283,6 @@ def _read_word(command: str, at: int, variables: Mapping[str, str]) -> tuple[str
 
 
 class _Finder(NamedTuple):
-    """Looks for scripts in the words of one command."""
-
     folder: str  # for relative names; empty where it is not known
     variables: Mapping[str, str]
     is_inner: bool  # the command is already one that `sh -c` runs
@@ -312,7 +308,6 @@ class _Finder(NamedTuple):
         return self._program(words[0]) if "/" in words[0] else []
 
     def _interpreted(self, words: list[str | None], kind: _Interpreter) -> list[Script]:
-        """The script that an interpreter is given."""
         is_shell = kind.flags == _SHELL.flags
         if is_shell and len(words) > 1 and re.fullmatch(_SHELL_TEXT, words[0] or ""):
             inner = words[1]
@@ -324,7 +319,6 @@ class _Finder(NamedTuple):
         return self._absolute(rest[-1] if rest else None, kind.status)
 
     def _program(self, name: str | None) -> list[Script]:
-        """A program by its absolute path."""
         return [script._replace(is_started=True) for script in self._absolute(name, 127)]
 
     def _absolute(self, name: str | None, status: int) -> list[Script]:

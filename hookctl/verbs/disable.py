@@ -21,7 +21,6 @@ from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.listing import find
 from hookctl.survey.model import DISABLED, OFF, Hook
-from hookctl.survey.plugin_folders import read_table
 from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
@@ -118,9 +117,9 @@ class _Selection:
         if hook.plugin:
             host = hosts.load(hook.host)
             place, hint = f"the plugin {hook.plugin}", f"Switch the plugin off in {host.title}."
-            table = read_table(host)
-            if table and table.disable:
-                hint = f"To switch the plugin off, {table.disable.replace('{name}', hook.plugin)}."
+            if "disable" in host.plugins:
+                action = host.plugins["disable"].replace("{name}", hook.plugin)
+                hint = f"To switch the plugin off, {action}."
         message = f"{self._name(hook)} belongs to {place}, which hookctl does not edit"
         raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
 

@@ -10,7 +10,6 @@ from typing import Any
 from hookctl import clock, engine, errors, hosts, report
 from hookctl.checks import file
 from hookctl.checks.file import NOT_THERE, Configuration, read_config
-from hookctl.checks.survey import state_of_block
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
@@ -80,7 +79,7 @@ def status(
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
-    for host in map(machine.load, names or hosts.names()):
+    for host in map(hosts.load, names or hosts.names()):
         if host.name in used or hosts.detected(host, machine.environ, machine.made):
             chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
@@ -170,7 +169,7 @@ def _describe_file(
         "installs": {},
     }
     try:
-        host = variant_of_file(machine.load(record.host), path, machine.read)
+        host = variant_of_file(hosts.load(record.host), path, machine.read)
         document = machine.reader.patient_document(path, record.format)[1]
         record = with_returned(host, record, document)
         current = look(host, document, (), record.entries)
@@ -187,7 +186,7 @@ def _describe_file(
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    fault = file.find_fault(machine, target, current.elements)
+    fault = file.find_program_fault(machine, target, current.elements)
     if fault and fault.code != file.OLD:
         state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
         shown["program"] = f"{tilde(fault.path)} is {state}"
@@ -238,10 +237,11 @@ def _install_again(
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
     path, entries = rules_entries(records, key)
-    rules = []
+    layout, rules = hosts.rules_layout(hosts.load(records[key].host)), []
     for pack, entry in entries.items():
         try:
-            state = state_of_block(entry, read_document(path, RULES)[1])
+            current = look(layout, read_document(path, RULES)[1], (), [entry])
+            state = engine.state(entry, current, entry.path)
         except HookctlError:
             state = "unreadable"
         rules.append({"pack": pack, "file": path, "state": state})

@@ -68,5 +68,4 @@ def test_the_numbers_are_those_that_the_hooks_saw(
     assert Counter(line["event"] for line in events) == seen
     assert [line["outcome"] for line in events if line["event"] == "PreToolUse"].count("deny") == 1
     findings = hookctl_json(place, "doctor", "--host", case.host)["findings"]
-    codes = {finding["code"] for finding in findings}
-    assert "hook_fails" in codes and "hook_silent" not in codes
+    assert "hook_fails" in {finding["code"] for finding in findings}
