@@ -24,7 +24,7 @@ from hookctl.packs.protocol import (
     SHORT,
     TOOL_EVENTS,
 )
-from hookctl.packs.slots import PLACEHOLDERS, Unreadable, list_named_files, slots, unknown_slots
+from hookctl.packs.slots import PLACEHOLDERS, Unreadable, list_named_files, slots
 from hookctl.system import files
 from hookctl.system.package_data import read_data
 
@@ -415,7 +415,7 @@ def _find_in_part(place: Path, part: Part, pack: Pack) -> Iterator[Mistake]:
 def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
     """What is wrong with a command, and a hint."""
     try:
-        found, unknown = slots(hook.command), unknown_slots(hook.command)
+        found = list(slots(hook.command))
     except Unreadable as error:
         yield f"cannot be read: {error}", "Fix the quotes, or put it into a file of the pack."
         return
@@ -423,13 +423,13 @@ def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
         if slot.inside:
             hint = "Take it out of there; it is quoted when it is replaced."
             yield f"has {{{slot.name}}} inside {slot.inside}", hint
-        if slot.name == "files" and not pack.files:
+        elif slot.name not in PLACEHOLDERS:
+            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            hint = f"Placeholders are {known}. To use it literally, put it in quotes."
+            yield f"has an unknown placeholder {{{slot.name}}}", hint
+        elif slot.name == "files" and not pack.files:
             hint = "Name them: [files] include = [...]."
             yield "has {files}, but the pack has no files", hint
-    for slot in unknown:
-        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        hint = f"Placeholders are {known}. To use it literally, put it in quotes."
-        yield f"has an unknown placeholder {{{slot.name}}}", hint
     for name in list_named_files(hook.command) if pack.files else ():
         is_folder = any(file.startswith(f"{name}/") for file in pack.files)
         if name not in ("", ".", *pack.files) and not is_folder:
