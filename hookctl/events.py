@@ -138,11 +138,7 @@ def read_file(
 
 def read_lines(path: str, start: int = 0) -> list[bytes]:
     """The lines of one file from a byte on; none where it cannot be read."""
-    try:
-        data = files.read(path).data or b""
-    except HookctlError:
-        return []
-    return data[start:].splitlines()
+    return (files.read_or_none(path) or b"")[start:].splitlines()
 
 
 def project_paths(state: str) -> dict[str, str]:
@@ -290,8 +286,8 @@ def _read_untold(path: str) -> list[dict[str, Any]]:
 def read_object(path: str) -> dict[str, Any]:
     """The object in a file of the hook's or of ours; empty if there is none."""
     try:
-        value = json.loads(files.read(path).data or b"{}")
-    except (HookctlError, ValueError, RecursionError):
+        value = json.loads(files.read_or_none(path) or b"{}")
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

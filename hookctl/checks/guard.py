@@ -28,8 +28,7 @@ from hookctl.receipts.reading import HookName, Run, Runs
 from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
-from hookctl.survey.machine import written_at
-from hookctl.system import interpreter, owners, project
+from hookctl.system import files, interpreter, owners, project
 
 
 def judge_programs(file: File) -> Iterator[Finding]:
@@ -272,7 +271,7 @@ def _count_events(
     file: File, hook: HookEntry, name: HookName, all_runs: Mapping[HookName, Runs], folder: str
 ) -> int:
     """How often at least a hook should have run since its file was written, as others show."""
-    since, matcher, counts = written_at(file.path) or float("inf"), _find_matcher(hook), [0]
+    since, matcher, counts = files.written_at(file.path) or float("inf"), _find_matcher(hook), [0]
     alike = {other.id for other in file.elements if _find_matcher(other) == matcher}
     for other, runs in all_runs.items():
         is_of_event = (other.host, other.event) == (name.host, name.event)

@@ -31,10 +31,10 @@ from hookctl.settings import effective
 from hookctl.settings.targets import Target
 from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
-from hookctl.survey.machine import Machine, written_at
+from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
-from hookctl.system import project
+from hookctl.system import files, project
 from hookctl.system.packages import HOOK, PACKAGES
 
 _OFF = "HOOKCTL_DISABLE"
@@ -179,7 +179,7 @@ def judge_silence(here: HostHere) -> Iterator[Finding]:
     if not everywhere or not here.host.transcripts:
         return  # a guard of one project says nothing about sessions elsewhere
     logged = {str(line.get("session")) for line in stops_of(here.machine, here.host)}
-    since = max(written_at(guard.path) or 0.0 for guard in everywhere)
+    since = max(files.written_at(guard.path) or 0.0 for guard in everywhere)
     silent: list[float] = []
     for at, name in _list_sessions(here, since):
         if project.session_hash(name) in logged:
@@ -196,7 +196,7 @@ def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
     config = hosts.config_folder(here.host, here.machine.environ)
     found = []
     for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
-        name, at = os.path.splitext(os.path.basename(path))[0], written_at(path)
+        name, at = os.path.splitext(os.path.basename(path))[0], files.written_at(path)
         if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
             found.append((at, name))
     return sorted(found, reverse=True)[:_NEWEST]

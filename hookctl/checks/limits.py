@@ -21,7 +21,6 @@ from hookctl.packs.choices import (
     is_true,
     read_settings,
     schema,
-    switches_off,
     value_in_effect,
     whole_number,
 )
@@ -99,7 +98,7 @@ def judge_environment(file: File) -> Iterator[Finding]:
 def find_effect(file: File, name: str, value: str, scope: str) -> str:
     """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
     is_child = name in _list_child_variables(file)
-    if switches_off(name, value) or (is_child and is_true(value)):
+    if (is_child or name == "HOOKCTL_DISABLE") and is_true(value):
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":
         return "sets the guard's mode to off, so it never blocks a stop"

@@ -26,7 +26,6 @@ from hookctl.firing.calls import (
     Call,
     Ran,
     Reading,
-    Verdict,
 )
 from hookctl.hosts import Host
 from hookctl.hosts.loading import is_within, read_status
@@ -75,10 +74,8 @@ class _Reader:
     def read(self, ran: Ran) -> Reading:
         status, text = ran.status or 0, _clean(ran.out)
         told = ran.err.strip()
-        if not text and self._call.host.denials.get("stderr"):
-            text = _clean(ran.err)
         if self._call.host.denials.get("stderr"):
-            told = text
+            told = text = text or _clean(ran.err)
         values = object_in(text)
         if values is not None and is_within(status, self._rules.get("json", "0")):
             answer = self._read_object(values)
@@ -257,7 +254,7 @@ _STRICTEST_FIRST = (END, DENY, BLOCK, ASK, CHANGE, ALLOW, CONTEXT, UNKNOWN)
 _DECIDED = (DENY, ALLOW)
 
 
-def judge(call: Call, answers: Sequence[Reading]) -> Verdict:
+def judge(call: Call, answers: Sequence[Reading]) -> Reading:
     """What the host would do."""
     readings = [answer for answer in answers if answer.outcome != NOT_RUN]
     winner = _settle_allow(call, readings)
@@ -271,8 +268,8 @@ def judge(call: Call, answers: Sequence[Reading]) -> Verdict:
         if outcome == CHANGE and call.host.reads.get("change_wins") == "last":
             chosen = found[-1]
         refuses = any(reading.refuses for reading in readings)
-        return Verdict(outcome, _reason_of(chosen, found), refuses)
-    return Verdict(NONE)
+        return Reading(outcome, _reason_of(chosen, found), refuses=refuses)
+    return Reading(NONE)
 
 
 def _settle_allow(call: Call, readings: Sequence[Reading]) -> Reading | None:

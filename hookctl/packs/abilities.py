@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import Document
 from hookctl.hosts import Host, loading, parse_version, read_cap
@@ -193,47 +193,36 @@ _LOST = {  # what becomes of an answer that the host has no form for
 _MCP_NAME = r"mcp__[^|,()$\s]*"
 
 
-class Note(NamedTuple):
-    """Something that a host lacks for a pack."""
-
-    text: str  # without the host's name, for several hosts at once
-    is_assumed: bool = False  # of an answer that the hook may give, and perhaps never does
-
-
-def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
+def describe(
+    pack: Pack, host: Host, lacking: Iterable[str], perhaps: Iterable[str]
+) -> tuple[list[str], list[str]]:
     """What the host lacks, and what it lacks for answers that may never come, in sentences."""
-    start, surely, perhaps = f"{pack.name} on {host.title}", [], []
-    for text, is_assumed in dict.fromkeys(notes):
-        if is_assumed:
-            perhaps.append(text)
-        else:
-            surely.append(f"{start}: {text}")
-    return surely, [f"{start}, of what it may answer: {'; '.join(perhaps)}"] if perhaps else []
+    start, assumed = f"{pack.name} on {host.title}", "; ".join(dict.fromkeys(perhaps))
+    surely = [f"{start}: {text}" for text in dict.fromkeys(lacking)]
+    return surely, [f"{start}, of what it may answer: {assumed}"] if assumed else []
 
 
-def no_event(hook: PackHook, host: Host) -> Note:
+def no_event(hook: PackHook, host: Host) -> str:
     """The host has no event for the hook."""
     lack = f"it has no event {EVENTS.get(hook.event, hook.event)}"
     if hook.event == FAILURE_EVENT and host.events.get("post-tool"):
         lack = "it does not say which calls failed"
-    return Note(f"{hook.id}: {lack}: not registered")
+    return f"{hook.id}: {lack}: not registered"
 
 
-def notes_on_tools(hook: PackHook, host: Host, matching: Fit) -> Iterator[Note]:
+def notes_on_tools(hook: PackHook, host: Host, matching: Fit) -> Iterator[str]:
     """The tools that the hook is for, and that the host lacks or never names so."""
     if matching.lacking:
         end = ": not registered" if matching.never else ""
-        yield Note(f"{hook.id}: it has no {', '.join(matching.lacking)}{end}")
+        yield f"{hook.id}: it has no {', '.join(matching.lacking)}{end}"
     names = ", ".join(re.findall(_MCP_NAME, hook.matcher or ""))
     if matching.never or not names or hook.event not in TOOL_EVENTS:
         return
     forms = host.tools.get("mcp", ())
     if not forms:
-        text = f"how it names the tools of MCP servers is not known: {names} may never fit"
-        yield Note(f"{hook.id}: {text}")
+        yield f"{hook.id}: how it names MCP tools is not known: {names} may never fit"
     elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
-        text = f"it does not tell the server of an MCP tool: {names} never fits"
-        yield Note(f"{hook.id}: {text}")
+        yield f"{hook.id}: it does not tell the server of an MCP tool: {names} never fits"
 
 
 def possible_answers(hook: PackHook) -> set[str]:
@@ -247,19 +236,22 @@ def declared_answers(hook: PackHook) -> set[str]:
     return answers | ({"refuse"} if hook.on_failure == "deny" else set())
 
 
-def notes_on_answers(hook: PackHook, host: Host, answers: Collection[str]) -> Iterator[Note]:
+def notes_on_answers(
+    hook: PackHook, host: Host, answers: Collection[str]
+) -> tuple[list[str], list[str]]:
     """What becomes of answers on the host: of those that the pack declares, and of others."""
-    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
-    declared = declared_answers(hook)
+    forms, declared = host.runner.get("answers", {}).get(EVENTS[hook.event], {}), []
+    perhaps = []
     is_own = host.runner.get("own_protocol")
     for answer in () if is_own else ("refuse", "change", "ask", "allow", "context", "end"):
-        if answer in answers:
-            text = _find_loss(hook, answer, forms)
-            if text:
-                yield Note(f"{hook.id}: {text}", is_assumed=answer not in declared)
+        text = _find_loss(hook, answer, forms) if answer in answers else ""
+        if text:
+            texts = declared if answer in declared_answers(hook) else perhaps
+            texts.append(f"{hook.id}: {text}")
     if forms.get("silence"):
         text = "no opinion is told as an `allow`, since silence refuses there"
-        yield Note(f"{hook.id}: {text}", is_assumed=True)
+        perhaps.append(f"{hook.id}: {text}")
+    return declared, perhaps
 
 
 def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:

@@ -55,14 +55,7 @@ def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:
         if entry.is_file:
             return folder, entry
     entries = {entry.name: entry for entry in commit.list_folder(folder)}
-
-    def read(name: str) -> bytes:
-        try:
-            return _read(commit, entries[name])
-        except Unfit:
-            return b""
-
-    name = choose_manifest(address.text, entries, read)
+    name = choose_manifest(address.text, entries)
     return os.path.join(folder, name), entries[name]
 
 

@@ -12,11 +12,11 @@ from hookctl.hosts import Host, load_facts, parse_version
 from hookctl.hosts.model import HookFacts
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
-from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
 from hookctl.packs.model import Pack
 from hookctl.packs.slots import top_wants, wanted_hook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
-from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of a configuration with the facts about hosts
 WRAPS = "wraps"  # whether a hook of another tool is wrapped there
@@ -112,24 +112,6 @@ def files_form(host: Host) -> str:
     return f"(?:{_FILES_FORM}|{old}/{OWN}/packs/[a-z0-9-]+)" if old else _FILES_FORM
 
 
-def as_0_2_0(host: Host, command: str) -> str:
-    """A command of project scope, word for word as that version wrote it."""
-    environment = host.environment
-    text = command.replace(environment.finds_project, "") if environment.finds_project else command
-    top = f"{environment.in_command}/{OWN}"
-    text = text.replace(f"{top}/{HOOK} run ", f"{top}/{PACKAGES}/{HOOK} run ")
-    text = text.replace(f"{top}/{HOOK} ", f"{top}/{GUARD}/{host.name}/{HOOK} ")
-    call = re.match(r"(: hookctl=[^;]*; )(python3 -I -S (\S+) .*)", text, re.DOTALL)
-    if call:
-        before, _, last = call[2].rpartition(f"{QUIET * host.registration.quiet}; ")
-        is_ready = f"[ -f {call[3]} ] && [ -r {call[3]} ] && {ON_PATH}"
-        text = f"{call[1]}{is_ready} && {before}; {last}"
-    if not environment.in_command_0_2_0:
-        return text
-    was = f"{environment.in_command_0_2_0}/{OWN}/"
-    return text.replace(f"{environment.in_command}/{OWN}/", was)
-
-
 def read(command: str) -> tuple[str, str, str]:
     """Interpreter, program of ours and arguments of a registered command; '' if it has none."""
     match = re.match(_STARTED, command)
@@ -142,14 +124,11 @@ def read(command: str) -> tuple[str, str, str]:
 def config_path(text: str, id: str, event: str, target: Target) -> str:
     """The configuration that a registered command has; empty where hookctl wrote no such one."""
     match = re.fullmatch(command_forms(id, event, target.host), text)
-    if not match:
+    if not match or (match["python"] is None and not target.project):
         return ""
-    if match["python"] is None and not target.project:
-        return ""
-    name = target.host.name
+    name, folder = target.host.name, os.path.join(target.project, OWN)
     if match["former"]:
-        return os.path.join(target.project, OWN, GUARD, name, "config.json")
-    folder = os.path.join(target.project, OWN)
+        return os.path.join(folder, GUARD, name, "config.json")
     if match["python"] is not None:
         folder = os.path.dirname("".join(split_words(match["hook"])))
     if match["program"]:  # 0.2.0's
@@ -159,9 +138,8 @@ def config_path(text: str, id: str, event: str, target: Target) -> str:
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version writes a command into the project's settings of this host."""
-    event, config = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}.json"
-    own = command(id, target, config, "", event)
-    return event in target.host.events and text in (own, as_0_2_0(target.host, own))
+    match = re.fullmatch(command_forms(id, id.partition("/")[2], target.host), text)
+    return bool(match) and match["python"] is None and match["config"] is None
 
 
 def wants(
@@ -296,10 +274,6 @@ def cap_for(limit: int) -> str:
 
 def limit_of(text: str, configured: Any = None) -> int:
     """The hook's limit: a decimal in the variable, else config.json's, else the default."""
-    if text == str(DEFAULT_LIMIT):
-        return DEFAULT_LIMIT
-    from hookctl.packs.choices import whole_number  # late: few limits are a person's own
-
     number = whole_number(text)
     if number is not None:
         return number
@@ -383,10 +357,7 @@ _REPORT = """\
 - Report work of several steps with `hookctl run remaining N`: at the start, after each step, and
   0 when all is done.
   Where there is no `hookctl`, write `{"remaining": N}` into `%s` in the project."""
-_THEIRS = """\
-- What is left stands in a file of another system: leave it to that system, hookctl only reads it.
-  It is `%s` in
-%s"""
+_THEIRS = "- What is left stands in a file of another system; hookctl only reads it."
 _WAIT = """\
 - Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and again.
   It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it again)."""
@@ -438,16 +409,10 @@ def _write_part(settings: Settings) -> str:
 
 def _describe_report(settings: Settings) -> str:
     """Who says what is left, and where."""
-    options = settings.effective
-    file = str(options.get("task_file") or "")
-    if not settings.reads_anothers_task:
-        folder = str(options.get("run_dir") or ".hookctl/run")
-        return _REPORT % (file or f"{folder}/task.json")
-    fields = dict(pair.split("=", 1) for pair in options["task_fields"] if "=" in pair)
-    places = [f"  `{path}`" for path in file.split(":") if path]
-    if options.get("task_env"):
-        places.append(f"  the file that `{options['task_env']}` names")
-    return _THEIRS % (fields.get("remaining", "remaining"), " or\n".join(places) + ".")
+    if settings.reads_anothers_task:
+        return _THEIRS
+    folder = settings.effective.get("run_dir") or ".hookctl/run"
+    return _REPORT % (settings.effective.get("task_file") or f"{folder}/task.json")
 
 
 def _describe_reminder(settings: Settings) -> str:

@@ -340,10 +340,7 @@ def clear(path: str) -> None:
 def begin_of_run(run_files: RunFiles, span: float) -> float:
     """When the last run began, but at most this long ago."""
     earliest = run_files.now - span
-    try:
-        begun = os.stat(os.path.join(run_files.state, "ACTIVE")).st_mtime
-    except OSError:
-        return earliest
+    begun = files.written_at(os.path.join(run_files.state, "ACTIVE")) or 0.0
     return begun if earliest < begun <= run_files.now else earliest
 
 
@@ -356,13 +353,8 @@ def end_of_run(run_files: RunFiles, duration: str) -> float:
     if end is not None:
         return end
     span = clock.seconds(duration or DEFAULT_SPAN)
-    if span <= 0:
-        raise usage_error(f"a run cannot last {duration}", "Give a time above 0, as --for 12h.")
-    if span > _LONGEST_SPAN:
-        raise usage_error(
-            f"a run cannot last {duration}: 7 days are the most",
-            "Give a shorter time, as --for 12h; start the run again when it ends.",
-        )
+    if not 0 < span <= _LONGEST_SPAN:
+        raise usage_error(f"a run cannot last {duration}", "Give 7 days at most, as --for 12h.")
     return run_files.now + span
 
 

@@ -35,38 +35,39 @@ def command(original: str, target: Target, config: str, python: str) -> str:
 
     `config` is the path of the guard's configuration.
     """
-    words = f"wrap stop {guard.registration(target.host, config)}"
-    return _wrap(original, target, guard.launcher_of(config), words, python)
-
-
-def _wrap(original: str, target: Target, path: str, words: str, python: str) -> str:
+    path = guard.launcher_of(config)
     file, call = in_sh(target, path), guard.call(target, path, python)
     has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
     lead = target.host.environment.finds_project * target.shared
     is_ready = f"{lead}[ -f {file} ] && [ -r {file} ] && {has_python}"
-    guarded = f'exec {call} {words} "$1"'
+    guarded = f'exec {call} wrap stop {guard.registration(target.host, config)} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
 def is_shared_command(text: str, target: Target) -> bool:
     """Whether a released version writes this command into the project's settings of this host."""
-    original = original_of(text)
-    if original is None:
+    match, name, where = _match(text), target.host.name, target.host.environment
+    if match is None or match["python"]:
         return False
-    folder, name = f"{target.project}/{OWN}/{GUARD}", target.host.name
-    former = _wrap(original, target, f"{folder}/{name}/wrap.py", f"stop --host {name}", "")
-    own = command(original, target, f"{folder}/{name}.json", "")
-    return text in (own, guard.as_0_2_0(target.host, former))
+    former = where.in_command_0_2_0 or where.in_command
+    return (match["lead"] or "", match["file"], match["words"]) in (
+        (where.finds_project, f"{where.in_command}/{OWN}/{HOOK}", f"wrap stop --host {name}"),
+        ("", f"{former}/{OWN}/{GUARD}/{name}/wrap.py", f"stop --host {name}"),
+    )
 
 
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
+    match = _match(text)
+    return "".join(split_words(match["original"])) if match else None
+
+
+def _match(text: str) -> re.Match[str] | None:
     match = _forms().fullmatch(text) if text.startswith(f": hookctl={WRAP}") else None
-    if match is None:
-        return None
-    original = "".join(split_words(match["original"]))
-    return original if text.startswith(head(id_of(original))) else None
+    if match and text.startswith(head(id_of("".join(split_words(match["original"]))))):
+        return match
+    return None
 
 
 @functools.cache
@@ -78,10 +79,10 @@ def _forms() -> re.Pattern[str]:
     folders |= {environment.in_command_0_2_0 for environment in environments}
     lead, folder = ("|".join(map(re.escape, sorted(texts - {""}))) for texts in (leads, folders))
     shared = rf"(?:{folder})/{OWN}/(?:{HOOK}|{GUARD}/[a-z]+/wrap\.py)"
-    is_ready = f"(?:{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
+    is_ready = f"(?P<lead>{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
     own = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)"
     python = f"(?:{own}|{ON_PATH}; then exec python3)"
-    words = "(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?"
+    words = "(?P<words>(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?)"
     call = rf'-I -S (?P=file) {words} "\$1"; else {re.escape(ALONE)}; fi'
     begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
     return re.compile(f"{begin}{is_ready} && {python} {call}")

@@ -95,17 +95,21 @@ def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> R
         buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
         ends=ends,
         last_run=numbers.get(f"{name} t"),
-        times=tuple(receipt["ms"] for receipt in receipts),
+        median_ms=_find_percentile(receipts, 0.5),
+        p95_ms=_find_percentile(receipts, 0.95),
         recent=tuple(map(_make_run, receipts[-RECENT:])),
     )
+
+
+def _find_percentile(receipts: list[dict[str, Any]], share: float) -> int | None:
+    times = sorted(receipt["ms"] for receipt in receipts)
+    return times[math.ceil(share * len(times)) - 1] if times else None
 
 
 def _make_run(receipt: Mapping[str, Any]) -> Run:
     outcome, status = receipt.get("outcome"), receipt.get("status")
     return Run(
         at=receipt["t"],
-        ms=receipt["ms"],
-        bytes=receipt["bytes"],
         has_failed=outcome in _template().FAILED,
         status=status if type(status) is int else None,
         is_late=outcome == "timeout",
@@ -128,8 +132,6 @@ class Run(NamedTuple):
     """One run of a hook."""
 
     at: int  # seconds since 1970
-    ms: int
-    bytes: int  # of the context that reached the model
     has_failed: bool
     status: int | None = None  # of its command; None where it did not end
     is_late: bool = False  # whether it ran out of time
@@ -145,19 +147,6 @@ class Runs(NamedTuple):
     buckets: tuple[int, ...] = ()  # how many took how long
     ends: tuple[int, ...] = ()  # the upper ends of the buckets in ms; the last bucket has none
     last_run: int | None = None  # seconds since 1970
-    times: tuple[int, ...] = ()  # in ms, of those whose receipts are there
+    median_ms: int | None = None  # of those whose receipts are there
+    p95_ms: int | None = None
     recent: tuple[Run, ...] = ()  # the last of these, in the order of time
-
-    @property
-    def median_ms(self) -> int | None:
-        """The time that half of the runs whose receipts are there do not exceed."""
-        return self._find_percentile(0.5)
-
-    @property
-    def p95_ms(self) -> int | None:
-        """The time that 95 of 100 of them do not exceed."""
-        return self._find_percentile(0.95)
-
-    def _find_percentile(self, share: float) -> int | None:
-        times = sorted(self.times)
-        return times[math.ceil(share * len(times)) - 1] if times else None

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
-from hookctl.firing.calls import Asked, Call, Fired, Place, Shot, Verdict, Volley, find_event
-from hookctl.firing.shooting import Chosen, Stand, choose, choose_of_pack
+from hookctl.firing.calls import Asked, Call, Fired, Place, Reading, Shot, Volley, find_event
+from hookctl.firing.shooting import Stand, choose, choose_of_pack
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
@@ -215,7 +215,14 @@ def _find_shots(
         assert request.pack
         files = os.path.join(folder, f"pack-{host.name}")
         return told[0], list(choose_of_pack(files, request.pack, told[0]))
-    shots = choose(inventory, told, request.asked, Chosen(named, request.is_project_run), where)
+    shots = choose(
+        inventory,
+        told,
+        request.asked,
+        where,
+        named,
+        is_project_run=request.is_project_run,
+    )
     reasons = [shot.why_not for shot in shots]
     if named and reasons and all(reasons):
         raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")
@@ -280,13 +287,12 @@ def _describe(volley: Volley) -> dict[str, Any]:
                 "reason": masked_text(reading.reason),
             }
         )
-    reasons = filter(None, (volley.verdict.reason, _describe_if_all(volley)))
     return {
         "host": volley.call.host.name,
         "event": volley.call.event,
         "hooks": hooks,
         "outcome": volley.verdict.outcome,
-        "reason": masked_text("\n".join(reasons)),
+        "reason": masked_text(volley.verdict.reason),
     }
 
 
@@ -302,20 +308,9 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
         skipped = sum(bool(each.shot.why_not) for each in volley.fired)
         is_fine = verdict.outcome in (calls.NONE, calls.ALLOW, calls.CONTEXT, calls.CHANGE)
         yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
-    if volley.if_all is not None:
-        yield Line(_describe_if_all(volley), WARN)
 
 
-def _describe_if_all(volley: Volley) -> str:
-    """What the host would do if it ran the hooks that it leaves out; '' where there are none."""
-    if volley.if_all is None:
-        return ""
-    names = [each.shot.name for each in volley.fired if each.shot.is_out]
-    would = _describe_verdict(volley.call, volley.if_all).rstrip(".")
-    return f"If {' and '.join(names)} ran as well, {would}."
-
-
-def _describe_verdict(call: Call, verdict: Verdict, skipped: int = 0) -> str:
+def _describe_verdict(call: Call, verdict: Reading, skipped: int) -> str:
     """What the host would do, and why; with how many hooks were not run."""
     event = "Stop" if call.protocol == "SubagentStop" else call.protocol
     would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))

@@ -16,7 +16,7 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import tilde
+from hookctl.output.lines import cut, tilde
 from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
@@ -117,9 +117,7 @@ def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
 
 def _describe(hook: dict[str, Any]) -> str:
     """A hook that is left out, by its event and command; it has no id in the pack."""
-    command = masked_text(" ".join(hook.get("command", "").split()))
-    if len(command) > _LONGEST:
-        command = f"{command[: _LONGEST - 3]}..."
+    command = cut(masked_text(hook.get("command", "")), _LONGEST)
     return f"{hook['event']}, `{command}`" if command else hook["event"]
 
 
