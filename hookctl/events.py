@@ -16,7 +16,6 @@ from hookctl.errors import HookctlError
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
 
-DECISIONS = ("allow", "block", "release", "end", "counted", "refuse")
 DONE = {  # each of them as done, after a number
     "allow": "allowed",
     "block": "blocked",
@@ -185,10 +184,7 @@ def read_untold(state: str) -> list[dict[str, Any]]:
 def count_all(state: str) -> Counts:
     """The number of all decisions of each kind: the totals have lines that left the log."""
     counts: Counts = Counter()
-    folders = set()
-    for name in (_TOTALS, f"{_FILE}*", *_TRIPS):
-        folders |= {os.path.dirname(path) for path in find(state, name)}
-    for folder in sorted(folders):
+    for folder in folders_with(state, _TOTALS, f"{_FILE}*", *_TRIPS):
         untold = [path for name in _TRIPS for path in _find_in(folder, name)]
         locked = [f"{path}.lock" for path in untold]
         with contextlib.ExitStack() as locks:
@@ -213,11 +209,9 @@ def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
 
 @contextlib.contextmanager
 def lock_held(path: str) -> Iterator[None]:
-    """Keep the hooks from moving lines while they are counted; after a time, count anyway.
+    """Keep the hooks from moving lines while they are counted; after a time, count anyway."""
+    import fcntl  # late: Windows has none
 
-    A hook holds the lock of refused calls until the line is written, and the log's lock while it
-    begins a new file.
-    """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
@@ -225,24 +219,16 @@ def lock_held(path: str) -> Iterator[None]:
         return
     try:
         end = time.monotonic() + _PATIENCE
-        while not _try_lock(file) and time.monotonic() < end:
-            time.sleep(_PAUSE)
+        with contextlib.suppress(OSError):  # where no lock is possible
+            while time.monotonic() < end:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(_PAUSE)
         yield
     finally:
         os.close(file)
-
-
-def _try_lock(file: int) -> bool:
-    """Take the lock of a file; False while a hook holds it. No lock is possible: True, go on."""
-    import fcntl  # late: Windows has none
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _add(counts: Counts, event: dict[str, Any]) -> None:
@@ -305,6 +291,12 @@ def find(state: str, name: str) -> list[str]:
     """The files of this name in the folders of all projects, and in the one above them."""
     top = glob.escape(os.path.join(state, _TOP))
     return sorted(glob.glob(os.path.join(top, "**", name), recursive=True))
+
+
+def folders_with(state: str, *names: str) -> list[str]:
+    """The folders of all projects that have a file of one of these names."""
+    paths = [path for name in names for path in find(state, name)]
+    return sorted({os.path.dirname(path) for path in paths})
 
 
 def _find_in(folder: str, name: str) -> list[str]:

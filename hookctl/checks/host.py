@@ -25,7 +25,7 @@ from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import is_true, value_in_effect
 from hookctl.packs.protocol import protocol_event
-from hookctl.packs.run_files import RunFiles, is_armed, locate, name_report, parse, read_end
+from hookctl.packs.run_files import RunFiles, is_armed, locate, parse, read_end
 from hookctl.packs.whose_work import Work, describe_owner, find_work
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
@@ -349,7 +349,7 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
     elif work.is_stale:
         level, but = "warning", "; the guard ignores it by now"
-        fix = f"{name_report(run_files.task, run_files.fields)} renews it, 0 ends it."
+        fix = f"{run_files.reported_by} renews it, 0 ends it."
     elif (must or guard.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)

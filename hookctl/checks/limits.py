@@ -47,13 +47,12 @@ def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
     """A host cap that lets the agent stop before the guard would, where something can be done."""
     host, environ = file.host, file.machine.environ
     options = read_settings(file.config.value, {**environ, **effective.variables(file.reaching)})
-    limit, wanted = options.max_stop_blocks, guard.UNLIMITED_CAP
+    limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
     blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
     if mode == "breaker":
-        wanted, blocks = guard.cap_for(limit), limit - (options.count == "attempts")
+        blocks = limit - (options.count == "attempts")
     value = effective.cap(host, file.reaching, environ)
     cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
-    wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
     best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
     setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
     is_asked = bool(setting) if mode == "keepalive" else limit != DEFAULT_LIMIT

@@ -29,7 +29,6 @@ from hookctl.system.package_data import guard_module
 
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
-_LARGEST = 16 << 20  # bytes of a payload
 _TOOL_FIELDS = ("tool_name", "toolName")
 # What an event is matched by, where it is no call of a tool.
 _MATCHED = {
@@ -137,12 +136,9 @@ def make_calls(host: Host, asked: Asked, place: Place) -> list[Call]:
 
 def read_payload(path: str) -> bytes:
     """The payload in a file; refuses (usage) what is no JSON object."""
-    snapshot = files.read(path)
-    data = snapshot.data
+    data = files.read(path).data
     if data is None:
         raise usage_error(f"no such file: {path}", "Give a file with a payload of the host.")
-    if len(data) > _LARGEST:
-        raise usage_error(f"{path} is larger than 16 MiB", "No host sends that much.")
     _parse(data)
     return data
 
@@ -250,22 +246,6 @@ def _parse(
     return value
 
 
-# What a hook's answer comes to, in the words of the receipts.
-NONE = "none"
-ALLOW = "allow"
-DENY = "deny"
-ASK = "ask"
-BLOCK = "block"
-CHANGE = "change"
-CONTEXT = "context"
-END = "end"
-FAILED = "failed"
-TIMEOUT = "timeout"
-# And where there is no answer, or nobody knows what becomes of it.
-NOT_RUN = "not_run"
-UNKNOWN = "unknown"
-
-
 class Call(NamedTuple):
     """What happens on a host, as it tells its hooks."""
 
@@ -312,7 +292,7 @@ class Ran(NamedTuple):
 class Reading(NamedTuple):
     """What the host reads in an answer."""
 
-    outcome: str
+    outcome: str  # as in a receipt; not_run, or unknown where nobody knows what becomes of it
     reason: str = ""
     change: Any = None  # the new input, or the new result
     context: str = ""

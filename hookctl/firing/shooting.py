@@ -17,12 +17,7 @@ from typing import Any
 from hookctl import hosts
 from hookctl.events import read_object
 from hookctl.firing.calls import (
-    CHANGE,
-    FAILED,
-    NONE,
-    NOT_RUN,
     SESSION,
-    TIMEOUT,
     Asked,
     Call,
     Fired,
@@ -83,7 +78,7 @@ class Stand:
             for shot in shots:
                 why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
                 if why_not:
-                    fired.append(Fired(shot, Ran(), Reading(NOT_RUN, why_not)))
+                    fired.append(Fired(shot, Ran(), Reading("not_run", why_not)))
                     continue
                 show(shot)
                 told = _with_input(shot.call, change)
@@ -94,7 +89,7 @@ class Stand:
                     continue
                 if serial and reading.refuses:
                     refused_by = shot.name
-                if reading.outcome == CHANGE and call.host.reads.get("passes_change"):
+                if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
         run = [each.reading for each in fired if not each.shot.is_out]
         return Volley(call, tuple(fired), judge(call, run))
@@ -122,10 +117,10 @@ class Stand:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""
         reading = read_answer(call, ran)
         if shot.hook.fields.get("async") is True:
-            return Reading(NONE, "the host does not wait for it")
+            return Reading("none", "the host does not wait for it")
         receipt = self._take_receipt()
         outcome = receipt.get("outcome")
-        if reading.outcome == NONE and outcome in (FAILED, TIMEOUT):
+        if reading.outcome == "none" and outcome in ("failed", "timeout"):
             message = (object_in(ran.out) or {}).get("systemMessage")  # of the runner
             return Reading(outcome, message if isinstance(message, str) else "")
         dropped = receipt.get("dropped")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl.errors import USAGE, HookctlError, nearest, usage_error
+from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.system.package_data import guard_module, read_data
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
@@ -312,7 +312,7 @@ def require_portable(settings: Settings) -> None:
         if value and confine({name: value}, "/project", {}).get(name) != value:
             message = f"{name}={_as_text(value)} leaves the project, which here it must not"
             hint = "Give what is the project's own, or install at user or local scope."
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+            raise usage_error(message, hint)
 
 
 _NO_OPTIONS = ("$schema", "hosts", "wraps")

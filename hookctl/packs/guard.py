@@ -21,7 +21,7 @@ from hookctl.system.packages import HOOK
 HOSTS = "hosts"  # the key of a configuration with the facts about hosts
 WRAPS = "wraps"  # whether a hook of another tool is wrapped there
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
-UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
+UNLIMITED_CAP = 5000  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 WORD = r"""(?:'[^']*'|"'"|[A-Za-z0-9_@%+=:,./-])+"""  # quoted by shlex
 # What {files} becomes: quoted, behind a variable of the host where the project is meant.
@@ -50,10 +50,7 @@ def cost_of_run(cap: int) -> str:
 
 
 def command(id: str, target: Target, config: str, python: str, event: str) -> str:
-    """The registered command: exits with 0 if a file is missing or the hook crashes.
-
-    `config` is the path of this registration's configuration.
-    """
+    """The registered command: exits with 0 if a file is missing or the hook crashes."""
     host = target.host
     start = host.environment.finds_project * target.shared
     start += call(target, launcher_of(config), python)
@@ -260,24 +257,14 @@ def wanted_cap(settings: Settings, host: Host, limit: str = "") -> str:
     """The host's cap as these settings need it, '' for none; `limit`: the one in effect there."""
     if settings.mode not in ("breaker", "keepalive") or not host.cap:
         return ""
-    cap = UNLIMITED_CAP
-    if settings.mode == "breaker":
-        own = wanted_limit(settings)
-        cap = cap_for(int(own) if limit in ("", own) else limit_of(limit))
-    return str(min(int(cap), host.cap.get("most", int(cap))))
+    number = whole_number(limit or wanted_limit(settings))
+    return cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
 
 
-def cap_for(limit: int) -> str:
+def cap_for(host: Host, mode: str, limit: int) -> str:
     """The host's cap for a limit: high enough that the guard releases first, with its message."""
-    return str(max(8, limit + 3)) if limit > 0 else UNLIMITED_CAP
-
-
-def limit_of(text: str, configured: Any = None) -> int:
-    """The hook's limit: a decimal in the variable, else config.json's, else the default."""
-    number = whole_number(text)
-    if number is not None:
-        return number
-    return configured if type(configured) is int else DEFAULT_LIMIT
+    cap = max(8, limit + 3) if mode == "breaker" and limit > 0 else UNLIMITED_CAP
+    return str(min(cap, host.cap.get("most", cap)))
 
 
 def is_newer(version: str) -> bool:
@@ -352,22 +339,15 @@ _MODES = {
     "without progress.",
     "off": "hookctl's guard lets you stop whenever you want.",
 }
-_IN_A_RUN = "\nin a run that a person began with `hookctl run start`"
-_REPORT = """\
-- Report work of several steps with `hookctl run remaining N`: at the start, after each step, and
-  0 when all is done.
-  Where there is no `hookctl`, write `{"remaining": N}` into `%s` in the project."""
-_THEIRS = "- What is left stands in a file of another system; hookctl only reads it."
-_WAIT = """\
-- Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and again.
-  It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it again)."""
-_GO_ON = """\
-- When the guard says that %s, go on with the next step. It is no new task and no reproach."""
-_STOP = "- When it lets you stop, stop, and say what is left."
-_RELEASE = " Work that is not yours: `hookctl run release`."
-_END = "- The run ends by `hookctl run conclude` or `hookctl run stop`; leave that to the person."
-_REMIND = "- Before you finish%s, call %s."
-_REPEAT = "- It refuses a tool call that you repeat too often. Change the call, or finish."
+_POINTS = (
+    "- Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and "
+    "again.\n  It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it "
+    "again).",
+    "- When the guard says that work remains, go on with the next step. It is no new task and no "
+    "reproach.",
+    "- When it lets you stop, stop, and say what is left. Work that is not yours: "
+    "`hookctl run release`.",
+)
 
 
 def write_rules(readers: Iterable[tuple[str, Settings]]) -> str:
@@ -391,32 +371,32 @@ def _write_part(settings: Settings) -> str:
     """What one guard does, and how to work with it."""
     mode, options = settings.mode, settings.effective
     is_in_run = mode == "breaker" and options.get("require_arm") is True
-    lines = [_MODES[mode].replace("{run}", _IN_A_RUN if is_in_run else "")]
+    run = "\nin a run that a person began with `hookctl run start`" if is_in_run else ""
     points = []
     if mode in ("breaker", "keepalive"):
-        points += [_describe_report(settings), _WAIT]
-        points.append(_GO_ON % ("work remains" if mode == "breaker" else "the run goes on"))
-        claims = mode == "breaker" and options.get("claim") is not False
-        points.append(_STOP + (_RELEASE if claims else ""))
+        points += [_describe_report(settings), *_POINTS]
     if mode == "keepalive" or is_in_run:
-        points.append(_END)
+        end = "- The run ends by `hookctl run conclude` or `hookctl run stop`"
+        points.append(f"{end}; leave that to the person.")
     if mode != "off" and options.get("required_tools"):
-        points.append(_describe_reminder(settings))
+        scope = options.get("required_scope_env")
+        where = f" where `{scope}` is set" if scope else ""
+        tools = " or ".join(f"`{tool}`" for tool in options["required_tools"])
+        points.append(f"- Before you finish{where}, call {tools}.")
     if "pre-tool" in settings.events:
-        points.append(_REPEAT)
-    return "\n".join([*lines, *([""] if points else []), *points])
+        repeat = "- It refuses a tool call that you repeat too often."
+        points.append(f"{repeat} Change the call, or finish.")
+    return "\n".join([_MODES[mode].replace("{run}", run), *([""] if points else []), *points])
 
 
 def _describe_report(settings: Settings) -> str:
     """Who says what is left, and where."""
     if settings.reads_anothers_task:
-        return _THEIRS
+        return "- What is left stands in a file of another system; hookctl only reads it."
     folder = settings.effective.get("run_dir") or ".hookctl/run"
-    return _REPORT % (settings.effective.get("task_file") or f"{folder}/task.json")
-
-
-def _describe_reminder(settings: Settings) -> str:
-    options = settings.effective
-    scope = options.get("required_scope_env")
-    tools = " or ".join(f"`{tool}`" for tool in options["required_tools"])
-    return _REMIND % (f" where `{scope}` is set" if scope else "", tools)
+    task = settings.effective.get("task_file") or f"{folder}/task.json"
+    return (
+        "- Report work of several steps with `hookctl run remaining N`: at the start, after each "
+        "step, and\n  0 when all is done.\n  Where there is no `hookctl`, write "
+        f'`{{"remaining": N}}` into `{task}` in the project.'
+    )

@@ -12,7 +12,7 @@ from hookctl import hosts
 from hookctl.documents import BOM, MISSING, decode, error_at
 from hookctl.documents.rules import marks_in
 from hookctl.documents.toml import TomlDocument
-from hookctl.errors import USAGE, HookctlError, nearest
+from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
 from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
@@ -82,9 +82,7 @@ def _find_pack_file(path: str) -> str:
         names = os.listdir(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         hint = "Give a pack file, or a folder that has one."
-        raise HookctlError(
-            "usage", "there is no such pack", path=path, hint=hint, exit_code=USAGE
-        ) from None
+        raise usage_error("there is no such pack", hint, path) from None
     except OSError as error:
         message = f"the pack cannot be read ({error.strerror})"
         hint = "Give yourself read access to it."
@@ -104,16 +102,14 @@ def choose_manifest(folder: str, names: Iterable[str]) -> str:
     if found:
         message = f"the folder has several TOML files: {', '.join(found)}"
         hint = f"Give the path of the pack's, or name it {MANIFEST}."
-    raise HookctlError("usage", message, path=folder, hint=hint, exit_code=USAGE)
+    raise usage_error(message, hint, folder)
 
 
 def _read(path: str, data: bytes) -> TomlDocument:
     """The document of a pack file; invisible characters are refused."""
     if len(data) > MANIFEST_LIMIT:
-        message, hint = (
-            "the pack file is larger than 64 KiB",
-            "Put long texts into files of the pack.",
-        )
+        message = "the pack file is larger than 64 KiB"
+        hint = "Put long texts into files of the pack."
         raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
     try:
         text = decode(data, path)
@@ -270,11 +266,9 @@ def _read_contents(
             if name.partition("/")[0].casefold() == MANIFEST and not is_manifest:
                 raise Unfit("has the name that the pack's own file gets")
         except Unfit as problem:
-            message, hint = (
-                f"the file {name!r} {problem}",
-                "Name regular files of the pack's folder.",
-            )
-            raise _error(document, ("files", "include", number), message, hint) from None
+            place, message = ("files", "include", number), f"the file {name!r} {problem}"
+            hint = "Name regular files of the pack's folder."
+            raise _error(document, place, message, hint) from None
         contents[name] = data, is_executable
     return contents
 
@@ -319,7 +313,7 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
     for host, part in pack.hosts.items():
         yield from _find_unknown_host(("host", host), host)
         yield from _find_in_part(("host", host), part, pack)
-        for number, hook in enumerate(part.hooks):
+        for number, hook in enumerate(part.hooks if host in hosts.names() else ()):
             yield from _find_unknown_event(("host", host, "hooks", number, "event"), hook, host)
 
 
@@ -398,8 +392,6 @@ def _find_unknown_host(place: Path, host: str) -> Iterator[Mistake]:
 
 def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mistake]:
     """An event that the host does not have, or by a name that is not the host's own."""
-    if name not in hosts.names():
-        return
     host = hosts.load(name)
     known = [*host.handlers.events, *host.events.values()]
     is_ours = hook.event in host.events

@@ -63,10 +63,7 @@ def load_programs() -> Programs:
 
 
 def template_files(*, runner: bool) -> dict[str, str]:
-    """The sources of the launcher and its packages; with the runner's if that is meant.
-
-    They run as they stand in the templates.
-    """
+    """The sources of the launcher and its packages; with the runner's if that is meant."""
     sources = {HOOK: asset(*_LAUNCHER)}
     for package, folder in {"guard": _GUARD, **({"runner": _RUNNER} if runner else {})}.items():
         for name in list_data(*folder, ending=".py"):

@@ -58,10 +58,7 @@ def native_event(host: Host, event: str) -> str:
 
 
 def native_events(host: Host, event: str, tools: str | None) -> list[str]:
-    """All events of the host that one stands for: some have one for each kind of tool.
-
-    `tools` is an expression for the tools that are meant.
-    """
+    """All events of the host that one stands for: some have one for each kind of tool."""
     own = host.runner.get("tool_events", {}).get(EVENTS[event])
     if own:
         return [name for name in own if re.search(tools or "", name)]

@@ -1,7 +1,4 @@
-"""What a pack's command of Claude Code's protocol becomes: a call of the runner around it.
-
-`templates/runner/runner.py` has the runner's options.
-"""
+"""What a pack's command of Claude Code's protocol becomes: a call of the runner around it."""
 
 from __future__ import annotations
 
@@ -128,10 +125,7 @@ def _forms(host: Host, write: Callable[[Programs], str]) -> str:
 
 
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
-    """What the runner has to know: the packs that are registered for each host, and of these hosts.
-
-    `state` is the state folder, or '' for the caller's own.
-    """
+    """What the runner has to know: the packs registered for each host, and of these hosts."""
     table: dict[str, Any] = {}
     for name in packs:
         facts = guard.host_table(load(name))
@@ -157,10 +151,7 @@ def wants(
     programs: Programs,
     answers_of: Callable[[PackHook], Collection[str]] = possible_answers,
 ) -> tuple[list[Wanted], list[str], list[str]]:
-    """The pack's entries for this host, what it lacks, and what for answers that may never come.
-
-    `answers_of` is what a hook answers.
-    """
+    """The pack's entries for this host, what it lacks, and what for answers that may never come."""
     env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
     found: list[Wanted] = []
     lacking: list[str] = []

@@ -1,7 +1,4 @@
-"""The owner of a project's work: who holds it, how old it is, and how it is passed on.
-
-The guard's hook reads and writes the same claim; its work.py says what the fields mean.
-"""
+"""The owner of a project's work: who holds it, how old it is, and how it is passed on."""
 
 from __future__ import annotations
 

@@ -31,10 +31,7 @@ def id_of(original: str) -> str:
 
 
 def command(original: str, target: Target, config: str, python: str) -> str:
-    """The command that runs `original` through the guard, or directly if our file is missing.
-
-    `config` is the path of the guard's configuration.
-    """
+    """The command that runs `original` through the guard, or directly if our file is missing."""
     path = guard.launcher_of(config)
     file, call = in_sh(target, path), guard.call(target, path, python)
     has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"

@@ -27,7 +27,8 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
     """
     numbers: Numbers = {}
     receipts: Receipts = defaultdict(list)
-    for folder in _list_folders(state):
+    names = (_template().TOTALS, f"{_template().FILE}*")
+    for folder in events.folders_with(state, *names):
         if project in ("", os.path.basename(folder)):
             with events.lock_held(os.path.join(folder, _template().FILE)):
                 _count_folder(numbers, receipts, folder, since)
@@ -56,14 +57,6 @@ def marks(state: str) -> list[tuple[str, int, int, int]]:
 
 def _template() -> ModuleType:
     return guard_module("receipts")
-
-
-def _list_folders(state: str) -> list[str]:
-    """The folders of all projects that have receipts."""
-    paths = []
-    for name in (_template().TOTALS, f"{_template().FILE}*"):
-        paths += events.find(state, name)
-    return sorted({os.path.dirname(path) for path in paths})
 
 
 def _count_folder(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:
