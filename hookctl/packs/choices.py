@@ -393,6 +393,9 @@ def parse_options(
 ) -> dict[str, Any]:
     """The options that --set, --nudge, --nudge-env and --dispatch give; the later ones win."""
     options: dict[str, Any] = {}
+    if nudge_env and not re.fullmatch(r"\s*[A-Za-z_][A-Za-z0-9_]*\s*", nudge_env):
+        hint = "Give the name of one, as --nudge-env HERMES_KANBAN_TASK."
+        raise usage_error(f"--nudge-env {nudge_env!r} is not a variable name", hint)
     given = [*assignments]
     given += [] if nudge is None else [f"required_tools={nudge}"]
     given += [] if nudge_env is None else [f"required_scope_env={nudge_env}"]
