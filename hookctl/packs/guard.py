@@ -28,7 +28,6 @@ WORD = r"""(?:'[^']*'|"'"|[A-Za-z0-9_@%+=:,./-])+"""  # quoted by shlex
 _FILES_FORM = rf"""(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?{WORD}"""
 _ABSOLUTE = rf"(?='?/){WORD}"
 QUIET = " 2>/dev/null"  # where the host takes what the shell says for an answer
-END_FORM = f"(?:{QUIET})?; "  # a pattern for what stands behind the arguments; 0.2.0 had no QUIET
 # Whether both files are there: 0.2.0 asked that before each call, now only a wrapped hook does.
 IS_FILE = r"\[ -f {0} \] && \[ -r {1} \]"
 ON_PATH = "command -v python3 >/dev/null 2>&1"
@@ -79,7 +78,7 @@ def command_forms(id: str, event: str, host: Host) -> str:
     """A pattern for every command that a released version wrote for this hook, with any paths."""
     started = start_forms(host, f"{GUARD}/{host.name}")
     name = f"--host {re.escape(host.name)}(?: --config (?P<config>[a-z0-9-]+))?"
-    arguments = f"{re.escape(event)} {name}{END_FORM}exit 0"
+    arguments = f"{re.escape(event)} {name}(?:{QUIET})?; exit 0"  # 0.2.0 had no QUIET
     return f"{re.escape(head(id))}{started} {arguments}"
 
 

@@ -9,11 +9,9 @@ the wrapping one. Because of `exec`, a host that ends the shell ends the hook.
 
 from __future__ import annotations
 
-import functools
 import re
 import shlex
 
-from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
 from hookctl.packs import guard
@@ -23,6 +21,15 @@ from hookctl.system import files
 from hookctl.system.packages import HOOK
 
 ALONE = 'eval "set --; $1"'  # the other hook, in the shell that the host started
+# Every command that a released version wrote for a wrapped hook, on any host and with any paths.
+_FILE = IS_FILE.format("(?P<file>.{1,5000})", "(?P=file)")
+_READY = f"(?P<lead>.{{0,400}}&& )?{_FILE}"
+_PYTHON = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)|{ON_PATH}; then exec python3"
+_WORDS = "(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?"
+_FORM = (
+    rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if {_READY} && "
+    rf'(?:{_PYTHON}) -I -S (?P=file) (?P<words>{_WORDS}) "\$1"; else {re.escape(ALONE)}; fi'
+)
 
 
 def id_of(original: str) -> str:
@@ -61,25 +68,7 @@ def original_of(text: str) -> str | None:
 
 
 def _match(text: str) -> re.Match[str] | None:
-    match = _forms().fullmatch(text) if text.startswith(f": hookctl={WRAP}") else None
+    match = re.fullmatch(_FORM, text)
     if match and text.startswith(head(id_of("".join(split_words(match["original"]))))):
         return match
     return None
-
-
-@functools.cache
-def _forms() -> re.Pattern[str]:
-    """Every command that a released version wrote for a wrapped hook, on any host."""
-    environments = [load(name).environment for name in names()]
-    leads = {environment.finds_project for environment in environments}
-    folders = {environment.in_command for environment in environments}
-    folders |= {environment.in_command_0_2_0 for environment in environments}
-    lead, folder = ("|".join(map(re.escape, sorted(texts - {""}))) for texts in (leads, folders))
-    shared = rf"(?:{folder})/{OWN}/(?:{HOOK}|{GUARD}/[a-z]+/wrap\.py)"
-    is_ready = f"(?P<lead>{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
-    own = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)"
-    python = f"(?:{own}|{ON_PATH}; then exec python3)"
-    words = "(?P<words>(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?)"
-    call = rf'-I -S (?P=file) {words} "\$1"; else {re.escape(ALONE)}; fi'
-    begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
-    return re.compile(f"{begin}{is_ready} && {python} {call}")
