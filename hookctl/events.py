@@ -16,7 +16,6 @@ from hookctl.errors import HookctlError
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
 
-DECISIONS = ("allow", "block", "release", "end", "counted", "refuse")
 DONE = {  # each of them as done, after a number
     "allow": "allowed",
     "block": "blocked",
@@ -46,26 +45,13 @@ CODES = {  # each with its meaning in words
     ),
     "host_cap": "the host would have overridden the next block",
     "ceiling": "the agent was kept going as often as the ceiling allows since the last prompt",
-    "stop_loop": (
-        "another hook or a goal forced the agent on without progress, so its turn was ended"
-    ),
+    "stop_loop": "another hook or a goal forced the agent on without progress",
     "went_on": "the client went on after the guard had asked it to end the turn",
     "nudged": "a tool that must be called was not, so the agent was reminded of it",
     "state_error": "the guard's state cannot be saved",
     "lock_timeout": "another process held the guard's state for too long",
-    "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
+    "dispatch_refused": "the same tool call came too often in a short time",
     "allowed": "the guard has no reason to block it",
-}
-_BY_DECISION = {  # meanings that depend on the decision, too
-    ("stop_loop", "counted"): (
-        "another hook or a goal forced the agent on without progress; the host cannot end its turn"
-    ),
-    ("dispatch_refused", "end"): (
-        "the same call was refused so often that the client was asked to end the turn"
-    ),
-    ("dispatch_refused", "counted"): (
-        "the same call was refused too often; the host cannot end its turn"
-    ),
 }
 WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
 OF_WRAPPED = CODES | {
@@ -103,9 +89,8 @@ Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no proj
 
 def reason_of(line: dict[str, Any]) -> str:
     """The reason in a line of the log, in words."""
-    code = line.get("code", "")
     reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
-    return _BY_DECISION.get((code, line.get("decision", "")), reasons.get(code, ""))
+    return reasons.get(line.get("code", ""), "")
 
 
 def read(state: str) -> list[dict[str, Any]]:
@@ -138,11 +123,7 @@ def read_file(
 
 def read_lines(path: str, start: int = 0) -> list[bytes]:
     """The lines of one file from a byte on; none where it cannot be read."""
-    try:
-        data = files.read(path).data or b""
-    except HookctlError:
-        return []
-    return data[start:].splitlines()
+    return (files.read_or_none(path) or b"")[start:].splitlines()
 
 
 def project_paths(state: str) -> dict[str, str]:
@@ -189,10 +170,7 @@ def read_untold(state: str) -> list[dict[str, Any]]:
 def count_all(state: str) -> Counts:
     """The number of all decisions of each kind: the totals have lines that left the log."""
     counts: Counts = Counter()
-    folders = set()
-    for name in (_TOTALS, f"{_FILE}*", *_TRIPS):
-        folders |= {os.path.dirname(path) for path in find(state, name)}
-    for folder in sorted(folders):
+    for folder in folders_with(state, _TOTALS, f"{_FILE}*", *_TRIPS):
         untold = [path for name in _TRIPS for path in _find_in(folder, name)]
         locked = [f"{path}.lock" for path in untold]
         with contextlib.ExitStack() as locks:
@@ -217,11 +195,9 @@ def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
 
 @contextlib.contextmanager
 def lock_held(path: str) -> Iterator[None]:
-    """Keep the hooks from moving lines while they are counted; after a time, count anyway.
+    """Keep the hooks from moving lines while they are counted; after a time, count anyway."""
+    import fcntl  # late: Windows has none
 
-    A hook holds the lock of refused calls until the line is written, and the log's lock while it
-    begins a new file.
-    """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
@@ -229,24 +205,16 @@ def lock_held(path: str) -> Iterator[None]:
         return
     try:
         end = time.monotonic() + _PATIENCE
-        while not _try_lock(file) and time.monotonic() < end:
-            time.sleep(_PAUSE)
+        with contextlib.suppress(OSError):  # where no lock is possible
+            while time.monotonic() < end:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(_PAUSE)
         yield
     finally:
         os.close(file)
-
-
-def _try_lock(file: int) -> bool:
-    """Take the lock of a file; False while a hook holds it. No lock is possible: True, go on."""
-    import fcntl  # late: Windows has none
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _add(counts: Counts, event: dict[str, Any]) -> None:
@@ -290,8 +258,8 @@ def _read_untold(path: str) -> list[dict[str, Any]]:
 def read_object(path: str) -> dict[str, Any]:
     """The object in a file of the hook's or of ours; empty if there is none."""
     try:
-        value = json.loads(files.read(path).data or b"{}")
-    except (HookctlError, ValueError, RecursionError):
+        value = json.loads(files.read_or_none(path) or b"{}")
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -309,6 +277,12 @@ def find(state: str, name: str) -> list[str]:
     """The files of this name in the folders of all projects, and in the one above them."""
     top = glob.escape(os.path.join(state, _TOP))
     return sorted(glob.glob(os.path.join(top, "**", name), recursive=True))
+
+
+def folders_with(state: str, *names: str) -> list[str]:
+    """The folders of all projects that have a file of one of these names."""
+    paths = [path for name in names for path in find(state, name)]
+    return sorted({os.path.dirname(path) for path in paths})
 
 
 def _find_in(folder: str, name: str) -> list[str]:

@@ -81,7 +81,7 @@ VALUES = [
     (("install", "--mode"), {"breaker", "keepalive", "guard", "off"}),
     (("install", "--preset"), {"bmad", "nightly", "openhands", "rockbot", "hermes", "none"}),
     (("render", "--host"), HOSTS - {"all"}),
-    (("render", "--scope"), {*SCOPES, "managed"}), (("log", "--decision"), set(events.DECISIONS)),
+    (("render", "--scope"), {*SCOPES, "managed"}), (("log", "--decision"), set(events.DONE)),
     (("log", "--code"), set(events.CODES)), (("install",), {"guard"}), (("uninstall",), {"guard"}),
     (("completion",), {"bash", "zsh", "fish"}), (("install", "--set"), set()),
     *(((name, "--"), options(name)) for name in COMMANDS),

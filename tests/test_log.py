@@ -69,7 +69,7 @@ def test_the_hook_says_nothing_that_log_does_not_know() -> None:
         path for path in (root / "templates" / "guard").rglob("*.py") if path.name not in ("answer.py", "payload.py")
     ]
     source = "\n".join(path.read_text() for path in modules)  # without the words of the runner
-    decided = set(re.findall(rf'"(?:{"|".join(events.DECISIONS)})", "(\w+)"', source))
+    decided = set(re.findall(rf'"(?:{"|".join(events.DONE)})", "(\w+)"', source))
     assert {"tripped", "blocked", "no_work"} <= decided <= set(events.CODES)
     documented = re.findall(r"\[([a-z_]+)\](?!\()", (root / "docs" / "guard.md").read_text())
     assert {"off", "not_owner"} <= set(documented) <= set(events.CODES)

@@ -32,7 +32,6 @@ FAULTS = {
     "bash": ("bash {files}/own.sh", "a=(1 2)\n", []),
     "sh": ("sh {files}/own.sh", "fi\n", ["own.sh: line 1: "]),
     "no interpreter": ("LC_ALL=C nosuch3 -x {files}/own.py", "a\n", ["stop: there is no program nosuch3"]),
-    "none at its path": ("/nowhere/py {files}/own.py", "a\n", ["stop: there is no program /nowhere/py"]),
     "whose author knows": ("nosuch3 {files}/own.py || true", "a\n", []),
     "a condition": ("[ ! -f x ] && python3 {files}/own.py", "a\n", []),
 }

@@ -107,7 +107,7 @@ def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) 
     assert "own on Codex CLI: post-tool-failure: it does not say which calls failed: not registered" in done.err
 
 
-NOT_KNOWN = "how it names the tools of MCP servers is not known: mcp__gh__make may never fit"
+NOT_KNOWN = "how it names MCP tools is not known: mcp__gh__make may never fit"
 NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits"
 
 

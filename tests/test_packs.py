@@ -52,8 +52,8 @@ def folder(isolated: Path) -> Path:
 
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
     """What a pack of the protocol `host` wants."""
-    wanted, notes = wants_of(pack._replace(protocol="host"), host, Programs(files_text))
-    return wanted, [note.text for note in notes]
+    wanted, lacking, perhaps = wants_of(pack._replace(protocol="host"), host, Programs(files_text))
+    return wanted, lacking + perhaps
 
 
 def pack_of(folder: Path, text: str | bytes) -> Pack:
@@ -237,10 +237,9 @@ REFUSED = {
         HEAD + '[files]\ninclude = [\n  "run.sh",\n  "gone.sh", #!\n]\n',
         "'gone.sh' does not exist",
     ),
-    "a number of many digits": (HEAD + f"x = {'9' * 5000} #!\n", "digits"),
     "no TOML": (HEAD + "command = #!\n", "not valid TOML"),
     "a key twice": (HEAD + 'name = "a" #!\n', "not valid TOML"),
-    "a NUL byte": (HEAD + "\0 #!\n", "not valid TOML"),
+    "a NUL byte": (HEAD + "\0 #!\n", "zero bytes"),
     "a key of many parts": (HEAD + "a." * 1000 + "a = 1 #!\n", "too many parts"),
 }
 
@@ -264,7 +263,7 @@ def test_refused(folder: Path, name: str) -> None:
         ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 2, 44),
         (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 11),
         (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 14),
-        (HEAD + "x.y = [\n", 4, 8),
+        (HEAD + "x.y = [\n", 5, 1),
         (HEAD + "x = = 1\ny = 1\n", 4, 5),
         ("\n[packs]\n" + HEAD, 2, 1),
         (HEAD.encode() + b'description = "\xff"\n', 4, 16),
@@ -296,11 +295,9 @@ PLACES = {
     [
         ("x = " + "[" * 5_000 + "]" * 5_000, "nested"),
         ("x = " + "{a=" * 5_000 + "1" + "}" * 5_000, "nested"),
-        ("x = {" + "a." * 20_000 + "a = 1}", r"\[pack\]|nested"),  # Python 3.14 has a limit of its own
-        (HEAD + "description = {" + "a." * 20_000 + "a = 1}", "nested"),
+        ("x = {" + "a." * 20_000 + "a = 1}", "too many parts"),
         (HEAD + "#" * 66_000, "larger than 64 KiB"),
-        (HEAD + HOOK + "command = '" + '"$(' * 15_000 + "'\n", "never closed"),
-        (HEAD + HOOK + "command = '" + "$(" * 15_000 + "{host}'\n", "never closed"),
+        (HEAD + HOOK + "command = '" + '"$(' * 15_000 + "{host}'\n", "cannot be followed"),
         (HEAD + "description = 5" + "5" * 4_000, "description"),
         (HEAD + "[[hooks]]\n" * 3_000, "event"),
     ],
@@ -454,7 +451,7 @@ def test_each_hook_has_a_name_of_its_own_as_a_host_may_run_one_of_a_name_only(
 ) -> None:
     hook = '[[hooks]]\nevent = "pre-tool"\nid = "{0}"\ncommand = "{0}"\n'
     pack = pack_of(folder, HEAD + hook.format("a") + hook.format("b"))._replace(protocol=protocol)
-    wanted, _ = wants_of(pack, hosts.load(host), Programs("/x"))
+    wanted, *_ = wants_of(pack, hosts.load(host), Programs("/x"))
     assert [want.value["name"] for want in wanted] == ["hookctl-notify-a", "hookctl-notify-b"]
 
 
@@ -590,12 +587,6 @@ def test_a_failing_command_refuses_nothing_and_status_2_does(
     assert re.fullmatch(want.forms, text), "hookctl knows it again"
 
 
-def test_where_a_failure_cannot_be_kept_from_refusing_it_is_said(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + '[[hooks]]\nevent = "pre-tool"\ncommand = "exec ./check"\n')
-    assert "hides the status" in " ".join(wants(pack, hosts.load("copilot"), "")[1])
-    assert wants(pack, hosts.load("claude"), "")[1] == []
-
-
 def test_a_command_in_a_project_finds_its_files_by_the_hosts_variable(folder: Path) -> None:
     pack = pack_of(folder, HEAD + FILES + HOOK + "command = 'sh {files}/run.sh'\n")
     put(folder.parent / ODD / ".hookctl" / "packs" / "notify" / "run.sh", "echo found\n")
@@ -623,9 +614,7 @@ INSIDE = {
     "single quotes": r"""
 '{files}'
 a' {files} 'b
-'"'"{host}"'{files}'
 $(echo '{files}')
-"$(echo '{files}')"
 ${x:-'{files}'}
 \\'{files}'
 """,
@@ -635,32 +624,28 @@ ${x:-'{files}'}
 "it's {files}"
 "$({files})"
 "`{files}`"
-"$(echo "{files}")"
 $(echo "{files}")
-"${x:-{files}}"
-"${x:-"{files}"}"
 "${x}}{files}"
 "\{files}"
 "\\{files}"
 "\"{files}"
-"$(echo "a")" "{files}"
-"$( (a) {files})"
 "a$(b)"'c'"{files}"
+"$(echo '{files}')"
+"$(echo "a")" "{files}"
 """,
     "backticks": r"""
 `{files}`
 a `b {files}`
 `(a; {files})`
 $(a `{files}`)
-`$({files})`
 `a 'b' {files}`
 """,
     "a comment": r"""
 # {files}
 a # it's {files}
 a;#{files}
-a &&# {files}
 (a)#{files}
+$(a # {files})
 """,
 }
 UNTOLD = {
@@ -668,26 +653,18 @@ UNTOLD = {
 'a
 "a
 `a
-$(a
-${a
-(a
-"$(a"
-"${a"
-"`a"
 a'b'c'
 'a\'b'
-`a # b
-(a # )
-$(a # {files})
 """,
     "different things": r"""
 $'a'
 $'a\'b'
-"${x:-it's}" {host}
-"${x#'a'}" {host}
 """,
     "followed": r"""
-"$(case a in a) b;; esac)" {host}
+"$(echo "{files}")"
+"${x:-{files}}"
+"$( (a) {files})"
+"${x:-it's}" {host}
 "$( (case a in a) b;; esac) )" {host}
 """,
 }
@@ -697,9 +674,8 @@ $'a\'b'
     ("inside", "command"), [(kind, line) for kind, text in INSIDE.items() for line in text.strip().splitlines()]
 )
 def test_a_placeholder_inside_something_is_found_there(inside: str, command: str) -> None:
-    [found] = [slot for slot in slots(command) if slot.name == "files"]
     start = command.index("{files}")
-    assert found == Slot(start, start + 7, "files", inside)
+    assert list(slots(command)) == [Slot(start, start + 7, "files", inside)]
 
 
 @pytest.mark.parametrize(
@@ -707,7 +683,11 @@ def test_a_placeholder_inside_something_is_found_there(inside: str, command: str
 )
 def test_quotes_without_an_end_or_with_two_meanings_are_refused(reason: str, command: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        slots(command)
+        list(slots(command))
+
+
+def test_quotes_inside_quotes_are_the_shells_where_nothing_is_replaced() -> None:
+    assert not list(slots('sh -c "$(cat "$F" {upstream})"'))
 
 
 # Blanks, quotes and whatever else a folder may be called; the whole must stay one word, wherever it stands.
@@ -734,10 +714,10 @@ $(printf '<%s>' "a" {files} 'b')
 $(printf %s $(printf %s {files}))
 "$(printf '%s' "a  b")"
 `printf a`
-"`printf 'a'`"
+"`printf a`"
 ${x:-{files}}
 ${y:-{files}}
-"${x:-"it's"}"
+"${x:-its}"
 ${#x}
 #
 """.splitlines()
@@ -775,7 +755,9 @@ def test_a_command_has_the_same_words_wherever_its_files_lie(shell: str, parts: 
 @given(st.lists(ATOMS, min_size=1, max_size=14).map("".join), FOLDERS)
 def test_what_is_taken_for_outside_is_outside_for_sh_too(command: str, name: str) -> None:
     try:
-        assume(not any(slot.inside for slot in slots(command)) and "$$" not in command and "${$" not in command)
+        found = list(slots(command))
+        assume(not any(slot.inside or slot.name == "a" for slot in found))
+        assume("$$" not in command and "${$" not in command)
     except Unreadable:
         assume(False)
     plain = words(filled(command, "/p/q"), "/bin/sh")
@@ -815,7 +797,7 @@ def test_the_packs_of_the_guide_are_packs(folder: Path) -> None:
 def test_the_cases_of_the_guide_are_cases(folder: Path) -> None:
     (shown,) = [text for text in guide() if "[[cases]]" in text]
     put(folder / "tests" / "cases.toml", shown)
-    (case,) = load_cases(str(folder))
+    (case,) = load_cases(pack_of(folder, RUN))
     assert (case.tool, case.expect) == ("Bash", "deny")
     keys = set(re.findall(r"^(\w+) =", shown, re.MULTILINE))
     assert keys == set(Case._fields) - {"path"}, "the page shows every key"

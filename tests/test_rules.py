@@ -94,22 +94,10 @@ def test_the_very_bytes_come_back(
 # What the block says with each configuration, and what it must not say there.
 WORDED: list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
     ((), ("while reported work remains,", "`.hookctl/run/task.json`", "run release"), ("run conclude", "repeat")),
-    (
-        ("--preset", "bmad"),
-        ("`storiesRemaining` in `.claude/.story-automator-active` or", "`STORY_AUTOMATOR_ACTIVE_MARKER`", "run wait"),
-        ("run remaining", "task.json", "run release"),
-    ),
-    (
-        ("--preset", "nightly"),
-        ("a run that a person began", "the run goes on", "run conclude"),
-        ("no longer moves", "work remains", "run release"),
-    ),
+    (("--preset", "bmad"), ("a file of another system", "run wait"), ("run remaining", "task.json")),
+    (("--preset", "nightly"), ("a run that a person began", "run conclude"), ("no longer moves",)),
     (("--preset", "openhands"), ("never asks you to go on",), ("run remaining", "run wait", "no longer moves")),
-    (
-        ("--preset", "hermes"),
-        ("call `kanban_complete` or `kanban_block`", "where `HERMES_KANBAN_TASK` is set"),
-        ("run release",),
-    ),
+    (("--preset", "hermes"), ("call `kanban_complete` or `kanban_block`", "where `HERMES_KANBAN_TASK` is set"), ()),
     (("--mode", "off", "--dispatch", "Bash"), ("whenever you want", "repeat too often"), ("run remaining", "run wait")),
     (("--set", "run_dir=work"), ("`work/task.json`",), (".hookctl/run",)),
     (("--set", "task_file=todo.json"), ("`todo.json`", "run remaining"), ("task.json`",)),

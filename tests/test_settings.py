@@ -69,7 +69,6 @@ def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, re
 def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
     settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
     assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
-    assert remarks(settings, Request(preset="bmad")) == ("set by hand, and kept beside bmad: latch",)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def everything(isolated: Path) -> Path:
     """A log with every reason in every decision, and refusals."""
     lines = []
     for code in events.CODES:
-        for decision in events.DECISIONS:
+        for decision in events.DONE:
             kind = {"host": "claude", "event": "stop", "decision": decision, "code": code}
             lines.append({"t": 1, **kind, "ignored": True})
     lines.append({"t": 1, "host": "codex", "event": "pre-tool", "decision": "refuse", "code": "dispatch_refused"})

@@ -143,7 +143,7 @@ def judge_configuration(file: File) -> Iterator[Finding]:
         rules = schema()
         for name, value in sorted(config.value.items()):
             is_known = name in (HOSTS, WRAPS, "$schema")
-            if not is_known and not (name in rules and is_valid(value, rules[name])):
+            if not is_known and not (name in rules and is_valid(name, value, rules[name])):
                 text = json.dumps(masked(value, name))
                 wrong = f"{name} is {text}, which the hook does not take; it ignores that"
                 yield file.find("config_invalid", path, wrong=wrong)

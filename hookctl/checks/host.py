@@ -25,16 +25,16 @@ from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import is_true, value_in_effect, whole_number
 from hookctl.packs.protocol import protocol_event
-from hookctl.packs.run_files import RunFiles, is_armed, locate, name_report, parse, read_end
+from hookctl.packs.run_files import RunFiles, is_armed, locate, parse, read_end
 from hookctl.packs.whose_work import Work, describe_owner, find_work
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
 from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
-from hookctl.survey.machine import Machine, written_at
+from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
-from hookctl.system import project
+from hookctl.system import files, project
 
 _OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said
@@ -164,7 +164,7 @@ def judge_silence(here: HostHere) -> Iterator[Finding]:
         return  # a guard of one project says nothing about sessions elsewhere
     lines = here.machine.log
     logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
-    since = max(written_at(guard.path) or 0.0 for guard in everywhere)
+    since = max(files.written_at(guard.path) or 0.0 for guard in everywhere)
     newest = _list_sessions(here, since)[:_ENOUGH]
     if len(newest) == _ENOUGH and logged.isdisjoint(project.session_hash(id) for _, id in newest):
         path = everywhere[0].hook.file
@@ -177,7 +177,7 @@ def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
     config = hosts.config_folder(here.host, here.machine.environ)
     found = []
     for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
-        name, at = os.path.splitext(os.path.basename(path))[0], written_at(path)
+        name, at = os.path.splitext(os.path.basename(path))[0], files.written_at(path)
         if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
             found.append((at, name))
     return sorted(found, reverse=True)
@@ -266,7 +266,7 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
     elif work.is_stale:
         level, but = "warning", "; the guard ignores it by now"
-        fix = f"{name_report(run_files.task, run_files.fields)} renews it, 0 ends it."
+        fix = f"{run_files.reported_by} renews it, 0 ends it."
     elif (must or guard.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)

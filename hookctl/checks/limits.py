@@ -21,7 +21,6 @@ from hookctl.packs.choices import (
     is_true,
     read_settings,
     schema,
-    switches_off,
     value_in_effect,
     whole_number,
 )
@@ -48,13 +47,12 @@ def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
     """A host cap that lets the agent stop before the guard would, where something can be done."""
     host, environ = file.host, file.machine.environ
     options = read_settings(file.config.value, {**environ, **effective.variables(file.reaching)})
-    limit, wanted = options.max_stop_blocks, guard.UNLIMITED_CAP
+    limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
     blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
     if mode == "breaker":
-        wanted, blocks = guard.cap_for(limit), limit - (options.count == "attempts")
+        blocks = limit - (options.count == "attempts")
     value = effective.cap(host, file.reaching, environ)
     cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
-    wanted = str(min(int(wanted), host.cap.get("most", int(wanted))))
     best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
     setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
     is_asked = bool(setting) if mode == "keepalive" else limit != DEFAULT_LIMIT
@@ -99,7 +97,7 @@ def judge_environment(file: File) -> Iterator[Finding]:
 def find_effect(file: File, name: str, value: str, scope: str) -> str:
     """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
     is_child = name in _list_child_variables(file)
-    if switches_off(name, value) or (is_child and is_true(value)):
+    if (is_child or name == "HOOKCTL_DISABLE") and is_true(value):
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":
         return "sets the guard's mode to off, so it never blocks a stop"

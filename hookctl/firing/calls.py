@@ -16,6 +16,7 @@ from hookctl.packs.protocol import (
     FAILURE_EVENT,
     SHORT,
     TOOL_EVENTS,
+    kind_of,
     mark_failed,
     native_event,
     native_events,
@@ -28,8 +29,6 @@ from hookctl.system.package_data import guard_module
 
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
-_LARGEST = 16 << 20  # bytes of a payload
-_EVENT_FIELDS = ("hook_event_name", "event_type")
 _TOOL_FIELDS = ("tool_name", "toolName")
 # What an event is matched by, where it is no call of a tool.
 _MATCHED = {
@@ -97,10 +96,9 @@ def require_question(hosts: Sequence[Host], asked: Asked) -> None:
     """Refuse (usage) an event that none of these hosts has, and one without its tool."""
     found = [find_event(host, asked.event) for host in hosts]
     if not any(event for event, _ in found):
-        who = hosts[0].title if len(hosts) == 1 else "no host"
-        has = "has no" if len(hosts) == 1 else "has an"
+        who = hosts[0].title if len(hosts) == 1 else "any host here"
         hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
-        raise usage_error(f"{who} {has} event {asked.event}", hint)
+        raise usage_error(f"{asked.event} is no event of {who}", hint)
     is_made = asked.payload is None and not asked.tool
     if is_made and any(SHORT.get(protocol) in TOOL_EVENTS for _, protocol in found):
         hint = f"For example: `hookctl fire {asked.event} --tool Bash`, or --payload FILE."
@@ -138,12 +136,9 @@ def make_calls(host: Host, asked: Asked, place: Place) -> list[Call]:
 
 def read_payload(path: str) -> bytes:
     """The payload in a file; refuses (usage) what is no JSON object."""
-    snapshot = files.read(path)
-    data = snapshot.data
+    data = files.read(path).data
     if data is None:
         raise usage_error(f"no such file: {path}", "Give a file with a payload of the host.")
-    if len(data) > _LARGEST:
-        raise usage_error(f"{path} is larger than 16 MiB", "No host sends that much.")
     _parse(data)
     return data
 
@@ -181,13 +176,10 @@ def _make_payload(
         input = asked.input
         if input is None:
             input = _fill(_EXAMPLES.get(_claudes_name(host, asked.tool), {}), place)
-        payload = native_payload(host, protocol, asked.tool, input, {})
-    for name in _EVENT_FIELDS:
-        payload.pop(name, None)
-    told: dict[str, Any] = {}
-    if sends.get("event", _EVENT_FIELDS[0]):
-        name = protocol if sends.get("claudes_names") and protocol else event
-        told[sends.get("event", _EVENT_FIELDS[0])] = name
+        payload = native_payload(host, asked.tool, input, {})
+    name = protocol if sends.get("claudes_names") and protocol else event
+    field = sends.get("event", "hook_event_name")
+    told = {field: name} if field else {}
     usual = sends.get("common", {"session_id": "{session}", "cwd": "{project}"})
     fields = {**usual, **sends.get(protocol, {})}
     fields = {name: value for name, value in fields.items() if value != _ABSENT}
@@ -199,10 +191,7 @@ def _make_payload(
 
 
 def _claudes_name(host: Host, tool: str) -> str:
-    for kind, name in guard_module("payload").TOOLS.items():
-        if tool == name or tool in host.tools.get(kind, ()):
-            return str(name)
-    return tool
+    return str(guard_module("payload").TOOLS.get(kind_of(host, tool), tool))
 
 
 def _fill(value: Any, place: Place) -> Any:
@@ -257,22 +246,6 @@ def _parse(
     return value
 
 
-# What a hook's answer comes to, in the words of the receipts.
-NONE = "none"
-ALLOW = "allow"
-DENY = "deny"
-ASK = "ask"
-BLOCK = "block"
-CHANGE = "change"
-CONTEXT = "context"
-END = "end"
-FAILED = "failed"
-TIMEOUT = "timeout"
-# And where there is no answer, or nobody knows what becomes of it.
-NOT_RUN = "not_run"
-UNKNOWN = "unknown"
-
-
 class Call(NamedTuple):
     """What happens on a host, as it tells its hooks."""
 
@@ -287,13 +260,17 @@ class Call(NamedTuple):
 class Shot(NamedTuple):
     """A hook to run for a call, or one that is not run."""
 
-    host: Host  # in the variant of the hook's file
     hook: Hook
     call: Call  # as this hook is told of it
     why_not: str = ""  # why it is not run; empty where it is
     note: str = ""  # what to know about it
     is_out: bool = False  # whether the host itself would not run it for this call
     is_asked: bool = False  # whether a person has to agree
+
+    @property
+    def host(self) -> Host:
+        """Its host, in the variant of the hook's file."""
+        return self.hook.within.host
 
     @property
     def name(self) -> str:
@@ -315,12 +292,12 @@ class Ran(NamedTuple):
 class Reading(NamedTuple):
     """What the host reads in an answer."""
 
-    outcome: str
+    outcome: str  # as in a receipt; not_run, or unknown where nobody knows what becomes of it
     reason: str = ""
     change: Any = None  # the new input, or the new result
     context: str = ""
     source: str = ""  # of a decision: status, nested or top
-    refuses: bool = False
+    refuses: bool = False  # also where the turn ends
 
 
 class Fired(NamedTuple):
@@ -331,18 +308,9 @@ class Fired(NamedTuple):
     reading: Reading
 
 
-class Verdict(NamedTuple):
-    """What the host would do after all of its hooks."""
-
-    outcome: str
-    reason: str = ""
-    refuses: bool = False  # also where the turn ends
-
-
 class Volley(NamedTuple):
     """All of one call: its hooks in their order, and the end of it."""
 
     call: Call
     fired: tuple[Fired, ...]
-    verdict: Verdict  # of the hooks that the host runs
-    if_all: Verdict | None = None  # if those that it does not run ran too; None without any
+    verdict: Reading  # what the host would do after all hooks that it runs

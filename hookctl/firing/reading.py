@@ -10,24 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hookctl.firing.calls import (
-    ALLOW,
-    ASK,
-    BLOCK,
-    CHANGE,
-    CONTEXT,
-    DENY,
-    END,
-    FAILED,
-    NONE,
-    NOT_RUN,
-    TIMEOUT,
-    UNKNOWN,
-    Call,
-    Ran,
-    Reading,
-    Verdict,
-)
+from hookctl.firing.calls import Call, Ran, Reading
 from hookctl.hosts import Host
 from hookctl.hosts.loading import is_within, read_status
 
@@ -52,15 +35,15 @@ _REFUSED = 2  # its text is on stderr; that of other statuses may stand anywhere
 def read_answer(call: Call, ran: Ran) -> Reading:
     """What the host of a call makes of how a hook ended and what it printed."""
     if ran.problem:
-        return Reading(FAILED, ran.problem)
+        return Reading("failed", ran.problem)
     if ran.timed_out:
-        return Reading(TIMEOUT, "it took too long")
+        return Reading("timeout", "it took too long")
     table = call.host.reads
     rules = table.get(call.protocol)
     if rules is None:
         said = ran.status or ran.out.strip()
         reason = f"what {call.host.title} makes of an answer to {call.event} is not known"
-        return Reading(UNKNOWN, reason) if said else Reading(NONE)
+        return Reading("unknown", reason) if said else Reading("none")
     return _Reader(call, {**table, **rules}).read(ran)
 
 
@@ -70,19 +53,17 @@ class _Reader:
     def __init__(self, call: Call, rules: Mapping[str, Any]) -> None:
         self._call, self._rules = call, rules
         self._is_stop = call.protocol in STOPS
-        self._refusal = BLOCK if call.protocol in _BLOCKING else DENY
+        self._refusal = "block" if call.protocol in _BLOCKING else "deny"
 
     def read(self, ran: Ran) -> Reading:
         status, text = ran.status or 0, _clean(ran.out)
         told = ran.err.strip()
-        if not text and self._call.host.denials.get("stderr"):
-            text = _clean(ran.err)
         if self._call.host.denials.get("stderr"):
-            told = text
+            told = text = text or _clean(ran.err)
         values = object_in(text)
         if values is not None and is_within(status, self._rules.get("json", "0")):
             answer = self._read_object(values)
-            is_text = answer == Reading(NONE) and self._rules.get("any_text")
+            is_text = answer == Reading("none") and self._rules.get("any_text")
             is_read = status == 0 and not is_text
             if is_read or self._rules.get("json_first") or answer.refuses:
                 return answer
@@ -90,7 +71,7 @@ class _Reader:
         if answered is not None:
             return answered
         if status:
-            return Reading(FAILED, f"exit status {status}{_last_line(ran.err)}")
+            return Reading("failed", f"exit status {status}{_last_line(ran.err)}")
         return self._read_text(text)
 
     def _read_status(self, status: int, told: str) -> Reading | None:
@@ -103,31 +84,31 @@ class _Reader:
         if does == "refuse":
             return Reading(self._refusal, reason, source="status", refuses=True)
         if does == "end":
-            return Reading(END, reason, source="status", refuses=True)
-        return Reading(CONTEXT, context=told) if told else Reading(NONE)
+            return Reading("end", reason, source="status", refuses=True)
+        return Reading("context", context=told) if told else Reading("none")
 
     def _read_text(self, text: str) -> Reading:
         """What plain text of status 0 says."""
         if self._rules.get("closed"):
             return Reading(self._refusal, "it printed no decision", refuses=True)
         if text.startswith(("{", "[")) and not self._rules.get("any_text"):
-            return Reading(FAILED, "its output is not one JSON object")
+            return Reading("failed", "its output is not one JSON object")
         if text and self._rules.get("text") == "context":
-            return Reading(CONTEXT, context=text)
-        return Reading(NONE)
+            return Reading("context", context=text)
+        return Reading("none")
 
     # An object.
 
     def _read_object(self, values: dict[str, Any]) -> Reading:
         fault = self._find_fault(values)
         if fault:
-            return Reading(FAILED, f"{fault}, so {self._call.host.title} ignores the answer")
+            return Reading("failed", f"{fault}, so {self._call.host.title} ignores the answer")
         reading = self._read_refusal(values)
         if reading is not None:
             return reading
         ended = self._match("end", values)
         if ended:
-            return Reading(END, _text_at(values, "stopReason"), refuses=self._is_stop)
+            return Reading("end", _text_at(values, "stopReason"), refuses=self._is_stop)
         asked = self._match("ask", values)
         allowed = self._match("allow", values)
         reason, change = _find_reason(values), self._find_value("change", values)
@@ -137,12 +118,12 @@ class _Reader:
         decided = asked or allowed
         source = _source_of(decided) if decided else ""
         if asked:
-            return Reading(ASK, reason, change, context, source)
+            return Reading("ask", reason, change, context, source)
         if change is not None:
-            return Reading(CHANGE, reason, change, context, source)
+            return Reading("change", reason, change, context, source)
         if allowed:
-            return Reading(ALLOW, reason, None, context, source)
-        return Reading(CONTEXT, context=context) if context else Reading(NONE)
+            return Reading("allow", reason, None, context, source)
+        return Reading("context", context=context) if context else Reading("none")
 
     def _read_refusal(self, values: dict[str, Any]) -> Reading | None:
         """A refusal, which the end of a turn beats at a stop."""
@@ -155,7 +136,7 @@ class _Reader:
             reason = _find_reason(values)
         ends = bool(ended) or bool(self._match("end_of_refusal", values))
         source = _source_of(refused)
-        return Reading(END if ends else self._refusal, reason, source=source, refuses=True)
+        return Reading("end" if ends else self._refusal, reason, source=source, refuses=True)
 
     def _find_fault(self, values: dict[str, Any]) -> str:
         """What makes the host pass over the whole object."""
@@ -253,13 +234,13 @@ def is_serial(host: Host, event: str) -> bool:
     return event in serial if isinstance(serial, list) else bool(serial)
 
 
-_STRICTEST_FIRST = (END, DENY, BLOCK, ASK, CHANGE, ALLOW, CONTEXT, UNKNOWN)
-_DECIDED = (DENY, ALLOW)
+_STRICTEST_FIRST = ("end", "deny", "block", "ask", "change", "allow", "context", "unknown")
+_DECIDED = ("deny", "allow")
 
 
-def judge(call: Call, answers: Sequence[Reading]) -> Verdict:
+def judge(call: Call, answers: Sequence[Reading]) -> Reading:
     """What the host would do."""
-    readings = [answer for answer in answers if answer.outcome != NOT_RUN]
+    readings = [answer for answer in answers if answer.outcome != "not_run"]
     winner = _settle_allow(call, readings)
     if winner is not None:
         readings = [each for each in readings if each.outcome not in _DECIDED or each is winner]
@@ -268,11 +249,11 @@ def judge(call: Call, answers: Sequence[Reading]) -> Verdict:
         if not found:
             continue
         chosen = found[0]
-        if outcome == CHANGE and call.host.reads.get("change_wins") == "last":
+        if outcome == "change" and call.host.reads.get("change_wins") == "last":
             chosen = found[-1]
         refuses = any(reading.refuses for reading in readings)
-        return Verdict(outcome, _reason_of(chosen, found), refuses)
-    return Verdict(NONE)
+        return Reading(outcome, _reason_of(chosen, found), refuses=refuses)
+    return Reading("none")
 
 
 def _settle_allow(call: Call, readings: Sequence[Reading]) -> Reading | None:
@@ -288,17 +269,17 @@ def _settle_allow(call: Call, readings: Sequence[Reading]) -> Reading | None:
     nested = [reading for reading in by_json if reading.source == "nested"]
     if nested:
         return nested[-1]
-    allowed = [reading for reading in by_json if reading.outcome == ALLOW]
+    allowed = [reading for reading in by_json if reading.outcome == "allow"]
     return allowed[0] if allowed else decided[0]
 
 
 def _reason_of(chosen: Reading, found: Sequence[Reading]) -> str:
     """Why, or what: all reasons of a refusal, all contexts, the new input."""
-    if chosen.outcome == CONTEXT:
+    if chosen.outcome == "context":
         texts = [reading.context for reading in found]
-    elif chosen.outcome == CHANGE:
+    elif chosen.outcome == "change":
         texts = [json.dumps(chosen.change, ensure_ascii=False)]
-    elif chosen.outcome in (DENY, BLOCK, ASK):
+    elif chosen.outcome in ("deny", "block", "ask"):
         texts = [reading.reason for reading in found]
     else:
         texts = [chosen.reason]

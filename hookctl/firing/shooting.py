@@ -11,19 +11,13 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import hosts
-from hookctl.errors import HookctlError
+from hookctl.events import read_object
 from hookctl.firing.calls import (
-    CHANGE,
-    FAILED,
-    NONE,
-    NOT_RUN,
     SESSION,
-    TIMEOUT,
     Asked,
     Call,
     Fired,
@@ -45,7 +39,7 @@ from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD
 from hookctl.survey.inventory import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile
-from hookctl.system import files, project
+from hookctl.system import project
 from hookctl.system.packages import CONFIGS
 from hookctl.system.processes import LIMIT, Keeper
 from hookctl.system.project import is_inside
@@ -84,7 +78,7 @@ class Stand:
             for shot in shots:
                 why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
                 if why_not:
-                    fired.append(Fired(shot, Ran(), Reading(NOT_RUN, why_not)))
+                    fired.append(Fired(shot, Ran(), Reading("not_run", why_not)))
                     continue
                 show(shot)
                 told = _with_input(shot.call, change)
@@ -95,9 +89,10 @@ class Stand:
                     continue
                 if serial and reading.refuses:
                     refused_by = shot.name
-                if reading.outcome == CHANGE and call.host.reads.get("passes_change"):
+                if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
-        return _judge_all(call, fired)
+        run = [each.reading for each in fired if not each.shot.is_out]
+        return Volley(call, tuple(fired), judge(call, run))
 
     def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Ran, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""
@@ -122,11 +117,12 @@ class Stand:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""
         reading = read_answer(call, ran)
         if shot.hook.fields.get("async") is True:
-            return Reading(NONE, "the host does not wait for it")
+            return Reading("none", "the host does not wait for it")
         receipt = self._take_receipt()
         outcome = receipt.get("outcome")
-        if reading.outcome == NONE and outcome in (FAILED, TIMEOUT):
-            return Reading(outcome, _message_in(ran.out))
+        if reading.outcome == "none" and outcome in ("failed", "timeout"):
+            message = (object_in(ran.out) or {}).get("systemMessage")  # of the runner
+            return Reading(outcome, message if isinstance(message, str) else "")
         dropped = receipt.get("dropped")
         if isinstance(dropped, list) and dropped and not reading.reason:
             words = ", ".join(map(str, dropped))
@@ -147,7 +143,9 @@ class Stand:
     def _variables(self, shot: Shot, environ: Mapping[str, str]) -> dict[str, str]:
         """The variables of a hook: the person's, the host's, and those of its own entry."""
         host, facts = shot.host, shot.host.environment
-        variables = {name: text for name, text in environ.items() if name not in _all_marks()}
+        # Fire may be started by an agent itself.
+        marks = {name for one in hosts.names() for name in hosts.load(one).environment.marks}
+        variables = {name: text for name, text in environ.items() if name not in marks}
         names = [facts.project, *host.sends.get("project", ())]
         variables |= {name: self.project for name in names if name}
         variables |= dict.fromkeys(facts.marks, "1")
@@ -163,14 +161,6 @@ class Stand:
         """The folder that the host starts a hook in: its own, or that of the project."""
         own = shot.hook.fields.get(shot.host.environment.folder)
         return os.path.join(self.project, own) if isinstance(own, str) and own else self.project
-
-
-def _judge_all(call: Call, fired: Sequence[Fired]) -> Volley:
-    """What the host would do, and what if it ran the hooks that it leaves out."""
-    answers = [each.reading for each in fired]
-    inside = [each.reading for each in fired if not each.shot.is_out]
-    if_all = judge(call, answers) if len(inside) < len(fired) else None
-    return Volley(call, tuple(fired), judge(call, inside), if_all)
 
 
 def limit_of(shot: Shot) -> float:
@@ -205,36 +195,17 @@ def _expand(word: str, variables: Mapping[str, str]) -> str:
     return word
 
 
-def _all_marks() -> set[str]:
-    """The variables by which hooks know their host: fire may be started by an agent itself."""
-    marks: set[str] = set()
-    for host in map(hosts.load, hosts.names()):
-        marks.update(host.environment.marks)
-    return marks
-
-
 def _with_input(call: Call, change: Any) -> Call:
     """The call as the next hook sees it, with the input that one before has changed, if any."""
     if change is None:
         return call
     payload = {**call.payload}
-    for path in _input_fields(call.host):
+    for path in call.host.runner.get("fields", {}).get("tool_input", ("tool_input",)):
         if path in payload:
             payload[path] = change
             break
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return call._replace(payload=payload, data=data)
-
-
-def _input_fields(host: Host) -> Sequence[str]:
-    fields: Sequence[str] = host.runner.get("fields", {}).get("tool_input", ("tool_input",))
-    return fields
-
-
-def _message_in(out: str) -> str:
-    """What the runner tells the person."""
-    message = (object_in(out) or {}).get("systemMessage")
-    return message if isinstance(message, str) else ""
 
 
 def _copy_state(source: str, target: str) -> None:
@@ -249,72 +220,69 @@ def _copy_state(source: str, target: str) -> None:
                 shutil.copyfile(entry.path, os.path.join(target, entry.name))
 
 
-_OF_PROJECT = ("project", "local")
-
-
-class Chosen(NamedTuple):
-    """Which hooks a person wants to run."""
-
-    hooks: tuple[Hook, ...] = ()  # by their IDs; empty for all that the host would run
-    is_project_run: bool = False  # those of the project too
-
-
 def choose(
-    inventory: Inventory, calls: Sequence[Call], asked: Asked, chosen: Chosen, place: Place
+    inventory: Inventory,
+    calls: Sequence[Call],
+    asked: Asked,
+    place: Place,
+    hooks: Sequence[Hook],
+    *,
+    is_project_run: bool,
 ) -> list[Shot]:
-    """The hooks of a host that are for its call; `calls` has it in each dialect of the host."""
+    """The hooks of a host that are for its call; `calls` has it in each dialect of the host.
+
+    `hooks` are those that a person named; empty for all that the host would run.
+    """
     shots = []
     for hook in inventory.hooks:
-        if hook.host != calls[0].host.name or (chosen.hooks and hook not in chosen.hooks):
+        if hook.host != calls[0].host.name or (hooks and hook not in hooks):
             continue
-        host = hook.within.host
-        named = {find_event(host, asked.event, asked.tool)[0]: calls[0]}
+        named = {find_event(hook.within.host, asked.event, asked.tool)[0]: calls[0]}
         named |= {call.event: call for call in calls}
         call = named.get(hook.event)
         if call is None:
             continue
         fits = is_meant(call, _matcher_of(hook))
-        if fits or chosen.hooks or _fits_nothing(host, hook):
-            shots.append(_make_shot(hook, host, call, chosen, place, fits=fits))
+        if fits or hooks or _fits_nothing(hook):
+            why = _why_not(hook, place, is_named=bool(hooks), is_project_run=is_project_run)
+            shots.append(Shot(hook, call, why) if why else _make_shot(hook, call, place, fits=fits))
     return shots
 
 
-def _fits_nothing(host: Host, hook: Hook) -> bool:
+def _fits_nothing(hook: Hook) -> bool:
     """Whether the person ought to know that a hook is for no tool of the host at all."""
-    return hook.state != RUNS and bool(explain_mismatch(host, hook.event, hook.matcher or None))
+    host, matcher = hook.within.host, hook.matcher or None
+    return hook.state != RUNS and bool(explain_mismatch(host, hook.event, matcher))
 
 
-def _make_shot(
-    hook: Hook, host: Host, call: Call, chosen: Chosen, place: Place, *, fits: bool
-) -> Shot:
-    is_of_project = hook.scope in _OF_PROJECT
-    if hook.plugin and is_inside(place.project, hook.file, place.home):
-        is_of_project = True
-    why_not = _why_not(hook, host, chosen, is_of_project=is_of_project)
-    if why_not:
-        return Shot(host, hook, call, why_not=why_not)
+def _is_of_project(hook: Hook, place: Place) -> bool:
+    is_there = bool(hook.plugin) and is_inside(place.project, hook.file, place.home)
+    return is_there or hook.scope in ("project", "local")
+
+
+def _make_shot(hook: Hook, call: Call, place: Place, *, fits: bool) -> Shot:
     out = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
     if not hook.is_started:
-        out = f"{host.title} would not run it: {_explain_state(hook)}"
+        out = f"{hook.within.host.title} would not run it: {_explain_state(hook)}"
     note = "" if hook.state == RUNS else _explain_state(hook)
-    is_asked = is_of_project or bool(hook.plugin)
-    return Shot(host, hook, call, note=out or note, is_out=bool(out), is_asked=is_asked)
+    is_asked = bool(hook.plugin) or _is_of_project(hook, place)
+    return Shot(hook, call, note=out or note, is_out=bool(out), is_asked=is_asked)
 
 
-def _why_not(hook: Hook, host: Host, chosen: Chosen, *, is_of_project: bool) -> str:
+def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) -> str:
     """Why a hook is not run, whatever the person says, or unless they say more; '' if it is."""
-    if not hook.is_started and not chosen.hooks:
+    if not hook.is_started and not is_named:
         return _explain_state(hook)
-    kind = hook.fields.get("type", "command")
+    host, kind = hook.within.host, hook.fields.get("type", "command")
     if kind != "command":
         return f"it is of the type {kind}, which hookctl does not run"
     if not command_of(host, hook.fields):
         return "it has no command"
     if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
         return "its state is locked, so every run counts"
-    if is_of_project and not chosen.is_project_run:
+    if not is_project_run and _is_of_project(hook, place):
         return "it is the project's own: --run-project runs it"
-    if chosen.hooks:
+    if is_named:
         return ""
     if hook.plugin:
         return f"it is a plugin's: --hook {hook.id} runs it"
@@ -346,17 +314,13 @@ def _is_locked(command: str) -> bool:
     _, path, words = guard.read(command)
     named = re.search(r" --host (\S+)(?: --config (\S+))?", words)
     name = (named[2] or named[1]) if named else ""
-    try:  # a project's hook can look like ours, and name a pipe
-        data = files.read(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json")).data
-        config = json.loads(data or b"{}")
-    except (HookctlError, OSError, ValueError, RecursionError):
-        return False
-    return isinstance(config, dict) and config.get("locked") is True
+    config = read_object(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json"))
+    return config.get("locked") is True
 
 
 def choose_of_pack(folder: str, pack: Pack, call: Call) -> Iterator[Shot]:
     """The hooks of a pack, laid out in a private folder, that a call's host would run for it."""
-    bench = Bench(folder, pack, sys.executable)
+    bench = Bench(folder, pack)
     path = call.host.shape.event_path(call.event, pack.name)
     for shot in list_shots(bench, call):
         if shot.hook.path == path and is_meant(call, shot.hook.fields.get("matcher")):
@@ -375,4 +339,4 @@ def list_shots(bench: Bench, call: Call) -> Iterator[Shot]:
         id = name[: hook_id.LENGTH]
         fields = {**wanted.value}
         hook = Hook(file, wanted.path, call.event, fields, matcher, own_id=wanted.id, id=id)
-        yield Shot(host, hook, call)
+        yield Shot(hook, call)

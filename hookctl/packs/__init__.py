@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 
-from hookctl.errors import USAGE, HookctlError, nearest
+from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import GIT
 from hookctl.packs.model import Pack, PackHook
 from hookctl.system.package_data import list_data, read_data
@@ -45,15 +45,11 @@ def load(name: str) -> Pack:
         return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=tuple(hooks))
     if name.startswith(GIT):
         hint = "Give the pack's name, or the path of a copy."
-        raise HookctlError(
-            "usage", "this command fetches no pack", path=name, hint=hint, exit_code=USAGE
-        )
+        raise usage_error("this command fetches no pack", hint, name)
     if is_path(name) or os.path.isdir(name):
         from hookctl.packs.pack import load_file  # late: most calls are about the guard
 
         return load_file(name)
-    hint = (
-        f"{nearest(name, names())}Built-in packs: {', '.join(names())}. "
-        f"Or give the path of a pack file, as ./{name}.toml."
-    )
-    raise HookctlError("usage", f"unknown pack {name!r}", hint=hint, exit_code=USAGE)
+    hint = f"{nearest(name, names())}Built-in packs: {', '.join(names())}. "
+    hint += f"Or give the path of a pack file, as ./{name}.toml."
+    raise usage_error(f"unknown pack {name!r}", hint)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator
 
 from hookctl.documents import Document
 from hookctl.hosts import Host, loading, parse_version, read_cap
@@ -22,7 +21,6 @@ from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS, Fit
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
 _LEVELS = {"refuse_end": "warning", "message": "info"}  # of what only some settings need
-_BLOCKS_NOTHING = "a hook cannot keep it working at a stop"
 
 
 def list_abilities(host: Host) -> dict[str, bool]:
@@ -46,16 +44,14 @@ def list_abilities(host: Host) -> dict[str, bool]:
 def shortcomings(host: Host) -> list[str]:
     """Everything that a host cannot do, with any settings."""
     older = [f"before {since} it {does}" for since, does in host.client.since.values()]
-    return [*_unproven(host), *_cap(host), *_unanswered(host), *host.cannot, *older]
+    lost = [text for _, text in _find_lost(host)]
+    return [*_unproven(host), *_cap(host), *lost, *host.cannot, *older]
 
 
 def lacks(
     host: Host, version: str, settings: Settings | None, document: Document | None
 ) -> Iterator[tuple[str, str, str]]:
-    """What of the installed setup a version of the client lacks: level, what it does, since when.
-
-    `settings` are those of the guard, `document` is the settings file.
-    """
+    """What of the installed setup a client's version lacks: level, what it does, since when."""
     for feature, (since, does) in host.client.since.items():
         is_older = parse_version(version) < parse_version(since)
         if is_older and _is_needed(feature, host, settings, document):
@@ -75,32 +71,32 @@ def _is_needed(
 
 
 def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str], list[str]]:
-    """Where the host does not do what the person asks the guard for; and what else limits it.
-
-    `cap` is the person's own setting of the host's cap.
-    """
+    """Where the host does not do what the person asks the guard for; and what else limits it."""
     mode, limit, options = settings.mode, wanted_limit(settings), settings.effective
     missed: list[str] = []
     others = [*_unproven(host), *(host.cannot if settings.events else ())]
     # Nobody chose the default limit, so a cap below it takes nothing from anybody.
     is_chosen = mode == "keepalive" or limit != str(DEFAULT_LIMIT)
     most = _fixed_cap(host, cap)
-    own = int(UNLIMITED_CAP) if mode == "keepalive" else int(limit)
+    own = UNLIMITED_CAP if mode == "keepalive" else int(limit)
     if mode in _BLOCKING and 0 < most < own:
         blocks = f"the host grants no more than {count_blocks(host, most)}"
         text = f"{blocks}, so the guard stops blocking after {most} and not {own}"
         (missed if is_chosen else others).append(text)
-    is_ended = options.get("dispatch_tools") and options.get("dispatch_end", 0) > 0
-    if is_ended and can_refuse(host) and not host.dialect.refuse_end:
-        others.append("a refused tool call cannot end the turn, so --dispatch only refuses")
-    if settings.events:
-        if not host.dialect.block and mode in _BLOCKING:
-            missed.append(f"{_BLOCKS_NOTHING}, so the guard only watches there")
-        if not host.dialect.end and mode == "guard":
-            other = "; `--wrap` limits such a hook" if host.registration.wraps else ""
-            reason = f"no hook can end a turn there{other}"
-            missed.append(f"mode guard only counts the stops that other hooks force: {reason}")
-        missed += _lost_options(host, mode, options)
+    asked = {
+        "block": mode in _BLOCKING,
+        "end": mode == "guard",
+        "refuse": bool(options.get("dispatch_tools")),
+        "context": options.get("guidance") is True,
+    }
+    for name, text in _find_lost(host) if settings.events else ():
+        if asked.get(name):
+            missed.append(text)
+        if name == "refuse_end" and asked["refuse"] and options.get("dispatch_end", 0) > 0:
+            others.append(text)
+    if settings.events and mode != "off" and leaves_reminders(host, options):
+        where = host.guard.reminds_where
+        missed.append(f"it reminds its own workers, where {where} is set, so the guard does not")
     if "pre-tool" in settings.events and can_refuse(host):
         from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls
 
@@ -108,17 +104,6 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
         missed += [f"--dispatch does nothing: {reason}"] if reason else []
     title = host.title
     return [f"{title}: {line}" for line in missed], [f"{title}: {line}" for line in others]
-
-
-def _lost_options(host: Host, mode: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """Options that have no effect on the host."""
-    if options.get("dispatch_tools") and not can_refuse(host):
-        yield "a hook cannot refuse a tool call, so --dispatch does nothing"
-    if mode != "off" and leaves_reminders(host, options):
-        where = host.guard.reminds_where
-        yield f"it reminds its own workers, where {where} is set, so the guard does not"
-    if options.get("guidance") is True and not host.dialect.context:
-        yield "a session's start takes no text from a hook, so --guidance does nothing"
 
 
 def count_blocks(host: Host, number: int) -> str:
@@ -135,10 +120,7 @@ def _unproven(host: Host) -> Iterator[str]:
 
 
 def _fixed_cap(host: Host, text: str = "") -> int:
-    """The cap on blocks in a row that hookctl cannot lift; 0 if there is none.
-
-    `text` is the person's own cap setting.
-    """
+    """The cap on blocks in a row that hookctl cannot lift; 0 if there is none."""
     cap = host.cap
     if not cap or "field" in cap or ("key" in cap and "most" not in cap):
         return 0
@@ -157,19 +139,23 @@ def _cap(host: Host) -> Iterator[str]:
     yield f"grants at most {count_blocks(host, most)}, {unless}"
 
 
-def _unanswered(host: Host) -> Iterator[str]:
+def _find_lost(host: Host) -> Iterator[tuple[str, str]]:
+    """What the guard cannot do there, each behind a word for it."""
     dialect = host.dialect
     if not dialect.block:
-        yield _BLOCKS_NOTHING
+        yield "block", "a hook cannot keep it working at a stop"
     if not dialect.release:
-        yield ("shows no message of a hook that lets the agent stop; `hookctl log` has it")
+        yield "message", "shows no message of a hook that lets the agent stop; `hookctl log` has it"
     if not dialect.end:
-        yield "a hook cannot end a turn that other hooks force on"
+        wrap = "; `--wrap` limits such a hook" * host.registration.wraps
+        yield "end", f"a hook cannot end a turn that other hooks force on{wrap}"
     if not can_refuse(host):
         packs = "; a pack's hook can" if list_abilities(host)["refuse"] else ""
-        yield f"the guard cannot refuse a tool call{packs}"
+        yield "refuse", f"the guard cannot refuse a tool call{packs}"
     elif not dialect.refuse_end:
-        yield "a refused tool call cannot end the turn"
+        yield "refuse_end", "a refused tool call cannot end the turn"
+    if not dialect.context:
+        yield "context", "a session's start takes no text from a hook"
 
 
 # What a hook may answer, by its event; at the others nobody waits for an answer.
@@ -193,47 +179,36 @@ _LOST = {  # what becomes of an answer that the host has no form for
 _MCP_NAME = r"mcp__[^|,()$\s]*"
 
 
-class Note(NamedTuple):
-    """Something that a host lacks for a pack."""
-
-    text: str  # without the host's name, for several hosts at once
-    is_assumed: bool = False  # of an answer that the hook may give, and perhaps never does
-
-
-def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
+def describe(
+    pack: Pack, host: Host, lacking: Iterable[str], perhaps: Iterable[str]
+) -> tuple[list[str], list[str]]:
     """What the host lacks, and what it lacks for answers that may never come, in sentences."""
-    start, surely, perhaps = f"{pack.name} on {host.title}", [], []
-    for text, is_assumed in dict.fromkeys(notes):
-        if is_assumed:
-            perhaps.append(text)
-        else:
-            surely.append(f"{start}: {text}")
-    return surely, [f"{start}, of what it may answer: {'; '.join(perhaps)}"] if perhaps else []
+    start, assumed = f"{pack.name} on {host.title}", "; ".join(dict.fromkeys(perhaps))
+    surely = [f"{start}: {text}" for text in dict.fromkeys(lacking)]
+    return surely, [f"{start}, of what it may answer: {assumed}"] if assumed else []
 
 
-def no_event(hook: PackHook, host: Host) -> Note:
+def no_event(hook: PackHook, host: Host) -> str:
     """The host has no event for the hook."""
     lack = f"it has no event {EVENTS.get(hook.event, hook.event)}"
     if hook.event == FAILURE_EVENT and host.events.get("post-tool"):
         lack = "it does not say which calls failed"
-    return Note(f"{hook.id}: {lack}: not registered")
+    return f"{hook.id}: {lack}: not registered"
 
 
-def notes_on_tools(hook: PackHook, host: Host, matching: Fit) -> Iterator[Note]:
+def notes_on_tools(hook: PackHook, host: Host, matching: Fit) -> Iterator[str]:
     """The tools that the hook is for, and that the host lacks or never names so."""
     if matching.lacking:
         end = ": not registered" if matching.never else ""
-        yield Note(f"{hook.id}: it has no {', '.join(matching.lacking)}{end}")
+        yield f"{hook.id}: it has no {', '.join(matching.lacking)}{end}"
     names = ", ".join(re.findall(_MCP_NAME, hook.matcher or ""))
     if matching.never or not names or hook.event not in TOOL_EVENTS:
         return
     forms = host.tools.get("mcp", ())
     if not forms:
-        text = f"how it names the tools of MCP servers is not known: {names} may never fit"
-        yield Note(f"{hook.id}: {text}")
+        yield f"{hook.id}: how it names MCP tools is not known: {names} may never fit"
     elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
-        text = f"it does not tell the server of an MCP tool: {names} never fits"
-        yield Note(f"{hook.id}: {text}")
+        yield f"{hook.id}: it does not tell the server of an MCP tool: {names} never fits"
 
 
 def possible_answers(hook: PackHook) -> set[str]:
@@ -247,19 +222,22 @@ def declared_answers(hook: PackHook) -> set[str]:
     return answers | ({"refuse"} if hook.on_failure == "deny" else set())
 
 
-def notes_on_answers(hook: PackHook, host: Host, answers: Collection[str]) -> Iterator[Note]:
+def notes_on_answers(
+    hook: PackHook, host: Host, answers: Collection[str]
+) -> tuple[list[str], list[str]]:
     """What becomes of answers on the host: of those that the pack declares, and of others."""
-    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
-    declared = declared_answers(hook)
+    forms, declared = host.runner.get("answers", {}).get(EVENTS[hook.event], {}), []
+    perhaps = []
     is_own = host.runner.get("own_protocol")
     for answer in () if is_own else ("refuse", "change", "ask", "allow", "context", "end"):
-        if answer in answers:
-            text = _find_loss(hook, answer, forms)
-            if text:
-                yield Note(f"{hook.id}: {text}", is_assumed=answer not in declared)
+        text = _find_loss(hook, answer, forms) if answer in answers else ""
+        if text:
+            texts = declared if answer in declared_answers(hook) else perhaps
+            texts.append(f"{hook.id}: {text}")
     if forms.get("silence"):
         text = "no opinion is told as an `allow`, since silence refuses there"
-        yield Note(f"{hook.id}: {text}", is_assumed=True)
+        perhaps.append(f"{hook.id}: {text}")
+    return declared, perhaps
 
 
 def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:

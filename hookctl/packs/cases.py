@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from hookctl import hosts
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, names
 from hookctl.model import Wanted
-from hookctl.packs.abilities import Note, declared_answers, possible_answers
+from hookctl.packs.abilities import declared_answers, possible_answers
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.programs import load_programs
 from hookctl.packs.protocol import EVENTS, SHORT
@@ -61,9 +62,9 @@ class Case(NamedTuple):
     hosts: tuple[str, ...] = ()  # empty: every host
 
 
-def load_cases(folder: str) -> list[Case]:
-    """The cases in `tests/*.toml` of a pack's folder; raises `bad_case` with the file."""
-    cases = []
+def load_cases(pack: Pack) -> list[Case]:
+    """The cases in `tests/*.toml` beside a pack's file; raises `bad_case` with the file."""
+    folder, cases = os.path.dirname(os.path.realpath(pack.source)), []
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "tests", "*.toml"))):
         data = files.read(path).data or b""
         try:
@@ -104,14 +105,6 @@ def _bad(path: str, message: str, hint: str = "docs/packs.md has an example.") -
     return HookctlError("bad_case", message, path=path, hint=hint)
 
 
-def readable_cases(source: str) -> list[Case]:
-    """The cases beside a pack's file; none where they cannot be read."""
-    try:
-        return load_cases(os.path.dirname(os.path.realpath(source)))
-    except HookctlError:
-        return []
-
-
 def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:
     """What a hook answers: as its cases show, or whatever it may where none is about it."""
     about = cases_of(hook, cases)
@@ -127,14 +120,11 @@ def cases_of(hook: PackHook, cases: Collection[Case]) -> list[Case]:
     return [case for case in cases if case.event == event and case.hook in ("", hook.id)]
 
 
-LONGEST = 60  # seconds beyond a hook's own limit
-
-
 class Bench:
     """A private folder with a pack's files, the runner and a project."""
 
-    def __init__(self, top: str, pack: Pack, python: str) -> None:
-        self.top, self.pack, self.python = top, pack, python
+    def __init__(self, top: str, pack: Pack) -> None:
+        self.top, self.pack = top, pack
         self.state = os.path.join(top, "state")
         self.project = os.path.join(top, "project")
         self.data = os.path.join(top, "data")
@@ -147,12 +137,12 @@ class Bench:
 
     def look_at(
         self, host: Host, answers_of: Callable[[PackHook], Collection[str]] = possible_answers
-    ) -> tuple[list[Wanted], list[Note]]:
+    ) -> tuple[list[Wanted], list[str]]:
         """The pack's hooks as they would be registered, and what the host lacks."""
         target = Target(host, "user", os.path.join(self.top, "settings"))
-        programs = find_programs(target, self.files, self.data, self.python)
-        wanted, notes = wants(self.pack, host, programs, answers_of)
-        return [want for want in wanted if want.kind == "element"], notes
+        programs = find_programs(target, self.files, self.data, sys.executable)
+        wanted, lacking, perhaps = wants(self.pack, host, programs, answers_of)
+        return [want for want in wanted if want.kind == "element"], lacking + perhaps
 
     def lay_table(self, host: Host) -> None:
         """Write what the runner has to know of a host."""

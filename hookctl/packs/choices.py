@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl.errors import USAGE, HookctlError, nearest, usage_error
+from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.system.package_data import guard_module, read_data
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
@@ -262,9 +261,8 @@ def _choose_mode(settings: Settings, request: Request, preset: str) -> str:
         return request.mode
     if not request.preset:
         return settings.mode
-    kept = settings.mode
-    if PRESETS.get(settings.preset, {}).get("mode") == settings.mode:
-        kept = "breaker"
+    former = PRESETS.get(settings.preset, {}).get("mode")
+    kept = "breaker" if settings.mode == former else settings.mode
     return str(PRESETS.get(preset, {}).get("mode", kept))
 
 
@@ -275,45 +273,46 @@ def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
 
 
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
-    """Effects of these settings that may surprise a person."""
-    options, lines = settings.effective, []
-    pinned, tools = PRESETS.get(request.preset, {}), options.get("dispatch_tools", ())
-    chosen = settings.options.items()
-    different = [name for name, value in chosen if name in pinned and value != pinned[name]]
-    if different:
-        lines.append(f"set by hand, and kept beside {request.preset}: {', '.join(different)}")
-    if settings.preset == "rockbot" and not tools:
-        lines.append("rockbot counts no tool's calls yet: name the tools with --dispatch TOOL")
-    if tools and not _has_dispatch_limit(options):
-        lines.append("a limit or a window of 0 switches dispatch off")
-    if settings.mode == "off" and options.get("required_tools"):
-        lines.append("mode off gives no reminder of tools either")
-    if request.nudge_env and not options.get("required_tools"):
-        lines.append("--nudge-env does nothing without --nudge TOOL")
-    asks_limit = any(
-        text.partition("=")[0] in (LIMIT_KEY, "max_stop_blocks") for text in request.assignments
+    """What has no effect, and may surprise a person."""
+    options, mode = settings.effective, settings.mode
+    tools = options.get("dispatch_tools", ())
+    names = {text.partition("=")[0] for text in request.assignments}
+    rows = (
+        (
+            settings.preset == "rockbot" and not tools,
+            "rockbot counts no tool's calls yet: name the tools with --dispatch TOOL",
+        ),
+        (
+            tools and not _has_dispatch_limit(options),
+            "a limit or a window of 0 switches dispatch off",
+        ),
+        (
+            mode == "off" and options.get("required_tools"),
+            "mode off gives no reminder of tools either",
+        ),
+        (
+            request.nudge_env and not options.get("required_tools"),
+            "--nudge-env does nothing without --nudge TOOL",
+        ),
+        (
+            mode == "keepalive" and names & {LIMIT_KEY, "max_stop_blocks"},
+            f"{LIMIT_KEY} has no effect in keepalive: its limit is keepalive_cap",
+        ),
+        (
+            not settings.events and request == Request(),
+            "the guard is off, so no hook is registered; --mode breaker puts it back",
+        ),
     )
-    if settings.mode == "keepalive" and asks_limit:
-        lines.append(f"{LIMIT_KEY} has no effect in keepalive: its limit is keepalive_cap")
-    if not settings.events and request == Request():
-        lines.append("the guard is off, so no hook is registered; --mode breaker puts it back")
-    return tuple(lines)
+    return tuple(text for applies, text in rows if applies)
 
 
 def require_portable(settings: Settings) -> None:
-    """Refuse options with a path of this machine: committed settings must work in every clone."""
-    for name in ("run_dir", "task_file"):
-        text = str(settings.options.get(name, ""))
-        for path in text.split(":"):
-            if os.path.isabs(path) or ".." in path.split("/"):
-                hint = "Give a path within the project."
-                message = f"{name}={text} leaves the project, which at project scope it must not"
-                raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
-    for variable in settings.options.get("show_env", []):
-        if variable not in guard_module("settings").SHOWABLE:
-            hint = "Install at user or local scope, or leave it out of the texts."
-            message = f"show_env={variable}: a project's own texts show no variable of a person's"
-            raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+    """Refuse options that the hook takes from no project: they must work in every clone."""
+    for name, value in settings.options.items():
+        if value and confine({name: value}, "/project", {}).get(name) != value:
+            message = f"{name}={_as_text(value)} leaves the project, which here it must not"
+            hint = "Give what is the project's own, or install at user or local scope."
+            raise usage_error(message, hint)
 
 
 _NO_OPTIONS = ("$schema", "hosts", "wraps")
@@ -356,11 +355,6 @@ def whole_number(text: str) -> int | None:
     return number
 
 
-def switches_off(name: str, value: str) -> bool:
-    """Whether a variable turns the hook off."""
-    return name == "HOOKCTL_DISABLE" and is_true(value)
-
-
 def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> Any:
     """Every setting under its name, as the hook reads them where no file locks the guard."""
     usable = {name: value for name, value in config.items() if _is_usable(value)}
@@ -369,27 +363,20 @@ def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> Any:
 
 def _is_usable(value: Any) -> bool:
     """Whether every text of a value is allowed in a path: no NUL and no lone surrogate."""
-    for text in value if isinstance(value, list) else [value]:
-        try:
-            if isinstance(text, str) and "\0" in text.encode().decode():
-                return False
-        except UnicodeEncodeError:
-            return False
-    return True
-
-
-def is_valid(value: Any, rule: Mapping[str, Any]) -> bool:
-    """Whether a value keeps to the schema of its option."""
-    kind = rule.get("type", "string")
-    if type(value) is not {"integer": int, "boolean": bool, "string": str, "array": list}[kind]:
+    values = value if isinstance(value, list) else [value]
+    text = "".join(one for one in values if isinstance(one, str))
+    try:
+        return "\0" not in text.encode().decode()
+    except UnicodeEncodeError:
         return False
-    if kind == "integer":
-        return bool(rule.get("minimum", value) <= value <= rule.get("maximum", value))
-    if kind == "array":
-        fits = all(is_valid(item, rule["items"]) for item in value)
-        return fits and len(value) >= rule.get("minItems", 0)
-    is_word = value in rule.get("enum", [value])
-    return is_word and (kind == "boolean" or bool(re.search(rule.get("pattern", ""), value)))
+
+
+def is_valid(name: str, value: Any, rule: Mapping[str, Any]) -> bool:
+    """Whether the hook takes a value for an option, which has this schema."""
+    if type(value) is int and not rule.get("minimum", value) <= value <= rule.get("maximum", value):
+        return False
+    settings, is_default = guard_module("settings"), value in ("", []) and value == rule["default"]
+    return is_default or bool(settings.fits(name, value, settings.DEFAULTS[name]))
 
 
 # On a command line, where they are texts
@@ -400,37 +387,26 @@ def parse_options(
 ) -> dict[str, Any]:
     """The options that --set, --nudge, --nudge-env and --dispatch give; the later ones win."""
     options: dict[str, Any] = {}
-    known = settable_options() if assignments else {}
-    limit_key = guard_module("settings").VARIABLES["max_stop_blocks"]
-    for assignment in assignments:
+    if nudge_env and not re.fullmatch(r"\s*[A-Za-z_][A-Za-z0-9_]*\s*", nudge_env):
+        hint = "Give the name of one, as --nudge-env HERMES_KANBAN_TASK."
+        raise usage_error(f"--nudge-env {nudge_env!r} is not a variable name", hint)
+    given = [*assignments]
+    given += [] if nudge is None else [f"required_tools={nudge}"]
+    given += [] if nudge_env is None else [f"required_scope_env={nudge_env}"]
+    known = settable_options() if given else {}
+    for assignment in given:
         key, equals, text = assignment.partition("=")
-        name = "max_stop_blocks" if key == limit_key else key
+        name = "max_stop_blocks" if key == LIMIT_KEY else key
         if name == "mode":
             raise usage_error("--set cannot set the mode", f"Say --mode {text or 'breaker'}.")
         names = f"Give KEY=VALUE with one of: {', '.join(sorted(known))}."
         if name not in known:
-            meant = nearest(key, [*known, limit_key])
+            meant = nearest(key, [*known, LIMIT_KEY])
             raise usage_error(f"unknown setting {assignment!r}", meant.strip() or names)
         if not equals:
             raise usage_error(f"{assignment} needs a value", names)
         options[name] = _parse_value(name, text.strip(), known[name])
-    return options | _parse_nudge(nudge, nudge_env) | _parse_dispatch(dispatch)
-
-
-def _parse_nudge(nudge: str | None, nudge_env: str | None) -> dict[str, Any]:
-    """The options of --nudge and --nudge-env; an empty text turns them off."""
-    options: dict[str, Any] = {}
-    if nudge is not None:
-        rule = settable_options()["required_tools"]
-        options["required_tools"] = _parse_value("required_tools", nudge, rule)
-    if nudge_env is not None:
-        name = nudge_env.strip()
-        if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            hint = "The reminder comes only where this variable is set: "
-            hint += "--nudge-env HERMES_KANBAN_TASK."
-            raise usage_error(f"--nudge-env {name!r} is not a variable name", hint)
-        options["required_scope_env"] = name
-    return options
+    return options | _parse_dispatch(dispatch)
 
 
 def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
@@ -466,7 +442,7 @@ def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     """An option's value from the command line, in the type and form that its schema wants."""
     kind = rule.get("type", "string")
     value = _convert(text, kind)
-    if not is_valid(value, rule):
+    if not is_valid(name, value, rule):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
         hint = kinds.get(kind, "") + rule.get("description", "")
         raise usage_error(f"{name} cannot be {text!r}", hint)

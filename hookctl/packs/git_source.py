@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import HookctlError, usage_error
 from hookctl.model import LIMIT
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import Unfit, choose_manifest, parse
@@ -18,10 +18,7 @@ from hookctl.system.git import parse as parse_address
 
 
 def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
-    """The pack at a git address as it is there now, with the bytes of its files.
-
-    Raises `usage` for what is no address or no pack, `git_missing`, `fetch_failed` and `bad_pack`.
-    """
+    """The pack at a git address as it is there now, with the bytes of its files."""
     address = parse_address(text)
     with fetched(address, folders, tell) as commit:
         path, entry = _find_manifest(address, commit)
@@ -51,18 +48,11 @@ def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:
         if entry is None or not (entry.is_folder or entry.is_file):
             message = f"{folder} is no folder or file of the repository"
             hint = "Give the path of a folder or a pack file in it, no link on the way."
-            raise HookctlError("usage", message, path=address.text, hint=hint, exit_code=USAGE)
+            raise usage_error(message, hint, address.text)
         if entry.is_file:
             return folder, entry
     entries = {entry.name: entry for entry in commit.list_folder(folder)}
-
-    def read(name: str) -> bytes:
-        try:
-            return _read(commit, entries[name])
-        except Unfit:
-            return b""
-
-    name = choose_manifest(address.text, entries, read)
+    name = choose_manifest(address.text, entries)
     return os.path.join(folder, name), entries[name]
 
 

@@ -11,23 +11,22 @@ from hookctl import __version__
 from hookctl.hosts import Host, load, parse_version
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
-from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings
+from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
 from hookctl.packs.model import Pack
 from hookctl.packs.slots import top_wants, wanted_hook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
-from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.system.packages import HOOK
 
 HOSTS = "hosts"  # the key of a configuration with the facts about hosts
 WRAPS = "wraps"  # whether a hook of another tool is wrapped there
 ARMED_CEILING = 5000  # blocks for each prompt during a keepalive run, whatever the settings say
-UNLIMITED_CAP = "5000"  # if the guard's own limit is as high, or there is none
+UNLIMITED_CAP = 5000  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 WORD = r"""(?:'[^']*'|"'"|[A-Za-z0-9_@%+=:,./-])+"""  # quoted by shlex
 # What {files} becomes: quoted, behind a variable of the host where the project is meant.
 _FILES_FORM = rf"""(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?{WORD}"""
 _ABSOLUTE = rf"(?='?/){WORD}"
 QUIET = " 2>/dev/null"  # where the host takes what the shell says for an answer
-END_FORM = f"(?:{QUIET})?; "  # a pattern for what stands behind the arguments; 0.2.0 had no QUIET
 # Whether both files are there: 0.2.0 asked that before each call, now only a wrapped hook does.
 IS_FILE = r"\[ -f {0} \] && \[ -r {1} \]"
 ON_PATH = "command -v python3 >/dev/null 2>&1"
@@ -49,10 +48,7 @@ def cost_of_run(cap: int) -> str:
 
 
 def command(id: str, target: Target, config: str, python: str, event: str) -> str:
-    """The registered command: exits with 0 if a file is missing or the hook crashes.
-
-    `config` is the path of this registration's configuration.
-    """
+    """The registered command: exits with 0 if a file is missing or the hook crashes."""
     host = target.host
     start = host.environment.finds_project * target.shared
     start += call(target, launcher_of(config), python)
@@ -81,7 +77,7 @@ def command_forms(id: str, event: str, host: Host) -> str:
     """A pattern for every command that a released version wrote for this hook, with any paths."""
     started = start_forms(host, f"{GUARD}/{host.name}")
     name = f"--host {re.escape(host.name)}(?: --config (?P<config>[a-z0-9-]+))?"
-    arguments = f"{re.escape(event)} {name}{END_FORM}exit 0"
+    arguments = f"{re.escape(event)} {name}(?:{QUIET})?; exit 0"  # 0.2.0 had no QUIET
     return f"{re.escape(head(id))}{started} {arguments}"
 
 
@@ -111,24 +107,6 @@ def files_form(host: Host) -> str:
     return f"(?:{_FILES_FORM}|{old}/{OWN}/packs/[a-z0-9-]+)" if old else _FILES_FORM
 
 
-def as_0_2_0(host: Host, command: str) -> str:
-    """A command of project scope, word for word as that version wrote it."""
-    environment = host.environment
-    text = command.replace(environment.finds_project, "") if environment.finds_project else command
-    top = f"{environment.in_command}/{OWN}"
-    text = text.replace(f"{top}/{HOOK} run ", f"{top}/{PACKAGES}/{HOOK} run ")
-    text = text.replace(f"{top}/{HOOK} ", f"{top}/{GUARD}/{host.name}/{HOOK} ")
-    call = re.match(r"(: hookctl=[^;]*; )(python3 -I -S (\S+) .*)", text, re.DOTALL)
-    if call:
-        before, _, last = call[2].rpartition(f"{QUIET * host.registration.quiet}; ")
-        is_ready = f"[ -f {call[3]} ] && [ -r {call[3]} ] && {ON_PATH}"
-        text = f"{call[1]}{is_ready} && {before}; {last}"
-    if not environment.in_command_0_2_0:
-        return text
-    was = f"{environment.in_command_0_2_0}/{OWN}/"
-    return text.replace(f"{environment.in_command}/{OWN}/", was)
-
-
 def read(command: str) -> tuple[str, str, str]:
     """Interpreter, program of ours and arguments of a registered command; '' if it has none."""
     match = re.match(_STARTED, command)
@@ -141,14 +119,11 @@ def read(command: str) -> tuple[str, str, str]:
 def config_path(text: str, id: str, event: str, target: Target) -> str:
     """The configuration that a registered command has; empty where hookctl wrote no such one."""
     match = re.fullmatch(command_forms(id, event, target.host), text)
-    if not match:
+    if not match or (match["python"] is None and not target.project):
         return ""
-    if match["python"] is None and not target.project:
-        return ""
-    name = target.host.name
+    name, folder = target.host.name, os.path.join(target.project, OWN)
     if match["former"]:
-        return os.path.join(target.project, OWN, GUARD, name, "config.json")
-    folder = os.path.join(target.project, OWN)
+        return os.path.join(folder, GUARD, name, "config.json")
     if match["python"] is not None:
         folder = os.path.dirname("".join(split_words(match["hook"])))
     if match["program"]:  # 0.2.0's
@@ -158,9 +133,8 @@ def config_path(text: str, id: str, event: str, target: Target) -> str:
 
 def is_shared_command(text: str, id: str, target: Target) -> bool:
     """Whether a released version writes a command into the project's settings of this host."""
-    event, config = id.partition("/")[2], f"{target.project}/{OWN}/{GUARD}/{target.host.name}.json"
-    own = command(id, target, config, "", event)
-    return event in target.host.events and text in (own, as_0_2_0(target.host, own))
+    match = re.fullmatch(command_forms(id, id.partition("/")[2], target.host), text)
+    return bool(match) and match["python"] is None and match["config"] is None
 
 
 def wants(
@@ -281,28 +255,14 @@ def wanted_cap(settings: Settings, host: Host, limit: str = "") -> str:
     """The host's cap as these settings need it, '' for none; `limit`: the one in effect there."""
     if settings.mode not in ("breaker", "keepalive") or not host.cap:
         return ""
-    cap = UNLIMITED_CAP
-    if settings.mode == "breaker":
-        own = wanted_limit(settings)
-        cap = cap_for(int(own) if limit in ("", own) else limit_of(limit))
-    return str(min(int(cap), host.cap.get("most", int(cap))))
+    number = whole_number(limit or wanted_limit(settings))
+    return cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
 
 
-def cap_for(limit: int) -> str:
+def cap_for(host: Host, mode: str, limit: int) -> str:
     """The host's cap for a limit: high enough that the guard releases first, with its message."""
-    return str(max(8, limit + 3)) if limit > 0 else UNLIMITED_CAP
-
-
-def limit_of(text: str, configured: Any = None) -> int:
-    """The hook's limit: a decimal in the variable, else config.json's, else the default."""
-    if text == str(DEFAULT_LIMIT):
-        return DEFAULT_LIMIT
-    from hookctl.packs.choices import whole_number  # late: few limits are a person's own
-
-    number = whole_number(text)
-    if number is not None:
-        return number
-    return configured if type(configured) is int else DEFAULT_LIMIT
+    cap = max(8, limit + 3) if mode == "breaker" and limit > 0 else UNLIMITED_CAP
+    return str(min(cap, host.cap.get("most", cap)))
 
 
 def is_newer(version: str) -> bool:
@@ -377,25 +337,15 @@ _MODES = {
     "without progress.",
     "off": "hookctl's guard lets you stop whenever you want.",
 }
-_IN_A_RUN = "\nin a run that a person began with `hookctl run start`"
-_REPORT = """\
-- Report work of several steps with `hookctl run remaining N`: at the start, after each step, and
-  0 when all is done.
-  Where there is no `hookctl`, write `{"remaining": N}` into `%s` in the project."""
-_THEIRS = """\
-- What is left stands in a file of another system: leave it to that system, hookctl only reads it.
-  It is `%s` in
-%s"""
-_WAIT = """\
-- Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and again.
-  It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it again)."""
-_GO_ON = """\
-- When the guard says that %s, go on with the next step. It is no new task and no reproach."""
-_STOP = "- When it lets you stop, stop, and say what is left."
-_RELEASE = " Work that is not yours: `hookctl run release`."
-_END = "- The run ends by `hookctl run conclude` or `hookctl run stop`; leave that to the person."
-_REMIND = "- Before you finish%s, call %s."
-_REPEAT = "- It refuses a tool call that you repeat too often. Change the call, or finish."
+_POINTS = (
+    "- Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and "
+    "again.\n  It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it "
+    "again).",
+    "- When the guard says that work remains, go on with the next step. It is no new task and no "
+    "reproach.",
+    "- When it lets you stop, stop, and say what is left. Work that is not yours: "
+    "`hookctl run release`.",
+)
 
 
 def write_rules(readers: Iterable[tuple[str, Settings]]) -> str:
@@ -419,38 +369,32 @@ def _write_part(settings: Settings) -> str:
     """What one guard does, and how to work with it."""
     mode, options = settings.mode, settings.effective
     is_in_run = mode == "breaker" and options.get("require_arm") is True
-    lines = [_MODES[mode].replace("{run}", _IN_A_RUN if is_in_run else "")]
+    run = "\nin a run that a person began with `hookctl run start`" if is_in_run else ""
     points = []
     if mode in ("breaker", "keepalive"):
-        points += [_describe_report(settings), _WAIT]
-        points.append(_GO_ON % ("work remains" if mode == "breaker" else "the run goes on"))
-        claims = mode == "breaker" and options.get("claim") is not False
-        points.append(_STOP + (_RELEASE if claims else ""))
+        points += [_describe_report(settings), *_POINTS]
     if mode == "keepalive" or is_in_run:
-        points.append(_END)
+        end = "- The run ends by `hookctl run conclude` or `hookctl run stop`"
+        points.append(f"{end}; leave that to the person.")
     if mode != "off" and options.get("required_tools"):
-        points.append(_describe_reminder(settings))
+        scope = options.get("required_scope_env")
+        where = f" where `{scope}` is set" if scope else ""
+        tools = " or ".join(f"`{tool}`" for tool in options["required_tools"])
+        points.append(f"- Before you finish{where}, call {tools}.")
     if "pre-tool" in settings.events:
-        points.append(_REPEAT)
-    return "\n".join([*lines, *([""] if points else []), *points])
+        repeat = "- It refuses a tool call that you repeat too often."
+        points.append(f"{repeat} Change the call, or finish.")
+    return "\n".join([_MODES[mode].replace("{run}", run), *([""] if points else []), *points])
 
 
 def _describe_report(settings: Settings) -> str:
     """Who says what is left, and where."""
-    options = settings.effective
-    file = str(options.get("task_file") or "")
-    if not settings.reads_anothers_task:
-        folder = str(options.get("run_dir") or ".hookctl/run")
-        return _REPORT % (file or f"{folder}/task.json")
-    fields = dict(pair.split("=", 1) for pair in options["task_fields"] if "=" in pair)
-    places = [f"  `{path}`" for path in file.split(":") if path]
-    if options.get("task_env"):
-        places.append(f"  the file that `{options['task_env']}` names")
-    return _THEIRS % (fields.get("remaining", "remaining"), " or\n".join(places) + ".")
-
-
-def _describe_reminder(settings: Settings) -> str:
-    options = settings.effective
-    scope = options.get("required_scope_env")
-    tools = " or ".join(f"`{tool}`" for tool in options["required_tools"])
-    return _REMIND % (f" where `{scope}` is set" if scope else "", tools)
+    if settings.reads_anothers_task:
+        return "- What is left stands in a file of another system; hookctl only reads it."
+    folder = settings.effective.get("run_dir") or ".hookctl/run"
+    task = settings.effective.get("task_file") or f"{folder}/task.json"
+    return (
+        "- Report work of several steps with `hookctl run remaining N`: at the start, after each "
+        "step, and\n  0 when all is done.\n  Where there is no `hookctl`, write "
+        f'`{{"remaining": N}}` into `{task}` in the project.'
+    )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from hookctl import hosts
+from hookctl.documents import BOM, MISSING, decode, error_at
 from hookctl.documents.rules import marks_in
-from hookctl.errors import USAGE, HookctlError, nearest
+from hookctl.documents.toml import TomlDocument
+from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
 from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
@@ -24,19 +23,15 @@ from hookctl.packs.protocol import (
     SHORT,
     TOOL_EVENTS,
 )
-from hookctl.packs.slots import PLACEHOLDERS, Unreadable, list_named_files, slots, unknown_slots
+from hookctl.packs.slots import PLACEHOLDERS, Unreadable, list_named_files, slots
+from hookctl.settings.targets import GUARD
 from hookctl.system import files
 from hookctl.system.package_data import read_data
-
-if TYPE_CHECKING:  # late: only an error has a position
-    from hookctl.documents.toml import TomlDocument
 
 MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
 _RULES = ("rules", "text")  # the only text with several lines
 _JOINERS = "\u200c\u200d\ufe0f"  # unseen, but emoji and several scripts need them
-_PACK_TABLE = rb"^(?:\xef\xbb\xbf)?[ \t]*\[[ \t]*pack[ \t]*\]"
-_LONG_KEY = re.compile(r"^[ \t\[]*+(?:[^\s.=#]++[ \t]*+\.[ \t]*+){8}", re.MULTILINE)
 
 # Gives the bytes of a file that a pack names, and whether it is executable; or raises Unfit.
 ReadFile = Callable[[str], tuple[bytes, bool]]
@@ -46,46 +41,10 @@ class Unfit(Exception):
     """Why a name under [files] cannot be a file of the pack."""
 
 
-class _Source(NamedTuple):
-    """A pack file's text, with the positions of its values."""
-
-    path: str
-    text: str
-
-    def error(self, place: Path, message: str, hint: str) -> HookctlError:
-        return self.error_at(_offset(self.text, place), message, hint)
-
-    def error_at(self, offset: int, message: str, hint: str) -> HookctlError:
-        line = self.text.count("\n", 0, offset) + 1
-        column = offset - self.text.rfind("\n", 0, offset)
-        return HookctlError(
-            "bad_pack", message, path=self.path, line=line, column=column, hint=hint
-        )
-
-
-def _offset(text: str, place: Path) -> int:
-    """The offset of a value or header in a valid text, or of the nearest one around it."""
-    return _document(text).offset(place)
-
-
-@lru_cache(maxsize=2)
-def _document(text: str) -> TomlDocument:
-    from hookctl.documents.toml import TomlDocument  # late: only an error has a position
-
-    try:
-        return TomlDocument.parse(text.encode())
-    except HookctlError:  # nested deeper than any settings file
-        return TomlDocument.parse(b"")
-
-
 def load_file(path: str) -> Pack:
     """The pack of a file, or of a folder's only pack file; `usage` if there is none."""
     target = _find_pack_file(path)
-    data = files.read(target).data
-    if data is None:
-        message = "the pack's file is not there"
-        raise HookctlError("unreadable", message, path=target, hint="Put it back.")
-    return parse(data, target)
+    return parse(files.read(target).data or b"", target)
 
 
 def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
@@ -93,17 +52,17 @@ def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
 
     Without `read_file` the files that it names lie beside it.
     """
-    source = _decode(path, data)
-    try:
-        values = _parse(source)
-        _check_text(source, values)
-        _refuse_first(source, _find_problems(values))
-        pack = _pack(path, values)._replace(manifest=data)
-        _refuse_first(source, find_mistakes(pack))
-    except RecursionError:
-        hint = "A pack needs no array inside an array."
-        raise source.error_at(0, "the values are nested too deeply", hint) from None
-    return pack._replace(contents=_read_contents(source, pack, read_file))
+    document = _read(path, data)
+    values = {} if document.value is MISSING else document.value
+    _check_text(document, values)
+    _refuse_first(document, _find_problems(values))
+    pack = _pack(path, values)._replace(manifest=data)
+    _refuse_first(document, find_mistakes(pack))
+    return pack._replace(contents=_read_contents(document, pack, read_file))
+
+
+def _error(document: TomlDocument, place: Path, message: str, hint: str) -> HookctlError:
+    return document.error_at("bad_pack", document.offset(place), message, hint)
 
 
 def committed_files(pack: Pack) -> dict[str, bytes]:
@@ -123,56 +82,47 @@ def _find_pack_file(path: str) -> str:
         names = os.listdir(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         hint = "Give a pack file, or a folder that has one."
-        raise HookctlError(
-            "usage", "there is no such pack", path=path, hint=hint, exit_code=USAGE
-        ) from None
+        raise usage_error("there is no such pack", hint, path) from None
     except OSError as error:
         message = f"the pack cannot be read ({error.strerror})"
         hint = "Give yourself read access to it."
         raise HookctlError("unreadable", message, path=path, hint=hint) from None
     folder = os.path.abspath(path)
-
-    def read(name: str) -> bytes:
-        try:
-            return files.read(os.path.join(folder, name)).data or b""
-        except HookctlError:
-            return b""
-
-    return os.path.join(folder, choose_manifest(folder, names, read))
+    return os.path.join(folder, choose_manifest(folder, names))
 
 
-def choose_manifest(folder: str, names: Iterable[str], read: Callable[[str], bytes]) -> str:
-    """The pack file among the names in a folder: pack.toml, or the only one with a [pack] table."""
-    names = sorted(name for name in names if name.endswith(".toml"))
-    if MANIFEST in names:
+def choose_manifest(folder: str, names: Iterable[str]) -> str:
+    """The pack file among the names in a folder: pack.toml, or the only TOML file."""
+    found = sorted(name for name in names if name.endswith(".toml"))
+    if MANIFEST in found:
         return MANIFEST
-    found = [name for name in names if re.search(_PACK_TABLE, read(name), re.MULTILINE)]
     if len(found) == 1:
         return found[0]
     message, hint = "the folder has no pack", "A pack is a .toml file with a [pack] table."
     if found:
-        message = f"the folder has several packs: {', '.join(found)}"
-        hint = f"Give the path of one of them, or name one {MANIFEST}."
-    raise HookctlError("usage", message, path=folder, hint=hint, exit_code=USAGE)
+        message = f"the folder has several TOML files: {', '.join(found)}"
+        hint = f"Give the path of the pack's, or name it {MANIFEST}."
+    raise usage_error(message, hint, folder)
 
 
-def _decode(path: str, data: bytes) -> _Source:
-    """The text of a pack file; invisible characters are refused."""
+def _read(path: str, data: bytes) -> TomlDocument:
+    """The document of a pack file; invisible characters are refused."""
     if len(data) > MANIFEST_LIMIT:
-        hint = "Is it a pack file? Put long texts into files of the pack."
-        raise _Source(path, "").error_at(0, "the pack file is larger than 64 KiB", hint)
+        message = "the pack file is larger than 64 KiB"
+        hint = "Put long texts into files of the pack."
+        raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
     try:
-        source = _Source(path, data.decode("utf-8-sig").replace("\r\n", "\n"))
-    except UnicodeDecodeError as error:
-        before = _Source(path, data[: error.start].decode("utf-8-sig"))
-        message, hint = "this is not UTF-8", "Save the file as UTF-8."
-        raise before.error_at(len(before.text), message, hint) from None
-    for offset in _find_refused(source.text):
-        character = source.text[offset]
-        if character >= "\x7f":  # the parser refuses those of ASCII
-            message = f"invisible character {number_of(character)}"
-            raise source.error_at(offset, message, "Remove it.")
-    return source
+        text = decode(data, path)
+        for offset in _find_refused(text):
+            character = text[offset]
+            # The parser refuses those of ASCII.
+            if character >= "\x7f" and (offset or character != BOM):
+                message = f"invisible character {number_of(character)}"
+                raise error_at("bad_pack", text, path, offset, message, "Remove it.")
+        return TomlDocument(text, path)
+    except HookctlError as error:
+        error.code = "bad_pack"
+        raise
 
 
 def _find_refused(text: str) -> Iterator[int]:
@@ -180,31 +130,14 @@ def _find_refused(text: str) -> Iterator[int]:
     return (offset for offset in find_unseen(text) if text[offset] not in _JOINERS)
 
 
-def _parse(source: _Source) -> dict[str, Any]:
-    """The values of a pack file; syntax errors with the parser's own position."""
-    # The parser's time and memory grow with the square of a key's length.
-    if match := _LONG_KEY.search(source.text):
-        hint = "A pack needs four at most."
-        raise source.error_at(match.start(), "a key has too many parts", hint)
-    try:
-        return tomllib.loads(source.text)
-    except ValueError as error:
-        text, hint = str(error), "Fix the line."
-    match = re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", text, re.DOTALL)
-    if match is None:
-        raise source.error_at(len(source.text.rstrip()), f"not valid TOML: {text}", hint)
-    message, line, column = f"not valid TOML: {match[1]}", int(match[2]), int(match[3])
-    raise HookctlError("bad_pack", message, path=source.path, line=line, column=column, hint=hint)
-
-
 # Checking
 
 
-def _refuse_first(source: _Source, mistakes: Iterable[Mistake]) -> None:
+def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
     """Raise the mistake that stands first in the file, if there is any."""
     found = list(mistakes)
     if found:
-        raise source.error(*min(found, key=lambda mistake: _offset(source.text, mistake[0])))
+        raise _error(document, *min(found, key=lambda mistake: document.offset(mistake[0])))
 
 
 def _pack(path: str, data: dict[str, Any]) -> Pack:
@@ -241,12 +174,12 @@ def _hook(table: dict[str, Any], *, native: bool = False) -> PackHook:
     return PackHook(**{"id": fields["event"], **fields}, native=native)
 
 
-def _check_text(source: _Source, value: Any, place: Path = ()) -> None:
+def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
     """Refuse invisible characters and line breaks in keys and strings, escaped ones too."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            _check_text(source, key, (*place, key))
-            _check_text(source, inner, (*place, key))
+            _check_text(document, key, (*place, key))
+            _check_text(document, inner, (*place, key))
     if not isinstance(value, str):
         return
     text = value.replace("\n", "").replace("\t", "") if place == _RULES else value
@@ -255,7 +188,7 @@ def _check_text(source: _Source, value: Any, place: Path = ()) -> None:
         if text[offset] == "\n":
             character = "a line break"
         message = f"{_dotted(place)} has {character}"
-        raise source.error(place, message, "Keep it on one line, of plain text.")
+        raise _error(document, place, message, "Keep it on one line, of plain text.")
 
 
 def _dotted(place: Path) -> str:
@@ -313,11 +246,11 @@ def _describe_problem(error: Any) -> Iterator[Mistake]:
 
 
 def _read_contents(
-    source: _Source, pack: Pack, read_file: ReadFile | None
+    document: TomlDocument, pack: Pack, read_file: ReadFile | None
 ) -> dict[str, tuple[bytes, bool]]:
     """The files that a pack names: their bytes, and whether they are executable."""
     # The pack file may be linked to from elsewhere.
-    folder = os.path.dirname(os.path.realpath(source.path))
+    folder = os.path.dirname(os.path.realpath(pack.source))
     contents: dict[str, tuple[bytes, bool]] = {}
     without_case: dict[str, str] = {}
     total = 0
@@ -333,11 +266,9 @@ def _read_contents(
             if name.partition("/")[0].casefold() == MANIFEST and not is_manifest:
                 raise Unfit("has the name that the pack's own file gets")
         except Unfit as problem:
-            message, hint = (
-                f"the file {name!r} {problem}",
-                "Name regular files of the pack's folder.",
-            )
-            raise source.error(("files", "include", number), message, hint) from None
+            place, message = ("files", "include", number), f"the file {name!r} {problem}"
+            hint = "Name regular files of the pack's folder."
+            raise _error(document, place, message, hint) from None
         contents[name] = data, is_executable
     return contents
 
@@ -363,14 +294,12 @@ def _read_file(folder: str, name: str) -> tuple[bytes, bool]:
     return snapshot.data, bool(status.st_mode & stat.S_IXUSR)
 
 
-RESERVED = ("guard",)  # built in
-
 Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
 
 
 def find_mistakes(pack: Pack) -> Iterator[Mistake]:
     """What is wrong in a pack that keeps to the schema."""
-    if pack.name in RESERVED:
+    if pack.name == GUARD:
         message = f"the name {pack.name!r} is taken by a built-in pack"
         yield ("pack", "name"), message, "Choose another."
     if marks_in(pack.rules):
@@ -384,7 +313,7 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
     for host, part in pack.hosts.items():
         yield from _find_unknown_host(("host", host), host)
         yield from _find_in_part(("host", host), part, pack)
-        for number, hook in enumerate(part.hooks):
+        for number, hook in enumerate(part.hooks if host in hosts.names() else ()):
             yield from _find_unknown_event(("host", host, "hooks", number, "event"), hook, host)
 
 
@@ -415,7 +344,7 @@ def _find_in_part(place: Path, part: Part, pack: Pack) -> Iterator[Mistake]:
 def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
     """What is wrong with a command, and a hint."""
     try:
-        found, unknown = slots(hook.command), unknown_slots(hook.command)
+        found = list(slots(hook.command))
     except Unreadable as error:
         yield f"cannot be read: {error}", "Fix the quotes, or put it into a file of the pack."
         return
@@ -423,13 +352,13 @@ def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
         if slot.inside:
             hint = "Take it out of there; it is quoted when it is replaced."
             yield f"has {{{slot.name}}} inside {slot.inside}", hint
-        if slot.name == "files" and not pack.files:
+        elif slot.name not in PLACEHOLDERS:
+            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            hint = f"Placeholders are {known}. To use it literally, put it in quotes."
+            yield f"has an unknown placeholder {{{slot.name}}}", hint
+        elif slot.name == "files" and not pack.files:
             hint = "Name them: [files] include = [...]."
             yield "has {files}, but the pack has no files", hint
-    for slot in unknown:
-        known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-        hint = f"Placeholders are {known}. To use it literally, put it in quotes."
-        yield f"has an unknown placeholder {{{slot.name}}}", hint
     for name in list_named_files(hook.command) if pack.files else ():
         is_folder = any(file.startswith(f"{name}/") for file in pack.files)
         if name not in ("", ".", *pack.files) and not is_folder:
@@ -439,21 +368,16 @@ def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
 
 def _find_misplaced(place: Path, hook: PackHook, *, is_claude: bool) -> Iterator[Mistake]:
     """What a hook for every host has, and its event or protocol does not know."""
-    events_by_field = {
-        "matcher": MATCHED_EVENTS if is_claude else TOOL_EVENTS,
-        "on_failure": REFUSING_EVENTS if is_claude else (),
-        "may_allow": TOOL_EVENTS[:1] if is_claude else (),
-    }
-    given = {
-        "matcher": hook.matcher is not None,
-        "on_failure": hook.on_failure != "allow",
-        "may_allow": hook.may_allow,
-    }
     if hook.event == FAILURE_EVENT and not is_claude:
         message = f"{hook.event} is an event of the protocol {CLAUDE!r} only"
         yield (*place, "event"), message, f'Set [pack] protocol = "{CLAUDE}".'
-    for field, events in events_by_field.items():
-        if given[field] and hook.event not in events:
+    rows: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
+        ("matcher", hook.matcher is not None, MATCHED_EVENTS if is_claude else TOOL_EVENTS),
+        ("on_failure", hook.on_failure != "allow", REFUSING_EVENTS if is_claude else ()),
+        ("may_allow", hook.may_allow, TOOL_EVENTS[:1] if is_claude else ()),
+    )
+    for field, is_given, events in rows:
+        if is_given and hook.event not in events:
             message = f"the hook {hook.id} has {field}, which {hook.event} does not know here"
             hint = f"It is for {' and '.join(events)}."
             yield (*place, field), message, hint if events else f"It needs the protocol {CLAUDE!r}."
@@ -468,8 +392,6 @@ def _find_unknown_host(place: Path, host: str) -> Iterator[Mistake]:
 
 def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mistake]:
     """An event that the host does not have, or by a name that is not the host's own."""
-    if name not in hosts.names():
-        return
     host = hosts.load(name)
     known = [*host.handlers.events, *host.events.values()]
     is_ours = hook.event in host.events

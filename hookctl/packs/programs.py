@@ -44,14 +44,15 @@ class Programs(NamedTuple):
         return {**files, HOOK: self.launcher}
 
 
+def _load_package(name: str, folder: tuple[str, ...]) -> dict[str, Modules]:
+    modules = read_folder(*folder, ending=".py")
+    return {name_package(name, modules): modules}
+
+
 @functools.cache
 def load_programs() -> Programs:
     """The programs of this version."""
-    packages = []
-    for package, folder in (("guard", _GUARD), ("runner", _RUNNER)):
-        modules = read_folder(*folder, ending=".py")
-        packages.append({name_package(package, modules): modules})
-    guard, runner = packages
+    guard, runner = _load_package("guard", _GUARD), _load_package("runner", _RUNNER)
     launcher = read_data(*_LAUNCHER).decode()
     stamps = {"VERSION": __version__}
     for name, package in (("GUARD", guard), ("RUNNER", runner)):
@@ -62,10 +63,7 @@ def load_programs() -> Programs:
 
 
 def template_files(*, runner: bool) -> dict[str, str]:
-    """The sources of the launcher and its packages; with the runner's if that is meant.
-
-    They run as they stand in the templates.
-    """
+    """The sources of the launcher and its packages; with the runner's if that is meant."""
     sources = {HOOK: asset(*_LAUNCHER)}
     for package, folder in {"guard": _GUARD, **({"runner": _RUNNER} if runner else {})}.items():
         for name in list_data(*folder, ending=".py"):

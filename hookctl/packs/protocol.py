@@ -58,10 +58,7 @@ def native_event(host: Host, event: str) -> str:
 
 
 def native_events(host: Host, event: str, tools: str | None) -> list[str]:
-    """All events of the host that one stands for: some have one for each kind of tool.
-
-    `tools` is an expression for the tools that are meant.
-    """
+    """All events of the host that one stands for: some have one for each kind of tool."""
     own = host.runner.get("tool_events", {}).get(EVENTS[event])
     if own:
         return [name for name in own if re.search(tools or "", name)]
@@ -124,27 +121,28 @@ def own_names(host: Host, name: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-_EVENT_FIELDS = ("hook_event_name", "event_type")
+def kind_of(host: Host, tool: str) -> str:
+    """The class of a tool by Claude Code's name or the host's; '' if it has none."""
+    for kind, name in guard_module("payload").TOOLS.items():
+        if tool in (name, *host.tools.get(kind, ())):
+            return str(kind)
+    return ""
 
 
 def native_payload(
-    host: Host, event: str, tool: str, input: dict[str, Any], fields: dict[str, Any]
+    host: Host, tool: str, input: dict[str, Any], fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """The host's payload for an event by Claude Code's name.
+    """What a host's payload has of a call of a tool, and of these fields.
 
     `tool` is Claude Code's name or the host's; `fields` are others by Claude Code's names.
     """
     payload: dict[str, Any] = {}
-    for name in _EVENT_FIELDS:
-        payload[name] = native_event(host, SHORT[event])
     for name, value in fields.items():
         _put(payload, _path(host, name), value)
     if tool:
-        classes = guard_module("payload").TOOLS.items()
-        kinds = [kind for kind, name in classes if tool in (name, *host.tools.get(kind, ()))]
-        kind = str(kinds[0]) if kinds else ""
+        native = _native_input(host, kind_of(host, tool), tool, input)
         _put(payload, _path(host, "tool_name"), native_tool(host, tool))
-        _put(payload, _path(host, "tool_input"), _native_input(host, kind, tool, input))
+        _put(payload, _path(host, "tool_input"), native)
     return payload
 
 

@@ -54,7 +54,9 @@ class RunFiles(NamedTuple):
     @property
     def reported_by(self) -> str:
         """What says how much is left: our command, or the field that another system writes."""
-        return name_report(self.task, self.fields)
+        if not self.fields:
+            return "`hookctl run remaining N`"
+        return f"`{self.fields.get('remaining', 'remaining')}` in {self.task}"
 
     @property
     def mark(self) -> str:
@@ -63,13 +65,6 @@ class RunFiles(NamedTuple):
             if os.path.lexists(os.path.join(self.folder, name)):
                 return name
         return ""
-
-
-def name_report(task: str, fields: Mapping[str, str]) -> str:
-    """What says how much is left in a task file with these names of fields."""
-    if not fields:
-        return "`hookctl run remaining N`"
-    return f"`{fields.get('remaining', 'remaining')}` in {task}"
 
 
 def find(folders: Folders, root: str) -> RunFiles:
@@ -158,12 +153,8 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
     # A guard that a repository brings counts only if the user has none of their own.
     personal = [installed for installed in guards if installed[0].scope != "project"]
     for record, pack_record in personal or guards:
-        try:
-            data = files.read(pack_record.config).data or b""
-            config = JsonDocument.parse(data, strict=True).value
-        except HookctlError:
-            continue
-        if config and isinstance(config, dict):
+        config = read_object(pack_record.config)
+        if config:
             return config, record.scope == "project"
     return {}, False
 
@@ -214,10 +205,7 @@ def read_end(run_files: RunFiles) -> float | None:
 
 
 def read_task(run_files: RunFiles) -> dict[str, Any]:
-    """The values in task.json that may be shown, another system's under our names.
-
-    There are none if it is unreadable, as for the hook.
-    """
+    """The values in task.json that may be shown, another system's under our names."""
     try:
         task = parse(files.read(run_files.task).data or b"", run_files.task).value
     except HookctlError:
@@ -340,29 +328,18 @@ def clear(path: str) -> None:
 def begin_of_run(run_files: RunFiles, span: float) -> float:
     """When the last run began, but at most this long ago."""
     earliest = run_files.now - span
-    try:
-        begun = os.stat(os.path.join(run_files.state, "ACTIVE")).st_mtime
-    except OSError:
-        return earliest
+    begun = files.written_at(os.path.join(run_files.state, "ACTIVE")) or 0.0
     return begun if earliest < begun <= run_files.now else earliest
 
 
 def end_of_run(run_files: RunFiles, duration: str) -> float:
-    """When a run of this duration ends; without one, that of a run that is going on, or 12 hours.
-
-    A usage error where it is no duration, or too long.
-    """
+    """When a run of this duration ends; without one, the run that is going on, or 12 hours."""
     end = read_end(run_files) if is_armed(run_files) and not duration else None
     if end is not None:
         return end
     span = clock.seconds(duration or DEFAULT_SPAN)
-    if span <= 0:
-        raise usage_error(f"a run cannot last {duration}", "Give a time above 0, as --for 12h.")
-    if span > _LONGEST_SPAN:
-        raise usage_error(
-            f"a run cannot last {duration}: 7 days are the most",
-            "Give a shorter time, as --for 12h; start the run again when it ends.",
-        )
+    if not 0 < span <= _LONGEST_SPAN:
+        raise usage_error(f"a run cannot last {duration}", "Give 7 days at most, as --for 12h.")
     return run_files.now + span
 
 

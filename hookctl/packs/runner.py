@@ -1,7 +1,4 @@
-"""What a pack's command of Claude Code's protocol becomes: a call of the runner around it.
-
-`templates/runner/runner.py` has the runner's options.
-"""
+"""What a pack's command of Claude Code's protocol becomes: a call of the runner around it."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host, load
@@ -17,13 +15,12 @@ from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import (
-    Note,
     no_event,
     notes_on_answers,
     notes_on_tools,
     possible_answers,
 )
-from hookctl.packs.guard import END_FORM, QUIET, files_form
+from hookctl.packs.guard import QUIET, files_form
 from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.slots import fill, list_named_files, top_wants, wanted_hook
@@ -44,13 +41,14 @@ class Programs(NamedTuple):
     files: str  # what {files} becomes
     call: str = ""  # the runner without arguments
     lead: str = ""  # what stands before a command that names either
+    quiet: str = ""  # where the host takes what the shell says for an answer
 
 
 def find_programs(target: Target, folder: str, top: str, python: str) -> Programs:
     """The programs of a pack with its files in `folder`; the launcher lies in `top`."""
     call = guard.call(target, f"{top}/{HOOK}", python)
     lead = target.host.environment.finds_project * target.shared
-    return Programs(in_sh(target, folder), call, lead)
+    return Programs(in_sh(target, folder), call, lead, QUIET * target.host.registration.quiet)
 
 
 def find_event(command: str) -> str:
@@ -66,51 +64,8 @@ def is_run_by_runner(pack: Pack, hook: PackHook) -> bool:
 
 def needs_runner(pack: Pack, host: Host) -> bool:
     """Whether any hook of a pack is run by the runner on a host."""
-    for hook in pack.hooks:
-        is_there = not hook.hosts or host.name in hook.hosts
-        if is_there and is_run_by_runner(pack, hook) and native_event(host, hook.event):
-            return True
-    return False
-
-
-def runner_wants(
-    pack: Pack,
-    hook: PackHook,
-    host: Host,
-    programs: Programs,
-    env: dict[str, EnvClaim],
-    notes: list[Note],
-    answers: Collection[str],
-) -> list[Wanted]:
-    """The entries of one hook, where anything of the host fits it; what it lacks goes to the notes.
-
-    There are several where the host has several events for it. `answers` are those that the hook
-    gives, as far as anybody knows.
-    """
-    if not native_event(host, hook.event):
-        notes.append(no_event(hook, host))
-        return []
-    matching = fit(host, hook.event, hook.matcher)
-    notes += notes_on_tools(hook, host, matching)
-    if matching.never:
-        return []
-    notes += notes_on_answers(hook, host, answers)
-    options = _options(hook, host, env)
-    seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
-    values = {key: claim.value for key, claim in env.items()}
-    end = f"{QUIET * host.registration.quiet}; {_status(host)}"
-    wanted: list[Wanted] = []
-    for event in native_events(host, hook.event, matching.matcher):
-        own = hook._replace(id=f"{hook.id}.{event}") if wanted else hook  # an ID for each entry
-        forms, id = _forms(pack, own, host, options), f"{pack.name}/{own.id}"
-        words = " ".join(_words(pack, own, host, programs.files, options))
-        command = f"{head(id)}{programs.lead}{programs.call} {words}{end}"
-        wanted.append(
-            wanted_hook(
-                host, id, event, command, forms, seconds, matcher=matching.matcher, env=values
-            )
-        )
-    return wanted
+    hooks = hooks_of(pack, host.name)
+    return any(is_run_by_runner(pack, one) and native_event(host, one.event) for one in hooks)
 
 
 def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:
@@ -140,37 +95,37 @@ def _status(host: Host) -> str:
     return f"[ $? -eq {REFUSES} ] && exit 2; exit 0" if is_by_status else "exit 0"
 
 
-def _words(
-    pack: Pack, hook: PackHook, host: Host, files_text: str, options: list[str]
-) -> list[str]:
+def _runner_command(
+    pack: Pack, hook: PackHook, host: Host, options: list[str], programs: Programs
+) -> str:
+    """The call of the runner with a hook's command."""
     words = ["run", EVENTS[hook.event], "--host", shlex.quote(host.name)]
     words += ["--id", f"{pack.name}/{hook.id}", *options]
     if pack.files:
-        words += ["--files", files_text]
+        words += ["--files", programs.files]
         for name in dict.fromkeys(list_named_files(hook.command)):
             if name in pack.files:
                 words += ["--file", name]
-    return [*words, quote(host, hook.command)]
+    words.append(quote(host, hook.command))
+    end = f"{programs.quiet}; {_status(host)}"
+    return f"{programs.lead}{programs.call} {' '.join(words)}{end}"
 
 
-def _forms(pack: Pack, hook: PackHook, host: Host, options: list[str]) -> str:
+def _forms(host: Host, write: Callable[[Programs], str]) -> str:
     """A pattern for every command that this pack writes for this hook, with any path."""
-    mark = "\0"  # stands in no command
-    words = re.escape(" ".join(_words(pack, hook, host, mark, options)))
-    id = re.escape(head(f"{pack.name}/{hook.id}"))
-    started = guard.start_forms(host, PACKAGES)
-    end = END_FORM + re.escape(_status(host))
-    return f"{id}{started} {words.replace(re.escape(mark), guard.files_form(host))}{end}"
+    text = re.escape(write(Programs("\0", call="\1", lead="\2", quiet="\3")))
+    text = text.replace("\2\1", guard.start_forms(host, PACKAGES))
+    text = text.replace("\2", f"(?:{re.escape(host.environment.finds_project)})?")  # 0.2.0 had none
+    text = text.replace("\3", f"(?:{QUIET})?")  # nor this
+    text = text.replace("\0", f"(?P<files>{files_form(host)})", 1)
+    return text.replace("\0", "(?P=files)")
 
 
 # The table of hosts
 
 
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
-    """What the runner has to know: the packs that are registered for each host, and of these hosts.
-
-    `state` is the state folder, or '' for the caller's own.
-    """
+    """What the runner has to know: the packs registered for each host, and of these hosts."""
     table: dict[str, Any] = {}
     for name in packs:
         facts = guard.host_table(load(name))
@@ -190,37 +145,40 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_EXEC = re.compile(r"(?:^|[;&|({])\s*exec\s")  # it replaces the shell, and with it the trap
-
-
 def wants(
     pack: Pack,
     host: Host,
     programs: Programs,
     answers_of: Callable[[PackHook], Collection[str]] = possible_answers,
-) -> tuple[list[Wanted], list[Note]]:
-    """The pack's entries for this host, and notes on what the host lacks.
-
-    `answers_of` is what a hook answers.
-    """
+) -> tuple[list[Wanted], list[str], list[str]]:
+    """The pack's entries for this host, what it lacks, and what for answers that may never come."""
     env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
     found: list[Wanted] = []
-    notes: list[Note] = []
+    lacking: list[str] = []
+    perhaps: list[str] = []
     hooks = hooks_of(pack, host.name)
     if pack.has_hooks and not hooks:
         hosts = sorted({name for own, hook in pack.all_hooks for name in (own, *hook.hosts)} - {""})
-        notes.append(Note(f"no hook is for it, only for {', '.join(hosts)}"))
+        lacking.append(f"no hook is for it, only for {', '.join(hosts)}")
     for hook in hooks:
-        if is_run_by_runner(pack, hook):
-            answers = answers_of(hook)
-            found += runner_wants(pack, hook, host, programs, env, notes, answers)
-            continue
+        is_run = is_run_by_runner(pack, hook)
         event = hook.event if hook.native else host.events.get(hook.event, "")
-        if event:
-            found.append(_element(pack, hook, host, event, programs, env))
-            notes += _shortfalls(hook, host, event)
+        if not (native_event(host, hook.event) if is_run else event):
+            lacking.append(no_event(hook, host))
+        elif is_run:
+            matching = fit(host, hook.event, hook.matcher)
+            lacking += notes_on_tools(hook, host, matching)
+            if not matching.never:
+                declared, others = notes_on_answers(hook, host, answers_of(hook))
+                lacking += declared
+                perhaps += others
+                found += _runner_wants(pack, hook, host, programs, env, matching.matcher)
         else:
-            notes.append(no_event(hook, host))
+            matcher, write = _matcher(hook), partial(_host_command, pack, hook, host, event)
+            seconds = hook.timeout
+            found.append(_want(pack, hook, host, event, programs, env, seconds, matcher, write))
+            if reason := explain_mismatch(host, event, matcher):
+                lacking.append(f"the hook {hook.id} never runs there: {reason}")
     found = [*top_wants(host), *found] if found else []
     if host.env_path:
         found += [
@@ -230,18 +188,42 @@ def wants(
     elif env and not host.env_field:
         has_runner = bool(hooks) and all(is_run_by_runner(pack, hook) for hook in hooks)
         if not has_runner:  # which gives every hook its variables
-            notes.append(Note(f"it has no env channel: {', '.join(env)} is not set"))
-    return found, notes
+            lacking.append(f"it has no env channel: {', '.join(env)} is not set")
+    return found, lacking, perhaps
 
 
-def _shortfalls(hook: PackHook, host: Host, event: str) -> Iterator[Note]:
-    """What prevents a hook of the host's own protocol from running as it is meant to."""
-    if is_refused_by_failure(host, event) and _EXEC.search(hook.command):
-        why = "exec in its command hides the status from sh"
-        yield Note(f"it refuses what the hook {hook.id} is asked about if it fails: {why}")
-    reason = explain_mismatch(host, event, _matcher(hook))
-    if reason:
-        yield Note(f"the hook {hook.id} never runs there: {reason}")
+def _runner_wants(
+    pack: Pack,
+    hook: PackHook,
+    host: Host,
+    programs: Programs,
+    env: dict[str, EnvClaim],
+    matcher: str | None,
+) -> Iterator[Wanted]:
+    """The entries of a hook that the runner runs: several where the host has several events."""
+    options = _options(hook, host, env)
+    seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
+    for number, event in enumerate(native_events(host, hook.event, matcher)):
+        # An ID for each entry.
+        own = hook._replace(id=f"{hook.id}.{event}") if number else hook
+        write = partial(_runner_command, pack, own, host, options)
+        yield _want(pack, own, host, event, programs, env, seconds, matcher, write)
+
+
+def _want(
+    pack: Pack,
+    hook: PackHook,
+    host: Host,
+    event: str,
+    programs: Programs,
+    env: dict[str, EnvClaim],
+    seconds: int | None,
+    matcher: str | None,
+    write: Callable[[Programs], str],
+) -> Wanted:
+    id, values = f"{pack.name}/{hook.id}", {key: claim.value for key, claim in env.items()}
+    text, forms = head(id) + write(programs), re.escape(head(id)) + _forms(host, write)
+    return wanted_hook(host, id, event, text, forms, seconds, matcher=matcher, env=values)
 
 
 def hooks_of(pack: Pack, host: str) -> list[PackHook]:
@@ -252,60 +234,17 @@ def hooks_of(pack: Pack, host: str) -> list[PackHook]:
     return [*replaced, *own.values()]
 
 
-def _element(
-    pack: Pack,
-    hook: PackHook,
-    host: Host,
-    event: str,
-    programs: Programs,
-    env: dict[str, EnvClaim],
-) -> Wanted:
-    return wanted_hook(
-        host,
-        f"{pack.name}/{hook.id}",
-        event,
-        "".join(_command(pack, hook, host, event, programs)),
-        _host_forms(pack, hook, host, event),
-        hook.timeout,
-        matcher=_matcher(hook),
-        env={key: claim.value for key, claim in env.items()},
-    )
-
-
 def _matcher(hook: PackHook) -> str | None:
     """The matcher to write: none for all tools, as `*` and "" match none on some hosts."""
     return None if hook.matcher in FOR_ALL else hook.matcher
 
 
-def _command(
-    pack: Pack, hook: PackHook, host: Host, event: str, programs: Programs
-) -> Iterator[str]:
-    """Yields the command's parts; {files} as its own part."""
-    files_text = programs.files
-    yield head(f"{pack.name}/{hook.id}")
-    if is_refused_by_failure(host, event):
-        yield FAILS_OPEN
+def _host_command(pack: Pack, hook: PackHook, host: Host, event: str, programs: Programs) -> str:
+    """A hook's command, which does nothing where the pack's files are gone."""
+    files_text, closed = programs.files, host.registration.fails_closed
+    text = FAILS_OPEN * any(host.events.get(name) == event for name in closed)
     if pack.files:
-        first = pack.files[0]
-        yield from (programs.lead, "[ -f ", files_text, f"/{first} ] && [ -r ")
-        yield from (files_text, f"/{first} ] || exit 0; ")
+        first = f"{files_text}/{pack.files[0]}"
+        text += f"{programs.lead}[ -f {first} ] && [ -r {first} ] || exit 0; "
     values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
-    yield from fill(hook.command, values)
-
-
-def is_refused_by_failure(host: Host, event: str) -> bool:
-    """Whether the host refuses what it asks about on this event of its own if a hook fails."""
-    closed = host.registration.fails_closed
-    return any(host.events.get(name) == event for name in closed)
-
-
-def _host_forms(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
-    """A pattern for every command that this pack writes for this hook, with any path."""
-    marks = Programs("\0", lead="\1")  # these stand in no command
-    files_text = f"(?P<files>{files_form(host)})"
-    lead = f"(?:{re.escape(host.environment.finds_project)})?"  # 0.2.0 had none
-    patterns = {marks.files: files_text, marks.lead: lead}
-    pieces = _command(pack, hook, host, event, marks)
-    text = "".join(patterns.get(piece) or re.escape(piece) for piece in pieces)
-    first, found, rest = text.partition(files_text)
-    return first + found + rest.replace(files_text, "(?P=files)")
+    return text + "".join(fill(hook.command, values))

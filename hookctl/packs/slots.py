@@ -15,6 +15,18 @@ PLACEHOLDERS = ("files", "host", "event")
 # Behind {files}: the rest of the word, quotes in it included.
 _REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
 _EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant
+_KNOWN = r"(?<!\$)\{(?:files|host|event)\}"  # ${host} is the shell's
+# Behind @ or % it belongs to a revision or a format, behind - to a default.
+_UNKNOWN = r"(?<![$@%-])\{[A-Za-z_][A-Za-z0-9_-]*\}"
+# What is expanded in double quotes may hold simple quotes only: where others end is hard to tell.
+_CALL = r"""\$\((?:[^()"'`\\]|'[^']*'|"[^"`\\(){}]*")*+\)"""
+_EXPANSION = rf"""{_CALL}|\$\{{[^{{}}"'`\\]*\}}|`[^`"'\\]*`"""
+_DOUBLE = rf"""(?:[^"\\`$]|\\.|{_EXPANSION}|\$(?![({{]))*+"""
+_CLOSED = rf"""'[^']*'|"{_DOUBLE}"|`[^`\\]*`|(?<![^\s;&|<>()])\#.*"""
+_TOKEN = re.compile(
+    rf"""(?P<closed>{_CLOSED})|(?P<open>\$?'|["`])|\\.|(?P<slot>{_KNOWN}|{_UNKNOWN})""", re.DOTALL
+)
+_TITLES = {"'": "single quotes", '"': "double quotes", "`": "backticks", "#": "a comment"}
 
 
 class Slot(NamedTuple):
@@ -26,41 +38,27 @@ class Slot(NamedTuple):
     inside: str = ""  # what it stands in; empty where it may be replaced
 
 
-# The quotes of sh, as far as it takes to know what stands inside them.
-
-# ${host} is the shell's, also where it is not expanded
-_NAME = re.compile(r"(?<!\$)\{(files|host|event)\}")
-# behind @ or % it belongs to a revision or a format
-_OTHER_NAME = re.compile(r"(?<![$@%])\{([A-Za-z_][A-Za-z0-9_-]*)\}")
-_TOKEN = re.compile(rf"""{_NAME.pattern}|\$[$({{']|\\?.""", re.DOTALL)
-_CASE = re.compile(r"case[ \t]")
-_BREAKS = frozenset(" \t;&|<>()")  # behind these a word begins, or a comment
-
-
 class Unreadable(ValueError):
-    """A command whose quotes have no end, or mean different things to different shells."""
+    """A command whose quotes have no end, or hide which placeholders stand inside them."""
 
 
-class _Open(NamedTuple):
-    """Something that has been opened and not yet closed."""
-
-    kind: str  # " ` ( $( ${, or nothing
-    quoted: bool = False  # a single quote is a letter here
-    inside: str = ""  # what to say of a placeholder
-
-    @property
-    def holds_commands(self) -> bool:
-        """Whether the text inside is shell commands, where # begins a comment."""
-        return self.kind in ("", "`", "(", "$(")
-
-
-_CLOSES = {'"': '"', "`": "`", "(": ")", "$(": ")", "${": "}"}
-_TITLES = {'"': "double quotes", "`": "backticks"}
-
-
-def slots(command: str) -> list[Slot]:
-    """The placeholders of a command, in order; raises Unreadable if its quotes are unclear."""
-    return [slot for slot in _slots(command) if slot.name in PLACEHOLDERS]
+def slots(command: str) -> Iterator[Slot]:
+    """The placeholders of a command, and what looks like one outside quotes, in order."""
+    for match in _TOKEN.finditer(command):
+        if match["slot"]:
+            yield Slot(match.start(), match.end(), match["slot"][1:-1])
+        elif match["closed"]:
+            for inner in re.finditer(_KNOWN, match[0]):
+                at = match.start() + inner.start()
+                yield Slot(at, at + len(inner[0]), inner[0][1:-1], _TITLES[match[0][0]])
+        elif match["open"] == "$'":
+            raise Unreadable("$'...' means different things to different shells")
+        elif match["open"]:
+            if match["open"] not in command[match.end() :]:
+                raise Unreadable(f"{match['open']} is opened and never closed")
+            if re.search(_KNOWN, command):
+                raise Unreadable(f"what stands inside {match['open']} cannot be followed")
+            return
 
 
 def fill(command: str, values: Mapping[str, str]) -> Iterator[str]:
@@ -71,81 +69,6 @@ def fill(command: str, values: Mapping[str, str]) -> Iterator[str]:
         yield values[slot.name]
         at = slot.end
     yield command[at:]
-
-
-def unknown_slots(command: str) -> list[Slot]:
-    """Unknown placeholders outside quotes."""
-    return [slot for slot in _slots(command) if slot.name not in PLACEHOLDERS]
-
-
-def _slots(command: str) -> Iterator[Slot]:
-    stack, at, word, named = [_Open("")], 0, False, _NAME.search(command)
-    while match := _TOKEN.match(command, at):
-        token, top, start, at = match[0], stack[-1], at, match.end()
-        if top.quoted and token[0] == "\\" and token[1:] not in tuple('$`"\\}'):
-            token, at = token[0], start + 1  # a backslash like any other letter
-        if _NAME.fullmatch(token):
-            yield Slot(start, at, token[1:-1], top.inside)
-        elif token == "'" and not top.quoted:
-            at = _end_of(command, "'", at)
-            yield from _within(command, start, at, "single quotes")
-        elif token == "#" and top.holds_commands and not word:
-            at = (
-                _end_of(command, "`", at) - 1 if any(o.kind == "`" for o in stack) else len(command)
-            )
-            yield from _within(command, start, at, "a comment")
-        elif token == "$'" and not top.quoted:
-            raise Unreadable("$'...' means different things to different shells")
-        elif named and token == "'" and top.kind == "${":
-            raise Unreadable('\' inside "${...}" means different things to different shells')
-        elif (
-            named
-            and top.inside
-            and top.kind in ("(", "$(")
-            and not word
-            and _CASE.match(command, start)
-        ):
-            raise Unreadable(
-                f"a case inside {top.inside} cannot be followed"
-            )  # its patterns end in ")"
-        else:
-            if token == "{" and not top.inside and top.kind != "${":
-                yield from _unknown_at(command, start)
-            word = _turn(stack, token)
-            continue
-        word = True
-    if len(stack) > 1:
-        raise Unreadable(f"{stack[-1].kind} is opened and never closed")
-
-
-def _unknown_at(command: str, start: int) -> Iterator[Slot]:
-    match = _OTHER_NAME.match(command, start)
-    if match:
-        yield Slot(start, match.end(), match[1])
-
-
-def _turn(stack: list[_Open], token: str) -> bool:
-    """Open or close what a token opens or closes; whether a word goes on behind it."""
-    top = stack[-1]
-    if token == _CLOSES.get(top.kind):
-        return stack.pop().kind != "("
-    if token in ('"', "`", "$(", "${") or (token == "(" and top.holds_commands):
-        quoted = token == '"' or (token == "${" and top.quoted)
-        stack.append(_Open(token, quoted, top.inside or _TITLES.get(token, "")))
-        return token not in ("`", "$(", "(")
-    return token not in _BREAKS
-
-
-def _end_of(command: str, quote: str, at: int) -> int:
-    """Behind the next quote."""
-    end = command.find(quote, at)
-    if end < 0:
-        raise Unreadable(f"{quote} is opened and never closed")
-    return end + 1
-
-
-def _within(command: str, start: int, end: int, what: str) -> Iterator[Slot]:
-    return (Slot(m.start(), m.end(), m[1], what) for m in _NAME.finditer(command, start, end))
 
 
 def list_named_files(command: str) -> Iterator[str]:

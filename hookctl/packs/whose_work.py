@@ -1,7 +1,4 @@
-"""The owner of a project's work: who holds it, how old it is, and how it is passed on.
-
-The guard's hook reads and writes the same claim; its work.py says what the fields mean.
-"""
+"""The owner of a project's work: who holds it, how old it is, and how it is passed on."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ def find_work(run_files: RunFiles) -> Work:
             held.is_free(call),
         )
         at_work = max(state.work, holder.since)
-    touched = min(run_files.now, max(_modified(run_files.task), at_work))
+    touched = min(run_files.now, max(files.written_at(run_files.task) or 0.0, at_work))
     is_stale = remaining > 0 and guard.is_stale(call) and not guard.is_armed(call)
     return Work(remaining, holder, touched, is_stale)
 
@@ -87,13 +84,6 @@ def _show_owner(run_files: RunFiles, name: str) -> str:
     path = os.path.join(run_files.folder, "OWNER")
     read_from = path if guard_module("files").read_line(path) else run_files.task
     return str(work_files.mask_foreign(run_files, read_from, name))
-
-
-def _modified(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def find_caller(folders: Folders) -> Caller:
@@ -207,11 +197,10 @@ def describe_owner(run_files: RunFiles, work: Work) -> str:
     """The owner of the work, in a few words."""
     holder = work.holder
     if not holder.session or holder.is_gone:
-        return _describe_nobody(run_files)
+        return describe_next(run_files)
     text = name_holder(holder)
-    since = holder.since or _modified(os.path.join(run_files.folder, "OWNER"))
-    if since:
-        text += f", since {clock.age(run_files.now - since)}"
+    if holder.since:
+        text += f", since {clock.age(run_files.now - holder.since)}"
     if holder.seen:
         text += f", last seen {clock.age(run_files.now - holder.seen)} ago"
     return text
@@ -227,13 +216,11 @@ def find_kept_owner(run_files: RunFiles) -> str:
 def describe_next(run_files: RunFiles) -> str:
     """Whose the work is once no owner is named and no session has a claim."""
     kept = find_kept_owner(run_files)
-    return f"session {_show_owner(run_files, kept)}" if kept else _describe_nobody(run_files)
-
-
-def _describe_nobody(run_files: RunFiles) -> str:
-    if run_files.settings.claim:
-        return "the first session that the guard blocks"
-    return "every session"
+    if kept:
+        return f"session {_show_owner(run_files, kept)}"
+    return (
+        "the first session that the guard blocks" if run_files.settings.claim else "every session"
+    )
 
 
 def name_holder(holder: Holder) -> str:

@@ -9,11 +9,9 @@ the wrapping one. Because of `exec`, a host that ends the shell ends the hook.
 
 from __future__ import annotations
 
-import functools
 import re
 import shlex
 
-from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
 from hookctl.packs import guard
@@ -23,6 +21,15 @@ from hookctl.system import files
 from hookctl.system.packages import HOOK
 
 ALONE = 'eval "set --; $1"'  # the other hook, in the shell that the host started
+# Every command that a released version wrote for a wrapped hook, on any host and with any paths.
+_FILE = IS_FILE.format("(?P<file>.{1,5000})", "(?P=file)")
+_READY = f"(?P<lead>.{{0,400}}&& )?{_FILE}"
+_PYTHON = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)|{ON_PATH}; then exec python3"
+_WORDS = "(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?"
+_FORM = (
+    rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if {_READY} && "
+    rf'(?:{_PYTHON}) -I -S (?P=file) (?P<words>{_WORDS}) "\$1"; else {re.escape(ALONE)}; fi'
+)
 
 
 def id_of(original: str) -> str:
@@ -31,57 +38,37 @@ def id_of(original: str) -> str:
 
 
 def command(original: str, target: Target, config: str, python: str) -> str:
-    """The command that runs `original` through the guard, or directly if our file is missing.
-
-    `config` is the path of the guard's configuration.
-    """
-    words = f"wrap stop {guard.registration(target.host, config)}"
-    return _wrap(original, target, guard.launcher_of(config), words, python)
-
-
-def _wrap(original: str, target: Target, path: str, words: str, python: str) -> str:
+    """The command that runs `original` through the guard, or directly if our file is missing."""
+    path = guard.launcher_of(config)
     file, call = in_sh(target, path), guard.call(target, path, python)
     has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
     lead = target.host.environment.finds_project * target.shared
     is_ready = f"{lead}[ -f {file} ] && [ -r {file} ] && {has_python}"
-    guarded = f'exec {call} {words} "$1"'
+    guarded = f'exec {call} wrap stop {guard.registration(target.host, config)} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {ALONE}; fi"
     return f"{head(id_of(original))}set -- {shlex.quote(original)}; {choice}"
 
 
 def is_shared_command(text: str, target: Target) -> bool:
     """Whether a released version writes this command into the project's settings of this host."""
-    original = original_of(text)
-    if original is None:
+    match, name, where = _match(text), target.host.name, target.host.environment
+    if match is None or match["python"]:
         return False
-    folder, name = f"{target.project}/{OWN}/{GUARD}", target.host.name
-    former = _wrap(original, target, f"{folder}/{name}/wrap.py", f"stop --host {name}", "")
-    own = command(original, target, f"{folder}/{name}.json", "")
-    return text in (own, guard.as_0_2_0(target.host, former))
+    former = where.in_command_0_2_0 or where.in_command
+    return (match["lead"] or "", match["file"], match["words"]) in (
+        (where.finds_project, f"{where.in_command}/{OWN}/{HOOK}", f"wrap stop --host {name}"),
+        ("", f"{former}/{OWN}/{GUARD}/{name}/wrap.py", f"stop --host {name}"),
+    )
 
 
 def original_of(text: str) -> str | None:
     """The original command inside a wrapping one, with any paths; None if it is none of ours."""
-    match = _forms().fullmatch(text) if text.startswith(f": hookctl={WRAP}") else None
-    if match is None:
-        return None
-    original = "".join(split_words(match["original"]))
-    return original if text.startswith(head(id_of(original))) else None
+    match = _match(text)
+    return "".join(split_words(match["original"])) if match else None
 
 
-@functools.cache
-def _forms() -> re.Pattern[str]:
-    """Every command that a released version wrote for a wrapped hook, on any host."""
-    environments = [load(name).environment for name in names()]
-    leads = {environment.finds_project for environment in environments}
-    folders = {environment.in_command for environment in environments}
-    folders |= {environment.in_command_0_2_0 for environment in environments}
-    lead, folder = ("|".join(map(re.escape, sorted(texts - {""}))) for texts in (leads, folders))
-    shared = rf"(?:{folder})/{OWN}/(?:{HOOK}|{GUARD}/[a-z]+/wrap\.py)"
-    is_ready = f"(?:{lead})?{IS_FILE.format(f'(?P<file>{WORD}|{shared})', '(?P=file)')}"
-    own = rf"\[ -x (?P<python>{WORD}) \]; then exec (?P=python)"
-    python = f"(?:{own}|{ON_PATH}; then exec python3)"
-    words = "(?:wrap )?stop --host [a-z]+(?: --config [a-z0-9-]+)?"
-    call = rf'-I -S (?P=file) {words} "\$1"; else {re.escape(ALONE)}; fi'
-    begin = rf": hookctl={WRAP}[0-9a-f]{{8}}; set -- (?P<original>{WORD}); if "
-    return re.compile(f"{begin}{is_ready} && {python} {call}")
+def _match(text: str) -> re.Match[str] | None:
+    match = re.fullmatch(_FORM, text)
+    if match and text.startswith(head(id_of("".join(split_words(match["original"]))))):
+        return match
+    return None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
-from functools import partial
 
 from hookctl.model import Consent, PackRecord
-from hookctl.packs.abilities import describe, possible_answers
+from hookctl.packs.abilities import describe
 from hookctl.packs.choices import Choice
 from hookctl.packs.listing import risky_env
-from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack, PackHook
+from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.runner import find_programs, needs_runner, wants
 from hookctl.planner.content import Content, choose_python
 from hookctl.planner.draft import Draft
@@ -28,12 +26,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
         settings = {PROTOCOL: CLAUDE, "python": python}
     programs = find_programs(draft.target, folder, own_top(draft.folders, draft.target), python)
-    answers_of: Callable[[PackHook], Collection[str]] = possible_answers
-    if not pack.commit and settings:  # from an address, a pack comes without its cases
-        from hookctl.packs.cases import find_answers, readable_cases  # late: only with the runner
-
-        answers_of = partial(find_answers, cases=readable_cases(pack.source))
-    wanted, notes = wants(pack, draft.host, programs, answers_of)
+    wanted, *notes = wants(pack, draft.host, programs)
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -53,7 +46,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
-    surely, perhaps = describe(pack, draft.host, notes)
+    surely, perhaps = describe(pack, draft.host, *notes)
     draft.tell("not_on_host", *surely)
     if known is None or known.consent.digest != consent.digest:  # told once
         draft.tell("not_on_host", *perhaps, level="info")

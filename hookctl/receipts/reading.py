@@ -26,7 +26,8 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
     """
     numbers: Numbers = {}
     receipts: Receipts = defaultdict(list)
-    for folder in _list_folders(state):
+    names = (_template().TOTALS, f"{_template().FILE}*")
+    for folder in events.folders_with(state, *names):
         if project in ("", os.path.basename(folder)):
             with events.lock_held(os.path.join(folder, _template().FILE)):
                 _count_folder(numbers, receipts, folder, since)
@@ -55,14 +56,6 @@ def marks(state: str) -> list[tuple[str, int, int, int]]:
 
 def _template() -> ModuleType:
     return guard_module("receipts")
-
-
-def _list_folders(state: str) -> list[str]:
-    """The folders of all projects that have receipts."""
-    paths = []
-    for name in (_template().TOTALS, f"{_template().FILE}*"):
-        paths += events.find(state, name)
-    return sorted({os.path.dirname(path) for path in paths})
 
 
 def _count_folder(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:
@@ -94,11 +87,17 @@ def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> R
         buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
         ends=ends,
         last_run=numbers.get(f"{name} t"),
-        times=tuple(receipt["ms"] for receipt in receipts),
+        median_ms=_find_percentile(receipts, 0.5),
+        p95_ms=_find_percentile(receipts, 0.95),
         failed=tuple(
             receipt.get("outcome") in _template().FAILED for receipt in receipts[-RECENT:]
         ),
     )
+
+
+def _find_percentile(receipts: list[dict[str, Any]], share: float) -> int | None:
+    times = sorted(receipt["ms"] for receipt in receipts)
+    return times[math.ceil(share * len(times)) - 1] if times else None
 
 
 # The last of them say how a hook is now; the first fifty may be from before it was repaired.
@@ -123,19 +122,6 @@ class Runs(NamedTuple):
     buckets: tuple[int, ...] = ()  # how many took how long
     ends: tuple[int, ...] = ()  # the upper ends of the buckets in ms; the last bucket has none
     last_run: int | None = None  # seconds since 1970
-    times: tuple[int, ...] = ()  # in ms, of those whose receipts are there
+    median_ms: int | None = None  # of those whose receipts are there
+    p95_ms: int | None = None
     failed: tuple[bool, ...] = ()  # whether each of the last of these did, in the order of time
-
-    @property
-    def median_ms(self) -> int | None:
-        """The time that half of the runs whose receipts are there do not exceed."""
-        return self._find_percentile(0.5)
-
-    @property
-    def p95_ms(self) -> int | None:
-        """The time that 95 of 100 of them do not exceed."""
-        return self._find_percentile(0.95)
-
-    def _find_percentile(self, share: float) -> int | None:
-        times = sorted(self.times)
-        return times[math.ceil(share * len(times)) - 1] if times else None

@@ -74,14 +74,6 @@ def _given(found: Found | HookctlError) -> Found:
     return found
 
 
-def written_at(path: str) -> float | None:
-    """When a file was written last; None where there is none."""
-    try:
-        return os.stat(path).st_mtime
-    except (OSError, ValueError):
-        return None
-
-
 class Machine:
     """One look at this machine: each thing is read once and then stays the same."""
 

@@ -160,14 +160,6 @@ def find_bare_program(command: str) -> str:
     return "" if is_shells or re.search(rf"{re.escape(name)} *\(\)", command) else name
 
 
-def called_program(command: str) -> str:
-    """The program that a single command really calls, after `env`, `nohup` and the like; or ''."""
-    words = _take_command(deque(_tokens(command, {})))[0]
-    words.reverse()
-    _skip_prefixes(words)
-    return os.path.basename(words[-1] or "") if words else ""
-
-
 def _name_of(words: list[str | None]) -> str:
     rest = words[::-1]
     _skip_prefixes(rest)

@@ -129,6 +129,14 @@ def read_or_none(path: str) -> bytes | None:
         return None
 
 
+def written_at(path: str) -> float | None:
+    """When a file was written last; None where there is none."""
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return None
+
+
 def read_settled(path: str) -> Snapshot:
     """The file; one that has just become empty is waited for, since its bytes may follow."""
     snapshot = read(path)

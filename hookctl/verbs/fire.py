@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
-from hookctl.firing.calls import Asked, Call, Fired, Place, Shot, Verdict, Volley, find_event
-from hookctl.firing.shooting import Chosen, Stand, choose, choose_of_pack
+from hookctl.firing.calls import Asked, Call, Fired, Place, Reading, Shot, Volley, find_event
+from hookctl.firing.shooting import Stand, choose, choose_of_pack
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
@@ -39,20 +39,20 @@ _LONGEST = 60  # characters of a command in its line
 _MOST = 20  # lines of an output that are shown
 _WIDEST = 300  # characters of a line of it
 _MARKS = {
-    calls.FAILED: ERROR,
-    calls.TIMEOUT: ERROR,
-    calls.NOT_RUN: SKIP,
-    calls.UNKNOWN: WARN,
-    calls.DENY: WARN,
-    calls.BLOCK: WARN,
+    "failed": ERROR,
+    "timeout": ERROR,
+    "not_run": SKIP,
+    "unknown": WARN,
+    "deny": WARN,
+    "block": WARN,
 }
 _WOULD = {
-    calls.ALLOW: "would make the call, without asking anybody",
-    calls.DENY: "would refuse the call",
-    calls.ASK: "would ask the person",
-    calls.CHANGE: "would go on with what the hook changed",
-    calls.END: "would end the turn",
-    calls.UNKNOWN: "may do anything",
+    "allow": "would make the call, without asking anybody",
+    "deny": "would refuse the call",
+    "ask": "would ask the person",
+    "change": "would go on with what the hook changed",
+    "end": "would end the turn",
+    "unknown": "may do anything",
 }
 _BY_EVENT = {  # without an opinion of any hook, and where one blocks; by Claude Code's names
     "PreToolUse": ("would make the call", "would refuse the call"),
@@ -215,7 +215,14 @@ def _find_shots(
         assert request.pack
         files = os.path.join(folder, f"pack-{host.name}")
         return told[0], list(choose_of_pack(files, request.pack, told[0]))
-    shots = choose(inventory, told, request.asked, Chosen(named, request.is_project_run), where)
+    shots = choose(
+        inventory,
+        told,
+        request.asked,
+        where,
+        named,
+        is_project_run=request.is_project_run,
+    )
     reasons = [shot.why_not for shot in shots]
     if named and reasons and all(reasons):
         raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")
@@ -272,7 +279,7 @@ def _describe(volley: Volley) -> dict[str, Any]:
         hooks.append(
             {
                 "id": shot.hook.id,
-                "ms": None if shot.why_not or reading.outcome == calls.NOT_RUN else ran.ms,
+                "ms": None if shot.why_not or reading.outcome == "not_run" else ran.ms,
                 "status": ran.status,
                 "stdout": masked_text(ran.out),
                 "stderr": masked_text(ran.err),
@@ -280,13 +287,12 @@ def _describe(volley: Volley) -> dict[str, Any]:
                 "reason": masked_text(reading.reason),
             }
         )
-    reasons = filter(None, (volley.verdict.reason, _describe_if_all(volley)))
     return {
         "host": volley.call.host.name,
         "event": volley.call.event,
         "hooks": hooks,
         "outcome": volley.verdict.outcome,
-        "reason": masked_text("\n".join(reasons)),
+        "reason": masked_text(volley.verdict.reason),
     }
 
 
@@ -300,31 +306,20 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
         yield Line("no hook is for this", indent=2)
     if not volley.fired or not all(each.shot.is_out for each in volley.fired):
         skipped = sum(bool(each.shot.why_not) for each in volley.fired)
-        is_fine = verdict.outcome in (calls.NONE, calls.ALLOW, calls.CONTEXT, calls.CHANGE)
+        is_fine = verdict.outcome in ("none", "allow", "context", "change")
         yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
-    if volley.if_all is not None:
-        yield Line(_describe_if_all(volley), WARN)
 
 
-def _describe_if_all(volley: Volley) -> str:
-    """What the host would do if it ran the hooks that it leaves out; '' where there are none."""
-    if volley.if_all is None:
-        return ""
-    names = [each.shot.name for each in volley.fired if each.shot.is_out]
-    would = _describe_verdict(volley.call, volley.if_all).rstrip(".")
-    return f"If {' and '.join(names)} ran as well, {would}."
-
-
-def _describe_verdict(call: Call, verdict: Verdict, skipped: int = 0) -> str:
+def _describe_verdict(call: Call, verdict: Reading, skipped: int) -> str:
     """What the host would do, and why; with how many hooks were not run."""
     event = "Stop" if call.protocol == "SubagentStop" else call.protocol
     would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
-    if verdict.outcome == calls.BLOCK or (verdict.outcome == calls.CONTEXT and event == "Stop"):
+    if verdict.outcome == "block" or (verdict.outcome == "context" and event == "Stop"):
         would = blocked
-    elif verdict.outcome == calls.CONTEXT:
+    elif verdict.outcome == "context":
         would += ", and tell the model more"
     text = f"{call.host.title} {_WOULD.get(verdict.outcome, would)}"
-    if verdict.outcome == calls.END and verdict.refuses and call.protocol == "PreToolUse":
+    if verdict.outcome == "end" and verdict.refuses and call.protocol == "PreToolUse":
         text += " and not make the call"
     if skipped:
         text += f" ({amount(skipped, 'hook')} not run)"
@@ -339,7 +334,7 @@ def _lines_of(fired: Fired) -> Iterator[Line]:
     label = OwnText(shorten(shot.hook.id))
     name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
     yield Line(name, mark, indent=2, label=label, path=where)
-    if reading.outcome == calls.NOT_RUN:
+    if reading.outcome == "not_run":
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
     if shot.note:
@@ -349,11 +344,11 @@ def _lines_of(fired: Fired) -> Iterator[Line]:
         text += f"exit status {ran.status}, "
     text += f"outcome {reading.outcome}"
     detail = reading.reason
-    if reading.outcome == calls.CHANGE:
+    if reading.outcome == "change":
         detail = json.dumps(reading.change, ensure_ascii=False)
-    elif reading.outcome == calls.CONTEXT:
+    elif reading.outcome == "context":
         detail = reading.context
-    elif reading.outcome in (calls.BLOCK, calls.DENY) and ran.out + ran.err:
+    elif reading.outcome in ("block", "deny") and ran.out + ran.err:
         detail = ""  # it stands in the output below, and at the end
     text += f": {cut(masked_text(detail), _WIDEST)}" if detail else ""
     yield Line(text, indent=BEHIND_ID)

@@ -51,7 +51,7 @@ def log(
 ) -> Result | None:
     """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
     earliest = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
-    known = {"code": (*events.CODES,), "decision": events.DECISIONS}
+    known = {"code": (*events.CODES,), "decision": (*events.DONE,)}
     accepted: dict[str, Sequence[str]] = {"code": code, "decision": decision}
     for field, words in accepted.items():
         for word in words:

@@ -104,7 +104,7 @@ def _offer(name: str) -> Callable[[str], Sequence[str]]:
         return {
             "action": ACTIONS,
             "code": tuple(events.CODES),
-            "decision": events.DECISIONS,
+            "decision": [*events.DONE],
             "host": hosts.names(),
             "hosts": (*hosts.names(), "all"),
             "mode": MODES,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 
 from hookctl.errors import FAILED, OK
@@ -16,7 +14,7 @@ from hookctl.packs.cases import Bench, cases_of, every_host, find_answers, load_
 from hookctl.packs.model import Pack
 from hookctl.packs.runner import is_run_by_runner
 from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
-from hookctl.survey.scripts import Script, called_program, find_scripts
+from hookctl.survey.scripts import find_bare_program, find_scripts
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 
@@ -25,15 +23,15 @@ _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", "
 
 def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
-    cases = load_cases(_folder_of(pack))
+    cases = load_cases(pack)
     faults = [*_find_lost_programs(pack), *_find_broken_files(pack)]
     hosts, lines = [], []
     told: dict[str, list[str]] = {}  # by what the hosts lack: their titles
     with private_folder("pack", folders.state) as top:
-        bench = Bench(top, pack, sys.executable)
+        bench = Bench(top, pack)
         for host in every_host(names):
             hooks, notes = bench.look_at(host, lambda hook: find_answers(hook, cases))
-            texts = [*dict.fromkeys(note.text for note in notes)]
+            texts = [*dict.fromkeys(notes)]
             count = f"{len(hooks)} hook{'' if len(hooks) == 1 else 's'}"
             lines.append(Line(f"{host.title}: {count}", "warn" if notes else "ok"))
             for text in texts:
@@ -55,34 +53,22 @@ def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     return Result(data, tuple(lines), exit_code=FAILED if faults else OK)
 
 
-def _folder_of(pack: Pack) -> str:
-    return os.path.dirname(os.path.realpath(pack.source))
-
-
-def _list_scripts(pack: Pack, command: str) -> list[Script]:
-    """What a command runs by a path, where `{files}` is the pack's folder."""
-    return find_scripts(command.replace("{files}", shlex.quote(_folder_of(pack))), {})
-
-
 def _find_lost_programs(pack: Pack) -> Iterator[str]:
-    """The programs that are given a file of the pack, and that no shell finds, in one line each."""
+    """The programs that are given a file of the pack, and that are not on PATH."""
     for _, hook in pack.all_hooks:
-        if "{files}" not in hook.command or "||" in hook.command:  # where some may be missing
-            continue
-        paths = [script.path for script in _list_scripts(pack, hook.command) if script.is_started]
-        program = (*paths, called_program(hook.command))[0]
-        call = ["/bin/sh", "-c", 'command -v "$1"', "sh", program]
-        if program and subprocess.run(call, capture_output=True, check=False).returncode:
-            yield f"{hook.id}: there is no program {program}"
+        name = find_bare_program(hook.command) if "{files}" in hook.command else ""
+        if name and shutil.which(name) is None:
+            yield f"{hook.id}: there is no program {name}"
 
 
 def _find_broken_files(pack: Pack) -> Iterator[str]:
     """Why a script of the pack cannot run, in one line each."""
-    named = {}
+    folder, named = os.path.dirname(os.path.realpath(pack.source)), {}
     for _, hook in pack.all_hooks:
-        named |= {script.path: script.interpreter for script in _list_scripts(pack, hook.command)}
+        command = hook.command.replace("{files}", shlex.quote(folder))
+        named |= {script.path: script.interpreter for script in find_scripts(command, {})}
     for name, (data, _) in pack.contents.items():
-        path = os.path.join(_folder_of(pack), name)
+        path = os.path.join(folder, name)
         usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")
         interpreter = os.path.basename(named.get(path) or find_interpreter(path) or usual)
         if not is_compiled(interpreter):

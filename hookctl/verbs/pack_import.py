@@ -8,15 +8,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import tomlkit
-
 from hookctl import hosts
 from hookctl.documents import MISSING
+from hookctl.documents.toml import block, inline
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import tilde
+from hookctl.output.lines import cut, tilde
 from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
@@ -117,30 +116,24 @@ def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
 
 def _describe(hook: dict[str, Any]) -> str:
     """A hook that is left out, by its event and command; it has no id in the pack."""
-    command = masked_text(" ".join(hook.get("command", "").split()))
-    if len(command) > _LONGEST:
-        command = f"{command[: _LONGEST - 3]}..."
+    command = cut(masked_text(hook.get("command", "")), _LONGEST)
     return f"{hook['event']}, `{command}`" if command else hook["event"]
 
 
 def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
     """The pack's file; each hook gets an id of its own."""
-    document = tomlkit.document()
-    header = tomlkit.table()
-    header.update({"name": name, "version": "0.1.0", "description": f"Hooks of {host.title}"})
     speaks = host.name == CLAUDE
-    if not speaks:
-        header["protocol"] = "host"
-    document["pack"] = header
-    common, native = tomlkit.aot(), tomlkit.aot()
+    header = {"name": name, "version": "0.1.0", "description": f"Hooks of {host.title}"}
+    header |= {} if speaks else {"protocol": "host"}
+    common: list[dict[str, Any]] = []
+    native: list[dict[str, Any]] = []
     for number, hook in enumerate(hooks, 1):
-        table = tomlkit.table()
-        table.update({"id": f"hook-{number}", **hook})
+        table = {"id": f"hook-{number}", **hook}
         if speaks and hook["event"] == "PreToolUse":
             table["may_allow"] = True
         (common if speaks and hook["event"] in SHORT else native).append(table)
-    if common:
-        document["hooks"] = common
-    if native:
-        document["host"] = {host.name: {"hooks": native}}
-    return tomlkit.dumps(document).encode()
+    tables = {("pack",): header, ("hooks",): common, ("host", host.name, "hooks"): native}
+    lines: list[str] = []
+    for names, value in tables.items():
+        lines += block(names, inline(value)) if value else []
+    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -41,7 +39,7 @@ _SAYS_WHAT = {"ask": ("NEEDS_PERSON",), "change": ("WOULD_PASS", "UNFIT_CHANGE")
 
 def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     """Play the cases on each host with the real runner; exit code 1 if one goes otherwise."""
-    cases = load_cases(os.path.dirname(os.path.realpath(pack.source)))
+    cases = load_cases(pack)
     if not cases:
         hint = "Write them into tests/cases.toml beside the pack; docs/packs.md has an example."
         raise HookctlError("no_cases", "the pack has no cases", path=pack.source, hint=hint)
@@ -54,7 +52,7 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     rows: list[dict[str, Any]] = []
     lines: list[Line] = []
     with private_folder("pack", folders.state) as top:
-        bench = Bench(top, pack, sys.executable)
+        bench = Bench(top, pack)
         stand = Stand(top, folders.state, bench.project)
         environ = {**folders.environ, "HOME": top}
         for host in every_host(names):
@@ -79,8 +77,10 @@ def _play(
         if case.hosts and host.name not in case.hosts:
             continue
         fields = {"session_id": "trial", "cwd": bench.project, **case.fields}
-        payload = native_payload(host, case.event, case.tool, case.input, fields)
-        event, data = native_event(host, SHORT[case.event]), json.dumps(payload).encode()
+        event = native_event(host, SHORT[case.event])
+        payload = {"hook_event_name": event, "event_type": event}
+        payload |= native_payload(host, case.tool, case.input, fields)
+        data = json.dumps(payload).encode()
         call = Call(host, event, case.event, payload, data, tool_in(payload))
         shots = list_shots(bench, call)
         meant = [shot for shot in shots if _is_meant(bench.pack, shot.hook.own_id, case)]

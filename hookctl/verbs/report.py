@@ -44,7 +44,7 @@ _KINDS = {"error": "bad", "warning": "odd"}
 _HOOKS = ("Event", "Hook", "State", "File")
 _RUNS = ("Hook", "Runs", "Failed", "Median", "95 of 100 within", "Together", "Context bytes")
 _MOST = 60  # columns of the plot
-_CLASSES = {word: f"c{number}" for number, word in enumerate(events.DECISIONS, 1)}
+_CLASSES = {word: f"c{number}" for number, word in enumerate(events.DONE, 1)}
 _MOST_BARS = 20
 _HEIGHT = 100.0  # of stacks
 
@@ -91,7 +91,7 @@ def _make_page(folders: Folders, since: str) -> tuple[bytes, dict[str, int]]:
     runs = read_runs(folders.state, "", earliest)
     decided = []
     for event in (*events.read(folders.state), *events.read_untold(folders.state)):
-        if event.get("decision") in events.DECISIONS and event["t"] >= (earliest or 0):
+        if event.get("decision") in events.DONE and event["t"] >= (earliest or 0):
             decided.append(event)
     decided.sort(key=lambda event: event["t"])
     broken = sum(hook.state not in (RUNS, *WANTED) for hook in inventory.hooks)

@@ -423,9 +423,8 @@ def describe_guard(
     """
     variables = effective.variables(sources)
     options = choices.read_settings(config.value, variables)
-    off = [
-        f"{name}={value}" for name, value in variables.items() if choices.switches_off(name, value)
-    ]
+    value = variables.get("HOOKCTL_DISABLE", "")
+    off = [f"HOOKCTL_DISABLE={value}"] if choices.is_true(value) else []
     reason, mode = "", options.mode
     if hooks and all(hook.state != RUNS for hook in hooks):
         reason = hooks[0].reason
