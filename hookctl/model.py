@@ -264,7 +264,6 @@ class Result(NamedTuple):
     messages: tuple[str | Message, ...] = ()
     errors: tuple[dict[str, object], ...] = ()
     exit_code: int = 0
-    hints: tuple[Message, ...] = ()  # what the text says too: messages for machines only
 
 
 class IgnoreRule(NamedTuple):

@@ -6,18 +6,12 @@ At a terminal they have colours and symbols, and no line is too wide.
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from hookctl.masking import by_look, plain
 from hookctl.model import Line
-
-if TYPE_CHECKING:  # late: few commands speak of runs
-    from hookctl.receipts.reading import HookName, Runs
 
 OK = "ok"  # done, or fine
 WARN = "warn"  # look at this
@@ -202,21 +196,6 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def program() -> str:
-    """The command that calls hookctl again: its name if that is on PATH, else its path.
-
-    For the steps below "Next:", and for what an install or an upgrade gives to copy, perhaps
-    somebody's first. Other texts say `hookctl`.
-    """
-    called = os.path.abspath(sys.argv[0])
-    if os.path.basename(called) != "hookctl":
-        return f"{shlex.quote(sys.executable)} -m hookctl"
-    on_path = shutil.which("hookctl")
-    if on_path and os.path.realpath(on_path) == os.path.realpath(called):
-        return "hookctl"
-    return shlex.quote(called)
-
-
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Rows as lines with aligned columns."""
     if not rows:
@@ -229,36 +208,8 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     return lines
 
 
-_OPTIONAL = ("HOST", "FAILED", "BYTES")  # left out where they would say the same of every hook
-
-
-def list_runs(runs: Mapping[HookName, Runs]) -> list[str]:
-    """A row for each hook."""
-    by_time = sorted(runs, key=lambda name: (-runs[name].ms, name))
-    rows = [_describe(name, runs[name]) for name in by_time]
-    titles = []
-    for title in rows[0]:
-        values = {row[title] for row in rows}
-        if title not in _OPTIONAL or len(values) > 1 or (title != "HOST" and values != {"0"}):
-            titles.append(title)
-    return table([titles, *([row[title] for title in titles] for row in rows)])
-
-
 def show_ms(ms: float | None) -> str:
     """A time as people read it."""
     if ms is None:
         return "-"
     return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
-
-
-def _describe(name: HookName, runs: Runs) -> dict[str, str]:
-    return {
-        "HOOK": name.id,
-        "HOST": name.host,
-        "EVENT": name.event,
-        "RUNS": str(runs.runs),
-        "FAILED": str(runs.failures),
-        "MEDIAN": show_ms(runs.median_ms),
-        "P95": show_ms(runs.p95_ms),
-        "BYTES": str(runs.bytes),
-    }
