@@ -345,4 +345,3 @@ class Volley(NamedTuple):
     call: Call
     fired: tuple[Fired, ...]
     verdict: Verdict  # of the hooks that the host runs
-    if_all: Verdict | None = None  # if those that it does not run ran too; None without any

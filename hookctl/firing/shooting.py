@@ -97,7 +97,8 @@ class Stand:
                     refused_by = shot.name
                 if reading.outcome == CHANGE and call.host.reads.get("passes_change"):
                     change = reading.change
-        return _judge_all(call, fired)
+        answers = [each.reading for each in fired if not each.shot.is_out]
+        return Volley(call, tuple(fired), judge(call, answers))
 
     def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Ran, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""
@@ -163,14 +164,6 @@ class Stand:
         """The folder that the host starts a hook in: its own, or that of the project."""
         own = shot.hook.fields.get(shot.host.environment.folder)
         return os.path.join(self.project, own) if isinstance(own, str) and own else self.project
-
-
-def _judge_all(call: Call, fired: Sequence[Fired]) -> Volley:
-    """What the host would do, and what if it ran the hooks that it leaves out."""
-    answers = [each.reading for each in fired]
-    inside = [each.reading for each in fired if not each.shot.is_out]
-    if_all = judge(call, answers) if len(inside) < len(fired) else None
-    return Volley(call, tuple(fired), judge(call, inside), if_all)
 
 
 def limit_of(shot: Shot) -> float:
