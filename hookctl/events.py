@@ -46,26 +46,13 @@ CODES = {  # each with its meaning in words
     ),
     "host_cap": "the host would have overridden the next block",
     "ceiling": "the agent was kept going as often as the ceiling allows since the last prompt",
-    "stop_loop": (
-        "another hook or a goal forced the agent on without progress, so its turn was ended"
-    ),
+    "stop_loop": "another hook or a goal forced the agent on without progress",
     "went_on": "the client went on after the guard had asked it to end the turn",
     "nudged": "a tool that must be called was not, so the agent was reminded of it",
     "state_error": "the guard's state cannot be saved",
     "lock_timeout": "another process held the guard's state for too long",
-    "dispatch_refused": "the same tool call came too often in a short time, so it was not run",
+    "dispatch_refused": "the same tool call came too often in a short time",
     "allowed": "the guard has no reason to block it",
-}
-_BY_DECISION = {  # meanings that depend on the decision, too
-    ("stop_loop", "counted"): (
-        "another hook or a goal forced the agent on without progress; the host cannot end its turn"
-    ),
-    ("dispatch_refused", "end"): (
-        "the same call was refused so often that the client was asked to end the turn"
-    ),
-    ("dispatch_refused", "counted"): (
-        "the same call was refused too often; the host cannot end its turn"
-    ),
 }
 WRAPPED = "wrap"  # the event of a line about a denial of a wrapped hook
 OF_WRAPPED = CODES | {
@@ -103,9 +90,8 @@ Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no proj
 
 def reason_of(line: dict[str, Any]) -> str:
     """The reason in a line of the log, in words."""
-    code = line.get("code", "")
     reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
-    return _BY_DECISION.get((code, line.get("decision", "")), reasons.get(code, ""))
+    return reasons.get(line.get("code", ""), "")
 
 
 def read(state: str) -> list[dict[str, Any]]:
@@ -157,24 +143,13 @@ def project_paths(state: str) -> dict[str, str]:
     return paths
 
 
-def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:
-    """The number of decisions of each kind since a moment, and how many may be older.
-
-    `project` is the hash of one; '' counts all.
-
-    Refused calls that share a line have only a first and a last time; if the moment lies between
-    these, all of them count, and may be older.
-    """
+def count_since(state: str, earliest: float) -> Counts:
+    """The number of decisions of each kind since a moment; of a line with several, its last."""
     counts: Counts = Counter()
-    older = 0
     for event in (*read(state), *read_untold(state)):
-        is_asked_for = project in ("", event["project"])
-        if not is_asked_for or event.get("until", event["t"]) < earliest:
-            continue
-        _add(counts, event)
-        if event.get("since", event["t"]) < earliest:
-            older += event.get("refusals", 1) - 1
-    return counts, older
+        if event.get("until", event["t"]) >= earliest:
+            _add(counts, event)
+    return counts
 
 
 def read_untold(state: str) -> list[dict[str, Any]]:

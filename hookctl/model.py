@@ -242,7 +242,7 @@ class Line(NamedTuple):
     mark: str = ""  # ok, warn, error or skip
     indent: int = 0  # columns, behind the place of the mark
     label: str = ""  # a word before the text, which further lines of the text leave free
-    path: str = ""  # dimmed, and shortened from the middle where it does not fit
+    path: str = ""  # dimmed, on a line of its own where it does not fit
     sign: str = ""  # + added, - removed, ~ changed, = left alone
 
 

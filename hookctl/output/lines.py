@@ -64,7 +64,9 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     start += line.sign and f"{line.sign} "
     start += line.label and f"{line.label}  "
     text = wrap(line.text, columns, len(start), start=start)
-    path = line.path and _behind(line.path, text, len(start) + 2, columns)
+    path = line.path and f"  {line.path}"
+    if columns and len(text.rsplit("\n", 1)[-1]) + len(path) > columns:
+        path = f"\n{' ' * (len(start) + 2)}{line.path}"
     if not coloured:
         return text + path
     return _paint_start(line, text, len(start)) + (path and f"\033[{_DIM}m{path}\033[0m")
@@ -92,31 +94,6 @@ def _paint_start(line: Line, text: str, start: int) -> str:
         colour = _SIGN_COLOURS[line.sign]
         return f"{text[:sign]}\033[{colour}m{line.sign}\033[0m{text[sign + 1 :]}"
     return text
-
-
-def _behind(path: str, text: str, hang: int, columns: int) -> str:
-    """The path behind a text, or on a line of its own, without its middle if it does not fit."""
-    if not columns:
-        return f"  {path}"
-    path = shorten(path, max(columns - hang, _NARROWEST))
-    last = text.rsplit("\n", 1)[-1]
-    if len(last) + 2 + len(path) > columns:
-        return f"\n{' ' * hang}{path}"
-    return f"  {path}"
-
-
-def shorten(path: str, columns: int) -> str:
-    """A path without folders in its middle, if it has more characters than columns.
-
-    Its first folder and its last name always stay.
-    """
-    if len(path) <= columns or "/" not in path:
-        return path
-    first, *middle, last = path.split("/")
-    kept = [last]
-    while middle and len("/".join([first, "…", middle[-1], *kept])) <= columns:
-        kept.insert(0, middle.pop())
-    return "/".join([first, "…", *kept])
 
 
 def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
@@ -161,15 +138,13 @@ def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
     return [Line(text, indent=indent, label=label.ljust(columns)) for label, text in pairs]
 
 
-def other_projects(others: Sequence[str], gone: Sequence[str], command: str) -> list[Line]:
+def other_projects(others: Sequence[str], command: str) -> list[Line]:
     """The line about the projects on record that a command left out; none where there is none."""
     if not others:
         return []
-    text = amount(len(others), "other project")
-    if gone:
-        text += f", {len(gone)} of them not there"
-    shows = "shows it" if len(others) == 1 else "shows them"
-    return [Line(f"{text}: `hookctl {command} --all` {shows}", SKIP)]
+    return [
+        Line(f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more", SKIP)
+    ]
 
 
 def tilde(path: str) -> str:

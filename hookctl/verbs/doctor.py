@@ -68,7 +68,7 @@ def doctor(
     if survey.others:
         data["other_projects"] = len(survey.others)
     lines = finding_lines(findings, hosts, verbose=verbose)
-    lines += other_projects(survey.others, survey.others_gone, "doctor")
+    lines += other_projects(survey.others, "doctor")
     if fix:
         data["fixed"] = [*finished, *(action for one in done for action in one.data["actions"])]
         lines = [*_describe_repairs(finished, done, failures), *lines]

@@ -61,9 +61,9 @@ def stats(
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
     if earliest is None:
-        found, older = events.count_all(folders.state), 0
-    else:  # of which some may lie before the span
-        found, older = events.count_since(folders.state, earliest, only)
+        found = events.count_all(folders.state)
+    else:
+        found = events.count_since(folders.state, earliest)
     tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
     hooks = [
@@ -74,8 +74,6 @@ def stats(
     paths = events.project_paths(folders.state)
     for name, page in data["projects"].items():
         page["path"] = paths.get(name)
-    if older:
-        data["trips_perhaps_older"] = older
     if prometheus:
         return Result(data, (*_export(tallies), *_export_runs(runs)))
     text: list[str | Line] = []
@@ -144,10 +142,7 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
             listed = ", ".join(f"{code} {count}" for code, count in by_count)
             yield f"  {label}", f"{sum(reasons.values())}: {listed}"
-    refused = amount(data["trips"], "tool call")
-    if "trips_perhaps_older" in data:
-        refused = f"at most {refused}: {data['trips_perhaps_older']} may be from before"
-    yield "refused", refused
+    yield "refused", amount(data["trips"], "tool call")
     for word in ("ended", "went_on"):
         if data[word]:
             yield word.replace("_", " "), f"{amount(data[word], 'turn')} asked to end"
