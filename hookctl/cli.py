@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hookctl import __version__
-from hookctl.errors import INTERRUPTED, OK, UNREADABLE, HookctlError, usage_error
+from hookctl.errors import INTERRUPTED, OK, usage_error
 from hookctl.verbs.options import COMPLETE, read_options
 
 if TYPE_CHECKING:  # late: typer's own affair
@@ -164,12 +164,7 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
         writes = writes or not (given["dry_run"] or given.get("list_"))
     if writes:
         owners.require_own_home(place.home, place.state, place.data)
-    try:
-        result = verb(place, **given)
-    except HookctlError as error:
-        if writes and error.exit_code == UNREADABLE:
-            error.say_unwritten()
-        raise
+    result = verb(place, **given)
     if result is None:  # it has printed all
         return OK
     report.show(name, result, as_json=as_json)

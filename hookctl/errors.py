@@ -48,15 +48,6 @@ class HookctlError(Exception):
         fields: dict[str, Any] = {**self.as_dict(), "message": message, "hint": hint}
         return HookctlError(**fields, exit_code=self.exit_code)
 
-    def say_unwritten(self) -> None:
-        """Let the hint say that nothing was written, if it does not say so already."""
-        if "othing was written" in self.hint:
-            return
-        before = f"{_end(self.hint)} "
-        if "\n" in self.hint:  # its last line may be one to copy
-            before = f"{self.hint}\n  "
-        self.hint = f"{before}Nothing was written.".lstrip()
-
     def as_dict(self) -> dict[str, object]:
         """The error as the result envelope has it."""
         return {name: getattr(self, name) for name in _FIELDS}
@@ -66,12 +57,11 @@ class HookctlError(Exception):
         if where and self.line:
             where = f"{where}:{self.line}:{self.column}"
         text = f"{where}: {self.message}" if where else self.message
-        return f"{_end(text)} {self.hint}" if self.hint else text
-
-
-def _end(text: str) -> str:
-    """A text with a full stop, where another sentence follows."""
-    return text if text[-1:] in ("", ".", "!", "?", ":") else f"{text}."
+        if not self.hint:
+            return text
+        return (
+            f"{text} {self.hint}" if text[-1:] in (".", "!", "?", ":") else f"{text}. {self.hint}"
+        )
 
 
 def no_descriptors(error: OSError) -> HookctlError:

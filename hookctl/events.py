@@ -138,24 +138,13 @@ def project_paths(state: str) -> dict[str, str]:
     return paths
 
 
-def count_since(state: str, earliest: float, project: str = "") -> tuple[Counts, int]:
-    """The number of decisions of each kind since a moment, and how many may be older.
-
-    `project` is the hash of one; '' counts all.
-
-    Refused calls that share a line have only a first and a last time; if the moment lies between
-    these, all of them count, and may be older.
-    """
+def count_since(state: str, earliest: float) -> Counts:
+    """The number of decisions of each kind since a moment; of a line with several, its last."""
     counts: Counts = Counter()
-    older = 0
     for event in (*read(state), *read_untold(state)):
-        is_asked_for = project in ("", event["project"])
-        if not is_asked_for or event.get("until", event["t"]) < earliest:
-            continue
-        _add(counts, event)
-        if event.get("since", event["t"]) < earliest:
-            older += event.get("refusals", 1) - 1
-    return counts, older
+        if event.get("until", event["t"]) >= earliest:
+            _add(counts, event)
+    return counts
 
 
 def read_untold(state: str) -> list[dict[str, Any]]:

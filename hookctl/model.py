@@ -242,7 +242,7 @@ class Line(NamedTuple):
     mark: str = ""  # ok, warn, error or skip
     indent: int = 0  # columns, behind the place of the mark
     label: str = ""  # a word before the text, which further lines of the text leave free
-    path: str = ""  # dimmed, and shortened from the middle where it does not fit
+    path: str = ""  # dimmed, on a line of its own where it does not fit
     sign: str = ""  # + added, - removed, ~ changed, = left alone
 
 
@@ -264,7 +264,6 @@ class Result(NamedTuple):
     messages: tuple[str | Message, ...] = ()
     errors: tuple[dict[str, object], ...] = ()
     exit_code: int = 0
-    hints: tuple[Message, ...] = ()  # what the text says too: messages for machines only
 
 
 class IgnoreRule(NamedTuple):

@@ -85,7 +85,7 @@ def _data(command: str, result: Result) -> dict[str, Any]:
     """The data of a result, with its messages where there are any or the command writes."""
     data = dict(result.data if command in _VERBATIM else veiled(result.data))
     messages = []
-    for message in (*result.messages, *result.hints):
+    for message in result.messages:
         known = message if isinstance(message, Message) else Message(message, "note")
         fields = known._asdict()
         text = by_look(fields.pop("text"))

@@ -295,8 +295,6 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("verify", "--timeout", "0", "true"), "nothing can be verified in 0"),
     (("log", "--since", "yore"), "yore"),
     (("log", "--since", "0001-01-01"), "0001-01-01"),
-    (("log", "--code", "red"), "tripped"),
-    (("log", "--decision", "no"), "release"),
     (("log", "--project", "no/such/folder"), "no/such/folder"),
 ]  # fmt: skip
 

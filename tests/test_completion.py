@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import cli, events, hosts
+from hookctl import cli, hosts
 from hookctl.settings.targets import SCOPES
 from hookctl.verbs import options as known
 
@@ -81,8 +81,7 @@ VALUES = [
     (("install", "--mode"), {"breaker", "keepalive", "guard", "off"}),
     (("install", "--preset"), {"bmad", "nightly", "openhands", "rockbot", "hermes", "none"}),
     (("render", "--host"), HOSTS - {"all"}),
-    (("render", "--scope"), {*SCOPES, "managed"}), (("log", "--decision"), set(events.DONE)),
-    (("log", "--code"), set(events.CODES)), (("install",), {"guard"}), (("uninstall",), {"guard"}),
+    (("render", "--scope"), {*SCOPES, "managed"}), (("install",), {"guard"}), (("uninstall",), {"guard"}),
     (("completion",), {"bash", "zsh", "fish"}), (("install", "--set"), set()),
     *(((name, "--"), options(name)) for name in COMMANDS),
 ]  # fmt: skip

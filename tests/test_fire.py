@@ -261,7 +261,7 @@ def test_what_a_host_would_not_run_does_not_decide_for_it(hookctl: Hookctl, sett
         assert [hook["outcome"] for hook in result["hooks"]] == ["deny", "none", "deny"][: number + 1]
         assert result["outcome"] == "none"
     said = hookctl(*command)
-    assert said.out.endswith("ok    Claude Code would make the call\n") and "would not run it" in said.out
+    assert "ok    Claude Code would make the call\n" in said.out
 
 
 def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(

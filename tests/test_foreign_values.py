@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from hookctl.output.diffs import _Own
+
 from .conftest import Hookctl, put
 
 FILES = {
@@ -132,7 +134,7 @@ def test_nor_is_what_stands_where_a_file_is_broken(hookctl: Hookctl, isolated: P
 def test_the_words_would_be_found(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = Foreign()
     put(settings, foreign.fill(JSON["lines"]))
-    monkeypatch.setattr("hookctl.output.diffs._own_paths", lambda *_: {()})
+    monkeypatch.setattr("hookctl.output.diffs._find_own", lambda *_: _Own({()}, set()))
     monkeypatch.setattr("hookctl.output.diffs._HIDDEN", json.dumps(foreign.words[0]))
     with pytest.raises(AssertionError):
         foreign.run(hookctl, "plan --host claude")

@@ -16,7 +16,7 @@ from hookctl import hosts, masking, report
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.model import Entry, Record, Result
 from hookctl.output import diffs
-from hookctl.output.lines import program, tilde
+from hookctl.output.lines import tilde
 from hookctl.settings.targets import Target
 
 
@@ -58,7 +58,7 @@ def test_a_diff_has_our_values_and_the_keys_around() -> None:
         '-  "mine": …\n+  "mine": …\n   "env": {\n-    "A": "old"\n+    "A": "new"\n     "B": [\n       …\n     ]\n'
     )
     added = diff(before, before[:-3] + f', "hooks": {{"Stop": [{GROUP}]}}}}')
-    assert "@@ -5,4 +5,19 @@" in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
+    assert "@@ -6,4 +6,19 @@" in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
     assert '+            "timeout": 5\n+            "note": …\n' in added
     assert diff('{"env": {"A": "x", "API_KEY": "x"}}', '{"env": {"A": "x", "API_KEY": "y"}}').endswith(
         ' {\n   "env": {\n     "A": …\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
@@ -70,8 +70,8 @@ def test_a_machine_gets_our_values_that_come_and_go_and_nothing_else() -> None:
     before += f', "hooks": {{"Stop": [{{"a": 1}}, {GROUP}]}}}}'
     after = before.replace("old", "new").replace('"x"}', '"y"}').replace("operator", "else").replace(": 5", ": 7")
     assert own_lines(before, after) == (
-        '-env.A: "old"\n-env.API_KEY: "***"\n+env.A: "new"\n+env.API_KEY: "***"\n'
-        "-hooks.Stop.1.hooks.0.timeout: 5\n+hooks.Stop.1.hooks.0.timeout: 7\n"
+        '-env.A: "old"\n-env.API_KEY: "***"\n-hooks.Stop.1.hooks.0.timeout: 5\n'
+        '+env.A: "new"\n+env.API_KEY: "***"\n+hooks.Stop.1.hooks.0.timeout: 7\n'
     )
     assert own_lines(before, "{}").endswith(
         '-hooks.Stop.1.matcher: "x"\n-hooks.Stop.1.hooks.0.type: "command"\n'
@@ -131,27 +131,6 @@ def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not report.emit("x")
     report.say("x")
     report.show("status", Result({}, ("x",)), as_json=False)
-
-
-def test_how_to_call_hookctl_next(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its name where that is on PATH, else by a path that holds in every folder."""
-    called = isolated / "work" / ".venv" / "bin" / "hookctl"
-    called.parent.mkdir(parents=True)
-    called.write_text("#!/bin/sh\n")
-    called.chmod(0o755)
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.setattr(sys, "argv", [str(called), "install"])
-    assert program() == str(called)
-    monkeypatch.chdir(called.parent)
-    monkeypatch.setattr(sys, "argv", ["./hookctl", "install"])
-    assert program() == str(called)
-    monkeypatch.setattr(sys, "argv", ["/somewhere/hookctl/__main__.py", "install"])
-    assert program() == f"{sys.executable} -m hookctl"
-    monkeypatch.setattr(sys, "argv", ["/my tools/hookctl", "install"])
-    assert program() == "'/my tools/hookctl'"
-    monkeypatch.setattr(sys, "argv", [str(called), "install"])
-    monkeypatch.setenv("PATH", str(called.parent))
-    assert program() == "hookctl"
 
 
 SECRET = [

@@ -242,7 +242,6 @@ def test_a_command_that_cannot_be_started_arms_no_run(stage: Stage, isolated: Pa
     outcome = stage.hookctl("supervise", "--", str(agent))
     assert outcome.code == code
     assert not stage.is_armed
-    if "Nothing was written." in " ".join(outcome.err.split()):
+    if code == 4:  # nothing was written
         assert (stage.project / ".hookctl/run/STOP").exists()
         assert sorted((path, path.read_bytes()) for path in stage.state.rglob("*") if path.is_file()) == before
-    assert ("Nothing was written." in outcome.err) == (code == 4)

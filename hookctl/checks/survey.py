@@ -53,7 +53,7 @@ class Survey:
 
     def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
         self._found, self._scope = read_records(folders, everywhere=everywhere), scope
-        self.others, self.others_gone = self._found.others, self._found.others_gone
+        self.others = self._found.others
         self._usable = list_usable(self._found)
         self._machine = Machine(folders, self._usable, scope)
 

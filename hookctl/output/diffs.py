@@ -10,8 +10,7 @@ import contextlib
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import BREAK, MISSING, Document, Path, formats
@@ -19,7 +18,7 @@ from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
-from hookctl.model import WRAP, Change, Entry
+from hookctl.model import WRAP, Change
 from hookctl.output.lines import amount
 from hookctl.planner.draft import Draft
 from hookctl.planner.records import Plan
@@ -27,65 +26,58 @@ from hookctl.system.files import digest
 from hookctl.system.packages import PACKS, TABLE
 
 _UNREADABLE = "({} cannot be read as settings, so it is not shown)"
-_CONTEXT = 3  # lines around a change
 _HIDDEN = "…"
+_BETWEEN = "\0"  # stands between what is compared of a line; no JSON and no text of ours has it
+
+
+class _Own(NamedTuple):
+    """What hookctl wrote or writes in a settings file."""
+
+    paths: set[Path]
+    commands: set[str]  # but not those of wrapped hooks; no mask touches them
 
 
 class _Line(NamedTuple):
-    """A line of a file, or of an outline."""
+    """A line of an outline."""
 
     text: str
     around: str  # how it is shown where it does not change
-    value: Any = None  # tells lines apart that look alike
+    value: str = ""  # tells lines apart that look alike
     path: Path | None = None  # of what begins in it
     own: str = ""  # our value in it, as JSON
-
-
-_Hunk = tuple[int, int, list[tuple[str, _Line]]]  # the first lines of both files; lines with marks
 
 
 def unified(file: Draft) -> list[str]:
     """The lines of the unified diff of a settings file."""
     if file.old == file.after:
         return []
-    new = _parse_new(file)
-    if new is None:
+    outlines = _outlines(file)
+    if outlines is None:
         return [_UNREADABLE.format(file.path)]
-    old_lines, new_lines = _outline(file, file.before), _outline(file, new)
-    lines = _heading(file.path, file.old, file.after)
-    for old_at, new_at, marked in _hunks(old_lines, new_lines):
-        places = _number(file.before, old_lines, old_at), _number(new, new_lines, new_at)
-        paths = [line.path for mark, line in marked if mark != " " and line.path is not None]
-        lines += _hunk_lines(marked, *places, paths[0][:-1] if paths else ())
-    return lines
+    return _compare(file.path, file.old, file.after, *outlines)
 
 
 def own_lines(file: Draft) -> OwnText:
     """The values that hookctl adds to or removes from a settings file, one a line."""
-    if file.old == file.after:
-        return OwnText("")
-    new = _parse_new(file)
-    if new is None:
+    outlines = _outlines(file)
+    if outlines is None:
         return OwnText(_UNREADABLE.format(file.path) + "\n")
-    text = ""
-    for _, _, marked in _hunks(_outline(file, file.before), _outline(file, new)):
-        for mark, line in marked:
-            if mark != " " and line.path and line.own:
-                text += f"{mark}{_name(line.path)}: {line.own}\n"
-    return OwnText(text)
+    old, new = ({line.path: line for line in outline if line.own} for outline in outlines)
+    lines = []
+    for mark, shown, others in (("-", old, new), ("+", new, old)):
+        for path, line in shown.items():
+            if path is not None and others.get(path) != line:
+                lines.append(f"{mark}{masked_text('.'.join(map(str, path)))}: {line.own}\n")
+    return OwnText("".join(lines))
 
 
 def _file_lines(change: Change) -> list[str]:
     """The lines of the unified diff of one of hookctl's or a pack's files."""
-    path, old, new = change.path, change.before, change.after
     try:
-        hunks = list(_hunks(_text_lines(path, old), _text_lines(path, new)))
+        old, new = _text_lines(change.path, change.before), _text_lines(change.path, change.after)
     except UnicodeDecodeError:
-        return [f"({path} is no text, so it is not shown)"]
-    lines = _heading(path, old, new)
-    for old_at, new_at, marked in hunks:
-        lines += _hunk_lines(marked, old_at + 1, new_at + 1, ())
-    return lines
+        return [f"({change.path} is no text, so it is not shown)"]
+    return _compare(change.path, change.before, change.after, old, new)
 
 
 def _text_lines(path: str, data: bytes | None) -> list[_Line]:
@@ -101,20 +93,40 @@ def _text_lines(path: str, data: bytes | None) -> list[_Line]:
     return [_Line(line, line) for line in BREAK.split(shown.removesuffix("\n"))] if text else []
 
 
-def _parse_new(file: Draft) -> Document | None:
-    """The file after the change; None if it cannot be parsed before or after.
+def _compare(
+    path: str,
+    before: bytes | None,
+    after: bytes | None,
+    old: Sequence[_Line],
+    new: Sequence[_Line],
+) -> list[str]:
+    """The lines of the unified diff of a file at a path: those that stay with less in them."""
+    import difflib  # late: a diff is rare
+
+    names = ["/dev/null" if data is None else path for data in (before, after)]
+    compared = [[_BETWEEN.join(line[:3]) for line in lines] for lines in (old, new)]
+    lines = []
+    for line in difflib.unified_diff(*compared, *names, lineterm=""):
+        text, *more = line.split(_BETWEEN)
+        lines.append(OwnText(f" {more[0]}" if more and text[0] == " " else text))
+    return lines
+
+
+# Outlines
+
+
+def _outlines(file: Draft) -> tuple[list[_Line], list[_Line]] | None:
+    """A settings file before and after the change; None if it cannot be parsed then.
 
     Nobody can say which values of such a text are ours.
     """
     if file.old is not None and file.old != file.before.data:
         return None
     try:
-        return formats.parse(file.target.host.format, file.after or b"", where=file.path)
+        new = formats.parse(file.target.host.format, file.after or b"", where=file.path)
     except HookctlError:
         return None
-
-
-# Outlines
+    return _outline(file, file.before), _outline(file, new)
 
 
 def _outline(file: Draft, document: Document) -> list[_Line]:
@@ -122,35 +134,16 @@ def _outline(file: Draft, document: Document) -> list[_Line]:
     root = document.real.value
     if root is MISSING:
         return []
-    own = _own_paths(file, document)
+    own = _find_own(file, document)
     if isinstance(document, RulesDocument):
         blocks = [(pack, masked_text(text).split("\n")) for pack, text in root.items()]
         return [
             _Line(line, _HIDDEN, path=(pack, number), own=_as_json(line))
             for pack, lines in blocks
             for number, line in enumerate(lines)
-            if (pack,) in own
+            if (pack,) in own.paths
         ]
-    return list(_lines_of(root, _Own(own, own_commands(file))))
-
-
-class _Own(NamedTuple):
-    """What is ours in a file."""
-
-    paths: set[Path]
-    commands: frozenset[str]
-
-    def has(self, path: Path, value: Any) -> bool:
-        """Whether a value is ours; a record has an entry in a list of texts for its own index."""
-        is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
-        return path in self.paths or (is_entry and (*path[:-1], value) in self.paths)
-
-    def shown(self, value: Any, is_masked: bool) -> str:
-        """A value of ours as JSON, with secrets masked."""
-        if is_masked and value not in self.commands:
-            value = MASK
-        is_text = isinstance(value, str) and value not in self.commands
-        return _as_json(masked_text(value) if is_text else value)
+    return list(_lines_of(root, own))
 
 
 def _lines_of(
@@ -163,12 +156,17 @@ def _lines_of(
     is_masked: bool = False,
 ) -> Iterator[_Line]:
     """The value at a path as JSON without commas; `is_masked`: a key above says it is secret."""
-    is_own = is_own or ours.has(path, value)
-    margin = "  " * len(path)
-    start = margin + label
+    # A record has an entry in a list of texts for its own index.
+    is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
+    is_own = is_own or path in ours.paths or (is_entry and (*path[:-1], value) in ours.paths)
+    start = "  " * len(path) + label
     if not isinstance(value, dict | list):
-        own = ours.shown(value, is_masked) if is_own else ""
-        told = type(value), hex(value) if isinstance(value, int) else repr(value), is_own
+        shown = value
+        if value not in ours.commands:
+            shown = MASK if is_masked else masked(value)
+        own = _as_json(shown) if is_own else ""
+        exact = hex(value) if isinstance(value, int) else repr(value)
+        told = f"{type(value)} {exact} {is_own}"
         yield _Line(start + (own or _HIDDEN), start + _HIDDEN, told, path, own)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -182,7 +180,8 @@ def _lines_of(
             inner, ours, (*path, key), inner_label, is_own=is_own, is_masked=secret
         )
     if closing:
-        yield _Line(margin + closing, margin + closing)
+        end = "  " * len(path) + closing
+        yield _Line(end, end)
 
 
 def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:
@@ -204,49 +203,22 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _name(path: Path) -> str:
-    return masked_text(".".join(map(str, path)))
-
-
-def _number(document: Document, lines: list[_Line], at: int) -> int:
-    """The line of the file that a line of its outline is made of; 0 in an empty file.
-
-    A line with a closing bracket is counted from the one before it.
-    """
-    if not lines:
-        return 0
-    known = at
-    while (path := lines[known].path) is None:
-        known -= 1
-    last = document.data.count(b"\n") + 1
-    return min(document.real.position(path)[0] + at - known, last)
-
-
-# What is ours
-
-
-def own_commands(file: Draft) -> frozenset[str]:
-    """The commands that hookctl wrote or writes in a file, but not those of wrapped hooks."""
-    commands = set()
-    for entry in _entries(file):
-        if entry.kind == "element" and not entry.id.startswith(WRAP):
-            commands.add(entry.written["command"])
-            commands.update(claim.value["command"] for claim in entry.owners.values())
-    if not file.target.host.shape.shell:  # such a host gets the command inside one of a shell
-        commands |= {f"sh -c {shlex.quote(command)}" for command in commands}
-    return frozenset(commands)
-
-
-def _own_paths(file: Draft, document: Document) -> set[Path]:
-    """The paths of the values that hookctl wrote or writes: leaves, and fields of its hooks."""
-    entries = _entries(file)
+def _find_own(file: Draft, document: Document) -> _Own:
+    """The values that hookctl wrote or writes: leaves, and fields of its hooks."""
+    records = [record for record in (file.known, file.record) if record is not None]
+    entries = [entry for record in records for entry in (*record.entries, *record.disabled)]
     paths = {entry.path for entry in entries if entry.kind == "leaf"}
     fields: dict[str, set[str]] = {}
+    commands = set()
     for entry in entries:
         if entry.kind == "element":
-            names = fields.setdefault(entry.id, set())
-            names.update(entry.written, *(claim.value for claim in entry.owners.values()))
+            versions = [entry.written, *(claim.value for claim in entry.owners.values())]
+            fields.setdefault(entry.id, set()).update(*versions)
+            if not entry.id.startswith(WRAP):
+                commands.update(version["command"] for version in versions)
     shape = file.target.host.shape
+    if not shape.shell:  # such a host gets the command inside one of a shell
+        commands |= {f"sh -c {shlex.quote(command)}" for command in commands}
     for hook in shapes.elements(shape, document.value):
         names = fields.get(hook.id, set()) | {"command", document.event_field}
         paths |= {(*hook.path, name) for name in names}
@@ -254,69 +226,7 @@ def _own_paths(file: Draft, document: Document) -> set[Path]:
             shapes.event_of(shape, hook.path)
         ):
             paths.add((*hook.path[:-2], "matcher"))
-    return set(map(document.translate, paths))
-
-
-def _entries(file: Draft) -> list[Entry]:
-    """The entries on record before and after the run."""
-    records = [record for record in (file.known, file.record) if record is not None]
-    return [entry for record in records for entry in (*record.entries, *record.disabled)]
-
-
-# Lines
-
-
-def _heading(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """The two lines at the top of a unified diff."""
-    old_name = "/dev/null" if old is None else path
-    new_name = "/dev/null" if new is None else path
-    return [f"--- {old_name}", f"+++ {new_name}"]
-
-
-def _hunks(old: list[_Line], new: list[_Line]) -> Iterator[_Hunk]:
-    """The hunks of a unified diff; compares only from the first to the last change."""
-    import difflib  # late: a diff is rare
-
-    start = max(_count_equal(old, new) - _CONTEXT, 0)
-    end = max(_count_equal(old[start:][::-1], new[start:][::-1]) - _CONTEXT, 0)
-    old_part, new_part = old[start : len(old) - end], new[start : len(new) - end]
-    matcher = difflib.SequenceMatcher(None, _told(old_part), _told(new_part))
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
-        lines = []
-        for tag, old_from, old_to, new_from, new_to in group:
-            if tag == "equal":
-                lines += [(" ", line) for line in old_part[old_from:old_to]]
-            else:
-                lines += [("-", line) for line in old_part[old_from:old_to]]
-                lines += [("+", line) for line in new_part[new_from:new_to]]
-        yield group[0][1] + start, group[0][3] + start, lines
-
-
-def _told(lines: list[_Line]) -> list[tuple[str, Any]]:
-    """What tells one line from another; an index in a path does not."""
-    return [(line.text, line.value) for line in lines]
-
-
-def _count_equal(old: list[_Line], new: list[_Line]) -> int:
-    """How many lines are equal from the beginning on."""
-    pairs = zip(_told(old), _told(new), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _hunk_lines(marked: list[tuple[str, _Line]], old: int, new: int, path: Path) -> list[str]:
-    """The lines of a hunk, with its place: the numbers of its first lines, and a path."""
-    old_count = sum(mark != "+" for mark, _ in marked)
-    new_count = sum(mark != "-" for mark, _ in marked)
-    place = f"@@ -{_range(old, old_count)} +{_range(new, new_count)} @@ {_name(path)}".rstrip()
-    texts = [mark + (line.around if mark == " " else line.text) for mark, line in marked]
-    return [OwnText(text) for text in (place, *texts)]
-
-
-def _range(start: int, count: int) -> str:
-    """A range of lines as a diff names it; none is in a file without lines."""
-    if not count:
-        return "0,0"
-    return str(start) if count == 1 else f"{start},{count}"
+    return _Own(set(map(document.translate, paths)), commands)
 
 
 # A whole plan
@@ -330,33 +240,20 @@ def patch(plan: Plan) -> OwnText:
 def patch_lines(plan: Plan) -> list[str]:
     """The lines of the unified diff of everything that a plan changes, with secrets masked.
 
-    Programs and packages, which come with hookctl, are named with their digest instead.
+    Programs and packages, which come with hookctl, are named instead.
     """
     lines = [line for file in plan.files for line in unified(file)]
-    written: dict[str, dict[str, bytes]] = {}  # by folder
-    removed: dict[str, int] = {}
+    programs: dict[tuple[str, str], int] = {}  # how many, by folder and what is done
     for change in plan.changes:
         is_program = change.path.endswith(".py") and f"/{PACKS}/" not in change.path
-        if change.settings:
-            continue
-        if not is_program and not change.path.endswith(f"/{TABLE}"):
+        if is_program or change.path.endswith(f"/{TABLE}"):
+            key = os.path.dirname(change.path), "removed" if change.after is None else "written"
+            programs[key] = programs.get(key, 0) + 1
+        elif not change.settings:
             lines += _file_lines(change)
-            continue
-        folder, name = os.path.split(change.path)
-        if change.after is None:
-            removed[folder] = removed.get(folder, 0) + 1
-        else:
-            written.setdefault(folder, {})[name] = change.after
-    lines += [_describe_written(folder, files) for folder, files in written.items()]
-    for folder, count in removed.items():
-        lines.append(f"{folder}: {amount(count, 'program file')} of hookctl removed")
     for packages in plan.packages:
         for name, modules in packages.new.items():
-            lines.append(_describe_written(os.path.join(packages.path, name), modules))
+            programs[os.path.join(packages.path, name), "written"] = len(modules)
+    for (folder, done), count in programs.items():
+        lines.append(f"{folder}: {amount(count, 'program file')} of hookctl {done}")
     return lines
-
-
-def _describe_written(folder: str, files: Mapping[str, bytes]) -> str:
-    count = amount(len(files), "program file")
-    sha = digest(b"".join(data for _, data in sorted(files.items())))
-    return f"{folder}: {count} of hookctl written (sha256 {sha})"

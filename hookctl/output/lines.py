@@ -6,18 +6,12 @@ At a terminal they have colours and symbols, and no line is too wide.
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from hookctl.masking import by_look, plain
 from hookctl.model import Line
-
-if TYPE_CHECKING:  # late: few commands speak of runs
-    from hookctl.receipts.reading import HookName, Runs
 
 OK = "ok"  # done, or fine
 WARN = "warn"  # look at this
@@ -70,7 +64,9 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     start += line.sign and f"{line.sign} "
     start += line.label and f"{line.label}  "
     text = wrap(line.text, columns, len(start), start=start)
-    path = line.path and _behind(line.path, text, len(start) + 2, columns)
+    path = line.path and f"  {line.path}"
+    if columns and len(text.rsplit("\n", 1)[-1]) + len(path) > columns:
+        path = f"\n{' ' * (len(start) + 2)}{line.path}"
     if not coloured:
         return text + path
     return _paint_start(line, text, len(start)) + (path and f"\033[{_DIM}m{path}\033[0m")
@@ -98,31 +94,6 @@ def _paint_start(line: Line, text: str, start: int) -> str:
         colour = _SIGN_COLOURS[line.sign]
         return f"{text[:sign]}\033[{colour}m{line.sign}\033[0m{text[sign + 1 :]}"
     return text
-
-
-def _behind(path: str, text: str, hang: int, columns: int) -> str:
-    """The path behind a text, or on a line of its own, without its middle if it does not fit."""
-    if not columns:
-        return f"  {path}"
-    path = shorten(path, max(columns - hang, _NARROWEST))
-    last = text.rsplit("\n", 1)[-1]
-    if len(last) + 2 + len(path) > columns:
-        return f"\n{' ' * hang}{path}"
-    return f"  {path}"
-
-
-def shorten(path: str, columns: int) -> str:
-    """A path without folders in its middle, if it has more characters than columns.
-
-    Its first folder and its last name always stay.
-    """
-    if len(path) <= columns or "/" not in path:
-        return path
-    first, *middle, last = path.split("/")
-    kept = [last]
-    while middle and len("/".join([first, "…", middle[-1], *kept])) <= columns:
-        kept.insert(0, middle.pop())
-    return "/".join([first, "…", *kept])
 
 
 def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
@@ -167,15 +138,13 @@ def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
     return [Line(text, indent=indent, label=label.ljust(columns)) for label, text in pairs]
 
 
-def other_projects(others: Sequence[str], gone: Sequence[str], command: str) -> list[Line]:
+def other_projects(others: Sequence[str], command: str) -> list[Line]:
     """The line about the projects on record that a command left out; none where there is none."""
     if not others:
         return []
-    text = amount(len(others), "other project")
-    if gone:
-        text += f", {len(gone)} of them not there"
-    shows = "shows it" if len(others) == 1 else "shows them"
-    return [Line(f"{text}: `hookctl {command} --all` {shows}", SKIP)]
+    return [
+        Line(f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more", SKIP)
+    ]
 
 
 def tilde(path: str) -> str:
@@ -202,21 +171,6 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def program() -> str:
-    """The command that calls hookctl again: its name if that is on PATH, else its path.
-
-    For the steps below "Next:", and for what an install or an upgrade gives to copy, perhaps
-    somebody's first. Other texts say `hookctl`.
-    """
-    called = os.path.abspath(sys.argv[0])
-    if os.path.basename(called) != "hookctl":
-        return f"{shlex.quote(sys.executable)} -m hookctl"
-    on_path = shutil.which("hookctl")
-    if on_path and os.path.realpath(on_path) == os.path.realpath(called):
-        return "hookctl"
-    return shlex.quote(called)
-
-
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Rows as lines with aligned columns."""
     if not rows:
@@ -229,36 +183,8 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     return lines
 
 
-_OPTIONAL = ("HOST", "FAILED", "BYTES")  # left out where they would say the same of every hook
-
-
-def list_runs(runs: Mapping[HookName, Runs]) -> list[str]:
-    """A row for each hook."""
-    by_time = sorted(runs, key=lambda name: (-runs[name].ms, name))
-    rows = [_describe(name, runs[name]) for name in by_time]
-    titles = []
-    for title in rows[0]:
-        values = {row[title] for row in rows}
-        if title not in _OPTIONAL or len(values) > 1 or (title != "HOST" and values != {"0"}):
-            titles.append(title)
-    return table([titles, *([row[title] for title in titles] for row in rows)])
-
-
 def show_ms(ms: float | None) -> str:
     """A time as people read it."""
     if ms is None:
         return "-"
     return f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
-
-
-def _describe(name: HookName, runs: Runs) -> dict[str, str]:
-    return {
-        "HOOK": name.id,
-        "HOST": name.host,
-        "EVENT": name.event,
-        "RUNS": str(runs.runs),
-        "FAILED": str(runs.failures),
-        "MEDIAN": show_ms(runs.median_ms),
-        "P95": show_ms(runs.p95_ms),
-        "BYTES": str(runs.bytes),
-    }

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import masked
-from hookctl.model import WRAP, Action, Line, Message, Path, Result
+from hookctl.model import WRAP, Action, Line, Path, Result
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
@@ -54,9 +54,7 @@ def plan_result(
     """A plan and its outcome, with what is to be said of its files."""
     text = plan_text(plan, dry_run=dry_run, done=done, diff=diff, warned=warned)
     messages = tuple(message for file in plan.files for message in file.messages)
-    below = () if plan.empty else hints(done)
-    data = plan_data(plan, dry_run=dry_run, diff=diff)
-    return Result(data, tuple(text), messages, hints=below)
+    return Result(plan_data(plan, dry_run=dry_run, diff=diff), tuple(text), messages)
 
 
 def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any]:
@@ -65,12 +63,8 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
     kept: list[dict[str, Any]] = []
     files: list[dict[str, Any]] = []
     for file in plan.files:
-        # In the order of the run: files are made before and removed after their hooks.
-        runtime = file.file_actions
-        done = [*runtime, *file.actions]
-        if any(action.action == "remove-file" for action in runtime):
-            done = [*file.actions, *runtime]
         place = file.target.host.name, file.target.scope, file.path
+        done = [*file.file_actions, *file.actions]
         actions += [action_data(action, *place) for action in done]
         kept += [action_data(action, *place) for action in file.kept]
         if file.old != file.after:
@@ -125,18 +119,6 @@ def plan_text(
     if plan.empty:
         return [*lines, "nothing to do"]
     return [*lines, "(nothing was written)"] if dry_run else [*lines, *done]
-
-
-def hints(lines: Iterable[Text]) -> tuple[Message, ...]:
-    """The text below a plan, its outcome and the next steps, as messages for machines."""
-    messages = []
-    for line in lines:
-        if isinstance(line, str):
-            line = Line(line.strip(), indent=len(line) - len(line.lstrip()))
-        code = "guard_off" if line.mark == WARN else "next_step" if line.indent else "outcome"
-        if line.text != "Next:":
-            messages.append(Message(line.text, code, "warning" if line.mark == WARN else "info"))
-    return tuple(messages)
 
 
 def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:

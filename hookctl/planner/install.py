@@ -71,8 +71,6 @@ def plan_install(
             drafts.append(make_draft(sources, records, target, decide))
         except HookctlError as error:
             error.path = error.path or target.path
-            if len(targets) > 1:
-                error.say_unwritten()
             raise
     with_approvals = drafts
     if sources.has_disabled or any(draft.host.trust.gate for draft in drafts):

@@ -208,7 +208,6 @@ class RecordFacts(NamedTuple):
     errors: tuple[HookctlError, ...] = ()
     gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
     others: tuple[str, ...] = ()  # projects on record that are not looked at
-    others_gone: tuple[str, ...] = ()  # those of them that are not there
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
@@ -244,7 +243,6 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
         tuple(errors),
         gone=tuple((key, away[key], looked_at[key]) for key in away if key in looked_at),
         others=others,
-        others_gone=tuple(name for name in others if project.is_away(name)),
     )
 
 

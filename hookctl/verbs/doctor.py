@@ -12,7 +12,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects, program, tilde
+from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import action_data
 from hookctl.packs.choices import Permission
 from hookctl.run.execute import read_journal
@@ -68,7 +68,7 @@ def doctor(
     if survey.others:
         data["other_projects"] = len(survey.others)
     lines = finding_lines(findings, hosts, verbose=verbose)
-    lines += other_projects(survey.others, survey.others_gone, "doctor")
+    lines += other_projects(survey.others, "doctor")
     if fix:
         data["fixed"] = [*finished, *(action for one in done for action in one.data["actions"])]
         lines = [*_describe_repairs(finished, done, failures), *lines]
@@ -120,7 +120,7 @@ def _install_again(
         try:
             results.append(upgrade.upgrade_meant(folders, again, Permission()))
         except HookctlError as error:
-            reason = f"{error.message}; `{program()} upgrade {name}` asks first"
+            reason = f"{error.message}; `hookctl upgrade {name}` asks first"
             report.say(f"{name} is left as it is for {host_name}: {reason}")
     return results
 

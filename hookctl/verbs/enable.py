@@ -157,4 +157,4 @@ def join(first: Result, second: Result) -> Result:
         text = [line for line in text if not str(line).startswith("nothing to do")]
     messages, error_list = first.messages + second.messages, first.errors + second.errors
     exit_code = first.exit_code or second.exit_code
-    return Result(data, tuple(text), messages, error_list, exit_code, second.hints)
+    return Result(data, tuple(text), messages, error_list, exit_code)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
@@ -79,16 +80,6 @@ Examples:
 """
 
 
-class _Request(NamedTuple):
-    """What a person wants to try."""
-
-    asked: Asked
-    hosts: Sequence[Host]  # empty: those with a hook for it
-    ids: Sequence[str]  # empty: all hooks that the host would run
-    is_project_run: bool  # those of the project too
-    pack: Pack | None  # instead of the installed hooks
-
-
 def fire(
     folders: Folders,
     event: str,
@@ -114,15 +105,18 @@ def fire(
         calls.parse_input(input) if input else None,
         calls.read_payload(payload) if payload else None,
     )
-    loaded = load_pack(pack) if pack else None
-    request = _Request(asked, load_hosts(host), hook, run_project, loaded)
+    loaded, wanted = load_pack(pack) if pack else None, load_hosts(host)
     folders = in_project(folders, project)
     require_own(look(folders.cwd, folders.environ))
     with private_folder("fire", folders.state) as folder:
         with open(os.path.join(folder, _TRANSCRIPT), "xb"):
             pass
         machine = Machine(folders, read_records(folders, everywhere=False).records)
-        aimed, skipped = _aim(machine, request, folder)
+        source = loaded or take_inventory(folders, wanted)
+        known = source.hooks if isinstance(source, Inventory) else ()
+        named = tuple(found for name in hook for found in listing.find(known, name))
+        find_shots = partial(_find_shots, machine, asked, source, named, folder, run_project)
+        aimed, skipped = _aim(asked, wanted, source, named, find_shots)
         shots = [shot for _, shots in aimed for shot in shots]
         _require_consent(shots, permission(yes, False, json))
         volleys = []
@@ -147,24 +141,28 @@ def _show_progress(shot: Shot) -> None:
 
 
 def _aim(
-    machine: Machine, request: _Request, folder: str
+    asked: Asked,
+    wanted: Sequence[Host],
+    source: Pack | Inventory,
+    named: Sequence[Hook],
+    find_shots: Callable[[Host], tuple[Call, list[Shot]]],
 ) -> tuple[list[tuple[Call, list[Shot]]], list[str]]:
-    asked, aimed, skipped = request.asked, [], []
-    inventory = None if request.pack else take_inventory(machine.folders, request.hosts)
-    known = inventory.hooks if inventory else ()
-    named = tuple(hook for name in request.ids for hook in listing.find(known, name))
-    looked_at = request.hosts or (inventory and inventory.hosts) or map(hosts.load, hosts.names())
-    looked_at = list(looked_at)
+    """The hooks of each host that are to be run, and what is not; with `wanted` all are named."""
+    aimed, skipped = [], []
+    looked_at = list(wanted)
+    if not wanted:
+        every = map(hosts.load, hosts.names())
+        looked_at = list(every if isinstance(source, Pack) else source.hosts)
     calls.require_question(looked_at, asked)
     for host in looked_at:
         if not find_event(host, asked.event)[0]:
-            if request.hosts and not named:
+            if wanted and not named:
                 skipped.append(f"{host.title} has no event {asked.event}")
             continue
-        call, shots = _find_shots(machine, request, host, inventory, named, folder)
+        call, shots = find_shots(host)
         if shots and calls.lacks_tool(host, asked.tool):
             skipped.append(f"{host.title} has no tool for {asked.tool}")
-        elif shots or (request.hosts and not named):
+        elif shots or (wanted and not named):
             aimed.append((call, shots))
     if asked.payload is not None and len(aimed) > 1:
         names = ", ".join(call.host.name for call, _ in aimed)
@@ -173,9 +171,9 @@ def _aim(
     if named and not aimed and not skipped:
         events = ", ".join(sorted({hook.event for hook in named}))
         hint = f"Name the event that it is for: {events}."
-        raise usage_error(f"{', '.join(request.ids)} is not for {asked.event}", hint)
-    if inventory and not named:
-        skipped += _name_foreign_hooks(inventory, [call.host for call, _ in aimed], asked)
+        raise usage_error(f"the named hook is not for {asked.event}", hint)
+    if not (isinstance(source, Pack) or named):
+        skipped += _name_foreign_hooks(source, [call.host for call, _ in aimed], asked)
     if not aimed and not skipped:
         of_tool = f" with {asked.tool}" if asked.tool else ""
         skipped.append(f"no hook here is for {asked.event}{of_tool}")
@@ -201,28 +199,21 @@ def _name_foreign_hooks(
 
 def _find_shots(
     machine: Machine,
-    request: _Request,
-    host: Host,
-    inventory: Inventory | None,
-    named: tuple[Hook, ...],
+    asked: Asked,
+    source: Pack | Inventory,
+    named: Sequence[Hook],
     folder: str,
+    is_project_run: bool,
+    host: Host,
 ) -> tuple[Call, list[Shot]]:
     folders = machine.folders
     start, transcript = machine.start_of(host), os.path.join(folder, _TRANSCRIPT)
     where = Place(start, folders.home, transcript, folders.environ)
-    told = calls.make_calls(host, request.asked, where)
-    if inventory is None:
-        assert request.pack
+    told = calls.make_calls(host, asked, where)
+    if isinstance(source, Pack):
         files = os.path.join(folder, f"pack-{host.name}")
-        return told[0], list(choose_of_pack(files, request.pack, told[0]))
-    shots = choose(
-        inventory,
-        told,
-        request.asked,
-        where,
-        named,
-        is_project_run=request.is_project_run,
-    )
+        return told[0], list(choose_of_pack(files, source, told[0]))
+    shots = choose(source, told, asked, where, named, is_project_run=is_project_run)
     reasons = [shot.why_not for shot in shots]
     if named and reasons and all(reasons):
         raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")

@@ -12,13 +12,12 @@ from hookctl.hosts import Host, readers
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import store
 from hookctl.model import Line, Record, Result
-from hookctl.output.lines import amount, cut, labelled, table, tilde, width
+from hookctl.output.lines import amount, cut, labelled, table, tilde
 from hookctl.packs.abilities import list_abilities, shortcomings
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
-_LEAST_NEEDED = ("SETTINGS", "END", "CHANGE", "ASK", "CAP", "REFUSE", "SURE", "BLOCK")
 _LONGEST_PACKS = 12  # characters
 _LEGEND = (
     Line("BLOCK a stop; REFUSE, ASK about, CHANGE a call; END the turn at a stop or a call"),
@@ -128,17 +127,10 @@ def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[st
 
 
 def _table_lines(facts: Sequence[dict[str, Any]]) -> list[str | Line]:
-    """A row for each host, those in use here first; a narrow terminal has fewer columns."""
+    """A row for each host, those in use here first."""
     rows = [_make_row(host) for host in facts]
     rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
-    columns = width(sys.stdout)
-    for name in ("", *_LEAST_NEEDED):
-        for row in rows:
-            row.pop(name, "")
-        lines = table([[*rows[0]], *([*row.values()] for row in rows)])
-        if not columns or max(map(len, lines)) <= columns:
-            break
-    return [*lines, *_LEGEND]
+    return [*table([[*rows[0]], *([*row.values()] for row in rows)]), *_LEGEND]
 
 
 def _make_row(host: dict[str, Any]) -> dict[str, str]:
@@ -161,7 +153,6 @@ def _make_row(host: dict[str, Any]) -> dict[str, str]:
     row["END"] = "both" if len(ends) > 1 else "".join(ends) or "-"
     row["CAP"] = cap
     row["SURE"] = sure.get("stop", host["sure"])
-    row["SETTINGS"] = tilde(next(iter(host["files"].values())))
     return row
 
 

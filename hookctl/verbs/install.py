@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.model import GIT, WRAP, Action, Line, Message, Result
-from hookctl.output.lines import WARN, fix, program
 from hookctl.output.plans import plan_result
 from hookctl.packs import load
 from hookctl.packs.choices import (
@@ -27,8 +26,7 @@ from hookctl.packs.choices import (
     asked_names,
     settings_from,
 )
-from hookctl.packs.guard import can_refuse, cost_of_run
-from hookctl.packs.model import MANIFEST, Pack
+from hookctl.packs.model import Pack
 from hookctl.planner.draft import Draft
 from hookctl.planner.install import (
     agree,
@@ -50,7 +48,6 @@ if TYPE_CHECKING:  # late: most calls are about the guard
 
 _SILENT = 1.0  # seconds until progress is shown
 
-_NAMED = 2  # hosts; for more a command does not name each
 _DOES = {
     "breaker": "keeps an agent working while work remains, "
     "and lets it stop once it makes no progress any more",
@@ -58,10 +55,10 @@ _DOES = {
     "guard": "never blocks by itself, and ends a chain of stops that other hooks force",
     "off": "refuses tool calls that are repeated too often",
 }
-# The first command for each mode, and what it does
+# The first command in a project for each mode that blocks
 _FIRST_STEPS = {
-    "breaker": "run remaining 3\nin a project: three pieces of work are left there",
-    "keepalive": "run start\nin a project: a run of 12 hours; --for 8h is one of 8",
+    "breaker": "run remaining 3    in a project: three pieces of work are left there",
+    "keepalive": "run start    in a project: a run of 12 hours; --for 8h is one of 8",
 }
 
 HELP = """
@@ -140,7 +137,7 @@ def install_at(
     if pack.source and not dry_run:  # it is shown, and a person asked, before the lock is taken
         named = " ".join(f"--host {target.host.name}" for target in targets)
         scope = _scope_option(targets[0])
-        command = f"{program()} plan {shlex.quote(pack.source)} {named}{scope}"
+        command = f"hookctl plan {shlex.quote(pack.source)} {named}{scope}"
         review = agree(sources, pack, targets, choice, permission, command)
     with locked_run(folders, report.say, dry_run=dry_run):
         sources.forget()
@@ -152,8 +149,11 @@ def install_at(
         return Result(data, (), result.messages, error_list, errors.FAILED)
     ineffective, notes = _find_ineffective(plan, pack, choice, targets)
     done: list[str | Line] = []
-    if not plan.empty and not ineffective:
-        done = _describe_success(folders, plan, pack, targets)
+    is_done = not (plan.empty or ineffective)
+    if is_done:
+        done += _describe_success(plan, pack, targets)
+        steps = [*_list_next(folders, plan, pack, targets)]
+        done += ["Next:", *steps] if steps else []
     warned = {error.path for error in ineffective}
     result = plan_result(plan, done, dry_run=dry_run, diff=diff, warned=warned)
     if review is not None:
@@ -161,6 +161,10 @@ def install_at(
         if not review.is_agreed:
             result.data["pack"] = review.data
     messages = [Message(str(error), error.code, path=error.path) for error in notes]
+    is_off = is_done and pack.name == GUARD and not _hosts_with_hooks(plan, GUARD)
+    if is_off and _settings_of_guard(plan).events:
+        text = "the guard does not run: none of its hooks is registered; --force adds them"
+        messages.append(Message(text, "guard_off"))
     return result._replace(
         messages=(*result.messages, *messages),
         errors=tuple(error.as_dict() for error in ineffective),
@@ -214,28 +218,28 @@ def _find_ineffective(
             reasons["the list of what its agent may do"] = _find_refused(file)
         for action in file.kept:
             if action.from_state == "disabled":
-                reasons[pack.name] = f"{action.reason}; --force does too"
+                reasons[pack.name] = action.reason
             elif _is_asked(file, action, asked, choice.settings):
                 is_rules = file.target.host.format == RULES
                 name = "the block of rules" if is_rules else action.id or str(action.path[-1])
                 reasons[name] = action.reason
-        for name, text in reasons.items():
-            if text:
-                reason, _, forced = text.partition("; --force")
-                message = f"{name} stays as it is for {file.target.host.title}: {reason}"
-                hint = "Add --force to take it over." if forced else "Put it right by hand."
-                code = errors.FAILED
-                found.append(
-                    HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=code)
-                )
+        for name, reason in reasons.items():
+            if reason:
+                found.append(_ineffective(file, name, reason.partition("; --force")[0]))
     lacking = []
     if choice.settings.allow_run:
         lacking += find_lacking([target.host for target in targets], choice.settings)
-    if len(lacking) == len(targets):
-        found, lacking = found + lacking, []
     if choice.reset:  # it asks for a state, and what a person has changed since is no failure
         return [], lacking + found
+    if len(lacking) == len(targets):
+        return found + lacking, []
     return found, lacking
+
+
+def _ineffective(file: Draft, name: str, reason: str) -> HookctlError:
+    message = f"{name} stays as it is for {file.target.host.title}: {reason}"
+    hint = "Put it right by hand, or add --force to take it over."
+    return HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=errors.FAILED)
 
 
 def _is_asked(file: Draft, action: Action, asked: set[str], request: Request) -> bool:
@@ -260,7 +264,7 @@ def _find_refused(file: Draft) -> str:
             return f"{rule} in {'.'.join(above)} stands against it"
     for text in permission.texts:
         if document.get((*permission.path, text)) is MISSING:
-            return f"{text} is not in {'.'.join(permission.path)}; --force puts it there"
+            return f"{text} is not in {'.'.join(permission.path)}"
     return ""
 
 
@@ -290,97 +294,59 @@ def list_conflicts(plan: Plan) -> list[HookctlError]:
 # What the pack does now, and what to do next.
 
 
-def _describe_success(
-    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
-) -> list[str | Line]:
-    """What the pack does now, where it is loaded, and the next steps."""
-    idle = [file for file in plan.files if file.not_loaded or file.switched_off]
-    titles = _hosts_with_hooks(plan, pack.name)
-    scope = _scope_option(targets[0])
-    steps = ["doctor"]
-    if idle:
-        stopped = ", ".join(file.target.host.title for file in idle)
-        text = f"{pack.name} is written, but does not run in {stopped}: see the message."
+def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator[str | Line]:
+    """What the pack does now, and in which hosts."""
+    if idle := _list_idle(plan):
+        text = f"{pack.name} is written, but does not run in {', '.join(idle)}: see the message."
+        yield Line(text)
     elif pack.name == GUARD:
-        return _describe_guard(folders, plan, targets)
+        yield from _describe_guard(plan, [target.host for target in targets])
     elif not plan.changes:  # only what this machine knows of it is new: a colleague installed it
-        return [Line("nothing to do")]
+        yield "nothing to do"
     else:
-        text, steps = f"{pack.name} {pack.version} is installed", []
-        if pack.has_hooks:
-            text += f" for {', '.join(titles) or 'no host'}"
-        text += f". `{program()} uninstall {pack.name}{scope}` takes it out."
-    return [Line(text), *_next(folders, plan, targets, steps)]
+        titles = ", ".join(_hosts_with_hooks(plan, pack.name)) or "no host"
+        text = f" for {titles}" if pack.has_hooks else ""
+        command = f"`hookctl uninstall {pack.name}{_scope_option(targets[0])}`"
+        yield Line(f"{pack.name} {pack.version} is installed{text}. {command} takes it out.")
 
 
-def _describe_guard(folders: Folders, plan: Plan, targets: list[Target]) -> list[str | Line]:
-    record = plan.files[0].record
-    settings = settings_from(record.packs[GUARD].settings if record else {})
-    hosts = [target.host for target in targets]
+def _list_idle(plan: Plan) -> list[str]:
+    """The hosts in which nothing of what is written runs."""
+    return [file.target.host.title for file in plan.files if file.not_loaded or file.switched_off]
+
+
+def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
+    settings = _settings_of_guard(plan)
     if not _hosts_with_hooks(plan, GUARD):
-        if settings.events:
-            text = "the guard does not run: none of its hooks is registered"
-            return [Line(text, WARN), fix("add --force, or see what `hookctl doctor` says")]
-        command = f"{program()} install{_name(hosts)}{_scope_option(targets[0])} --mode breaker"
-        return [Line(f"The guard registers no hook of its own: `{command}` starts it.")]
-    if not any(_is_new(file, settings) for file in plan.files):
-        return _next(folders, plan, targets, [])
-    does = _DOES[settings.mode]
-    if settings.mode == "guard" and not all(host.dialect.end for host in hosts):
-        does = "never blocks by itself, and may only count: see the message"
-    blocks = settings.mode in _FIRST_STEPS
-    if blocks and not any(host.dialect.block for host in hosts):
-        does = "only watches there: see the message"
-        blocks = False
-    lines = [Line(f"The guard {does}.")]
-    if settings.mode == "keepalive":
-        cost = cost_of_run(settings.effective.get("keepalive_cap", 0))
-        lines.append(Line(f"A run costs {cost}."))
-    for host in hosts if blocks else ():
-        if host.client.block_shown:
-            shown = f"{host.title} shows that as `{host.client.block_shown}`; it is no failure."
-            lines.append(Line(shown))
-    has_rules = bool(record and record.packs[GUARD].settings.get("rules"))
-    is_told = has_rules or bool(settings.effective.get("guidance"))
-    scope = _scope_option(targets[0])
-    steps = _advise(hosts, settings, scope, blocks=blocks, is_told=is_told)
-    return [*lines, *_next(folders, plan, targets, steps)]
+        if not settings.events:
+            yield Line("The guard registers no hook of its own: --mode breaker does.")
+    elif _is_new(plan, settings):
+        blocks = settings.mode in _FIRST_STEPS
+        able = [host for host in hosts if (host.dialect.block if blocks else host.dialect.end)]
+        is_able = able or settings.mode == "off"
+        does = _DOES[settings.mode] if is_able else "only watches there: see the message"
+        yield Line(f"The guard {does}.")
+        for host in hosts:
+            if blocks and host.client.block_shown:
+                shown = f"{host.title} shows that as `{host.client.block_shown}`"
+                yield Line(f"{shown}; it is no failure.")
 
 
-def _is_new(file: Draft, settings: Settings) -> bool:
+def _settings_of_guard(plan: Plan) -> Settings:
+    record = plan.files[0].record
+    return settings_from(record.packs[GUARD].settings if record else {})
+
+
+def _is_new(plan: Plan, settings: Settings) -> bool:
     """Whether the guard comes into a file, or into another mode or preset there."""
-    if file.record is None or GUARD not in file.record.packs:
-        return False
-    if file.known is None or GUARD not in file.known.packs:
-        return True
-    before = settings_from(file.known.packs[GUARD].settings)
-    return (before.mode, before.preset) != (settings.mode, settings.preset)
-
-
-def _advise(
-    hosts: list[Host], settings: Settings, scope: str, *, blocks: bool, is_told: bool
-) -> list[str]:
-    """The steps after a first install: commands, each with what it does on a line of its own."""
-    steps = ["doctor"]
-    if blocks and settings.reads_anothers_task:
-        steps.append("run status\nin a project: what the system there says is left")
-    elif blocks:
-        steps.append(_FIRST_STEPS[settings.mode])
-        able = [host for host in hosts if host.permission.path]
-        if able and not settings.allow_run:
-            options = f"{_name(able)}{scope}{'' if is_told else ' --rules'} --allow-run"
-            steps.append(f"install{options}\nlets the agent itself report its work")
-    refusing = [host for host in hosts if can_refuse(host)]
-    if refusing and not settings.effective.get("dispatch_tools"):
-        options = f"{_name(refusing)}{scope} --dispatch '*'"
-        steps.append(f"install{options}\nrefuses endless calls of one tool")
-    return steps
-
-
-def _name(hosts: Sequence[Host]) -> str:
-    if len(hosts) > _NAMED:
-        return " --host NAME"
-    return "".join(f" --host {host.name}" for host in hosts)
+    for file in plan.files:
+        if file.record is not None and GUARD in file.record.packs:
+            if file.known is None or GUARD not in file.known.packs:
+                return True
+            before = settings_from(file.known.packs[GUARD].settings)
+            if (before.mode, before.preset) != (settings.mode, settings.preset):
+                return True
+    return False
 
 
 def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
@@ -396,49 +362,48 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     return titles
 
 
-def _next(
-    folders: Folders, plan: Plan, targets: list[Target], steps: list[str]
-) -> list[str | Line]:
+def _list_next(
+    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
+) -> Iterator[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
-    lines: list[str | Line] = []
     if targets[0].project:
-        lines += _advise_on_commit(folders, plan, targets)
-    for step in steps:
-        command, *reasons = step.split("\n")
-        lines += [f"  {program()} {command}", *(f"      {reason}" for reason in reasons)]
-    return ["Next:", *lines] if lines else []
+        yield from _advise_on_commit(folders, plan, targets)
+    if _list_idle(plan):
+        yield "  hookctl doctor"
+        return
+    if pack.name != GUARD or not _hosts_with_hooks(plan, GUARD):
+        return
+    settings = _settings_of_guard(plan)
+    if _is_new(plan, settings):
+        yield "  hookctl doctor"
+        blocks = any(target.host.dialect.block for target in targets)
+        if blocks and settings.reads_anothers_task:
+            yield "  hookctl run status"
+        elif blocks and settings.mode in _FIRST_STEPS:
+            yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
 
 
-def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> list[Line]:
+def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> Iterator[Line]:
     """Whether to commit the project's files, and before that what keeps them out of clones."""
     root = targets[0].project
     paths: dict[str, None] = {}
-    sources: dict[str, None] = {}  # packs in the project: an upgrade in a clone needs them
     for file in plan.files:
         is_asked = file.target in targets or file.target.host.format == RULES
         if is_asked and file.target.project and file.after is not None:
             paths[file.target.path] = None
-        for pack in file.record.packs.values() if file.target.shared and file.record else ():
-            if pack.source.startswith(f"{root}/"):
-                folder = os.path.dirname(pack.source)
-                names = [name for name in pack.files if name != MANIFEST]
-                files = [os.path.join(folder, name) for name in names]
-                sources |= dict.fromkeys([pack.source, *files])
-    paths |= sources
     names = " ".join(os.path.relpath(path, root) for path in paths)
-    lines = []
     if targets[0].shared:
         from hookctl.system import git, project  # late: most settings are a person's own
 
         paths |= dict.fromkeys(project.shared_files(root))
-        kept_out = git.find_ignored(root, [*paths], folders.environ, folders.state)
-        for rule in kept_out:
-            way = "remove that line, or install with --scope local instead"
-            lines.append(f"{rule.describe(root)}, so no clone gets it: {way}")
-        lines.append(f"commit {names} and .hookctl, so that every clone has it")
+        for rule in git.find_ignored(root, [*paths], folders.environ, folders.state):
+            text = f"{rule.describe(root)}, so no clone gets it: remove that line"
+            yield Line(text, indent=2)
+        text = f"commit {names} and .hookctl, so that every clone has it"
+        yield Line(text, indent=2)
     elif names:
-        lines.append(f"keep {names} out of version control: it names paths of this machine")
-    return [Line(text, indent=2) for text in lines]
+        text = f"keep {names} out of version control: it names paths of this machine"
+        yield Line(text, indent=2)
 
 
 def _scope_option(target: Target) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, events, report
-from hookctl.errors import usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount
 from hookctl.receipts import reading as receipts
@@ -25,8 +24,6 @@ _Filter = Callable[[dict[str, Any]], bool]
 HELP = """
 --session ID  Only this session: its id, or its hash.
 --since TIME  Only newer lines: 2h, 30m, or a date.
---code CODE <code>  Only this reason, such as tripped; may be repeated.
---decision WORD <decision>  Only allow, block, release, end or refuse; may be repeated.
 --runs  Show the runs of packs' hooks too; --json always has them.
 --follow  Keep printing new lines; with --json one object per line.
 
@@ -34,7 +31,7 @@ Examples:
   hookctl log --since 2h
   hookctl log --follow --project .
   hookctl log --runs --since 10m    with the runs of packs' hooks
-  hookctl log --decision release --decision end --since 2026-11-21
+  hookctl log --since 2026-11-21 | grep release
 """
 
 
@@ -42,8 +39,6 @@ def log(
     folders: Folders,
     session: str = "",
     since: str = "",
-    code: Sequence[str] = (),
-    decision: Sequence[str] = (),
     runs: bool = False,
     follow: bool = False,
     of_project: str = "",
@@ -51,29 +46,21 @@ def log(
 ) -> Result | None:
     """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
     earliest = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
-    known = {"code": (*events.CODES,), "decision": (*events.DONE,)}
-    accepted: dict[str, Sequence[str]] = {"code": code, "decision": decision}
-    for field, words in accepted.items():
-        for word in words:
-            if word not in known[field]:
-                hint = f"Use one of: {', '.join(known[field])}."
-                raise usage_error(f"unknown {field} {word!r}", hint)
+    only = ""
     if of_project:
-        accepted["project"] = [os.path.basename(state_folder(folders.state, named(of_project)))]
+        only = os.path.basename(state_folder(folders.state, named(of_project)))
 
     def is_wanted(event: dict[str, Any]) -> bool:
         hash = str(event.get("session") or "")  # its first digits name it too
         if session and hash != session_hash(session) and session not in (hash, hash[:_SHORT]):
             return False
-        fits = all(not words or event.get(field) in words for field, words in accepted.items())
-        return fits and event["t"] >= earliest
+        return only in ("", event["project"]) and event["t"] >= earliest
 
     runs = runs or json
     if follow:
         _follow(folders, is_wanted, runs, as_json=json)
         return None
-    untold = events.read_untold(folders.state)
-    lines = _select(folders, is_wanted, runs, untold)
+    lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
     if lines:
         columns = _choose_columns(lines)
         return Result({"events": lines}, tuple(_make_line(event, columns) for event in lines))
@@ -123,8 +110,7 @@ def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
     columns: dict[str, int] = {}
     for field in ("project", "host", "session", "event"):
         words = {_show_field(event, field) for event in lines}
-        is_several = len({str(event.get(field, "")) for event in lines}) > 1
-        if is_several or (field == "event" and words - {"stop"}):
+        if len(words) > 1 or (field == "event" and words != {"stop"}):
             columns[field] = max(map(len, words))
     return columns
 

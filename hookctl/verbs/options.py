@@ -97,14 +97,12 @@ def read_options(text: str) -> dict[str, Any]:
 
 def _offer(name: str) -> Callable[[str], Sequence[str]]:
     def offered(incomplete: str) -> Sequence[str]:
-        from hookctl import events, hosts, packs  # late: only where a shell asks
+        from hookctl import hosts, packs  # late: only where a shell asks
         from hookctl.packs.choices import MODES, PRESETS
         from hookctl.settings.managed import PLATFORMS
 
         return {
             "action": ACTIONS,
-            "code": tuple(events.CODES),
-            "decision": [*events.DONE],
             "host": hosts.names(),
             "hosts": (*hosts.names(), "all"),
             "mode": MODES,

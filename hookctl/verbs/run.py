@@ -21,7 +21,7 @@ from hookctl.packs import run_files as work_files
 from hookctl.packs import whose_work
 from hookctl.packs.guard import cost_of_run
 from hookctl.packs.run_files import BREADCRUMB, RunFiles
-from hookctl.packs.whose_work import NOBODY, Caller, Work
+from hookctl.packs.whose_work import NOBODY, Work
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -172,7 +172,12 @@ def _start(
     was_cut_off = guard_module("work").was_cut_off(work_files.as_call(run_files))
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
-        owner = _start_owner(run_files, owner, whose_work.find_caller(folders))
+        caller = whose_work.find_caller(folders)
+        if owner or not caller.session:
+            owner = _give_to(run_files, owner or NOBODY)
+        else:
+            whose_work.take(run_files, caller)
+            owner = f"session {caller.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     cost = _ARMED
     if run_files.settings.mode == "keepalive":
@@ -183,18 +188,6 @@ def _start(
         *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
     ]
-
-
-def _start_owner(run_files: RunFiles, owner: str, caller: Caller) -> str:
-    """Decide who owns a run's work; the owner in words."""
-    if owner or not caller.session:
-        return _give_to(run_files, owner or NOBODY)
-    holder = whose_work.find_work(run_files).holder
-    whose_work.take(run_files, caller)
-    text = f"session {caller.session}"
-    if holder.session and not holder.is_gone and not whose_work.is_holder(caller, holder):
-        text += f" (before, {whose_work.name_holder(holder)})"
-    return text
 
 
 def _give_to(run_files: RunFiles, owner: str) -> str:
@@ -229,10 +222,7 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
         elif caller.session and not holder.is_named:
             whose_work.take(run_files, caller)
             if not is_own:
-                before_us = ""
-                if holder.session and not holder.is_gone:
-                    before_us = f", and no longer to {whose_work.name_holder(holder)}"
-                said.append(f"it belongs to this session ({caller.session}) now{before_us}")
+                said.append(f"it belongs to this session ({caller.session}) now")
     return said
 
 
@@ -280,8 +270,6 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
     if data["blocks"]:
         in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
         yield "kept on", f"{amount(data['blocks'], 'time')} since the last prompt{in_a_row}"
-    if data["respawns"]:
-        yield "respawned", f"{amount(data['respawns'], 'time')} by supervise"
     if data["ignored"]:
         yield "ignored", _IGNORED
     for name, meaning in _MEANINGS.items():
@@ -289,8 +277,6 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
             yield name, f"since {ages[name]}: {meaning}"
     if BREADCRUMB in ages:
         yield "breadcrumb", f"{ages[BREADCRUMB]} old: {_CRUMB}"
-    if "task.json" in ages:  # of another system's name, under a preset
-        yield os.path.basename(run_files.task), f"written {ages['task.json']} ago"
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
@@ -432,10 +418,9 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
     if stall:
         data["unmoved_seconds"] = round(now - moved_at, 1)
         waited = f"{unmoved} of {stall}; {waited}"
-    goes_on = not run_files.needs_work and work_files.is_armed(run_files)
     again = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
     text = {
-        "done": ("no work is left" + (" to wait for, but the run goes on" if goes_on else ""),),
+        "done": ("no work is left",),
         "stopped": (f"{mark} is set, {count}",),
         "stalled": (f"{count}, and {unmoved}", again),
         "timeout": (f"{count}; {waited}", "wait again, or do something else"),

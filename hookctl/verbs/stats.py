@@ -13,7 +13,7 @@ from hookctl import clock, events
 from hookctl.errors import usage_error
 from hookctl.events import Kind
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount, labelled, list_runs, table, tilde
+from hookctl.output.lines import amount, labelled, show_ms, table
 from hookctl.receipts.reading import HookName, Runs, read_runs
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, state_folder
@@ -61,9 +61,9 @@ def stats(
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
     if earliest is None:
-        found, older = events.count_all(folders.state), 0
-    else:  # of which some may lie before the span
-        found, older = events.count_since(folders.state, earliest, only)
+        found = events.count_all(folders.state)
+    else:
+        found = events.count_since(folders.state, earliest)
     tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
     hooks = [
@@ -74,15 +74,15 @@ def stats(
     paths = events.project_paths(folders.state)
     for name, page in data["projects"].items():
         page["path"] = paths.get(name)
-    if older:
-        data["trips_perhaps_older"] = older
     if prometheus:
         return Result(data, (*_export(tallies), *_export_runs(runs)))
     text: list[str | Line] = []
-    if tallies or not runs:
-        text += _show(data, tallies, suffix=" in that time" if since else " yet")
+    if tallies:
+        text += labelled(_rows(data), indent=0)
+    elif not runs:
+        text.append("the guard has decided nothing" + (" in that time" if since else " yet"))
     if runs:
-        text += ["", *list_runs(runs)] if text else list_runs(runs)
+        text += ["", *_list_runs(hooks)] if text else _list_runs(hooks)
     return Result(data, tuple(text))
 
 
@@ -124,21 +124,14 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     }
 
 
-def _show(data: Mapping[str, Any], tallies: list[Tally], *, suffix: str) -> Iterator[str | Line]:
-    """The sums, then a row for each host and project where there are several."""
-    if not tallies:
-        yield f"the guard has decided nothing{suffix}"
-        return
-    yield from labelled(_rows(data), indent=0)
-    if len(data["hosts"]) > 1:
-        yield ""
-        yield from table(_table("HOST", data["hosts"].items()))
-    if len(data["projects"]) > 1:
-        pages = []
-        for name, page in data["projects"].items():
-            pages.append((tilde(page["path"] or name or "no project"), page))
-        yield ""
-        yield from table(_table("PROJECT", pages))
+def _list_runs(hooks: list[dict[str, Any]]) -> list[str]:
+    """A row for each hook, what took longest first."""
+    rows = [["HOOK", "HOST", "EVENT", "RUNS", "FAILED", "MEDIAN", "P95", "BYTES"]]
+    for hook in sorted(hooks, key=lambda hook: (-hook["ms"], hook["id"])):
+        spans = show_ms(hook["median_ms"]), show_ms(hook["p95_ms"])
+        counts = str(hook["runs"]), str(hook["failures"])
+        rows.append([hook["id"], hook["host"], hook["event"], *counts, *spans, str(hook["bytes"])])
+    return table(rows)
 
 
 def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -149,24 +142,13 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
             listed = ", ".join(f"{code} {count}" for code, count in by_count)
             yield f"  {label}", f"{sum(reasons.values())}: {listed}"
-    refused = amount(data["trips"], "tool call")
-    if "trips_perhaps_older" in data:
-        refused = f"at most {refused}: {data['trips_perhaps_older']} may be from before"
-    yield "refused", refused
+    yield "refused", amount(data["trips"], "tool call")
     for word in ("ended", "went_on"):
         if data[word]:
             yield word.replace("_", " "), f"{amount(data[word], 'turn')} asked to end"
     yield "reminded", f"{amount(data['nudges'], 'reminder')}, {data['ignored']} ignored"
     if data["state_errors"]:
         yield "not saved", f"{data['state_errors']}: the guard's state could not be written"
-
-
-def _table(title: str, pages: Iterable[tuple[str, Mapping[str, Any]]]) -> list[list[str]]:
-    rows = [[title, "STOPS", "BLOCKED", "RELEASED", "ENDED", "REFUSED", "IGNORED"]]
-    for name, page in pages:
-        sums = [sum(page["decisions"][word].values()) for word in ("block", "release", "end")]
-        rows.append([name, *map(str, (page["stops"], *sums, page["trips"], page["ignored"]))])
-    return rows
 
 
 def _export(tallies: list[Tally]) -> Iterator[str]:

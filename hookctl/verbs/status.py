@@ -111,7 +111,7 @@ def status(
     is_idle = bool(guards) and all(file["keeps_at_work"] is False for file in guards)
     is_all = not (names or scope)
     work, work_lines = _describe_work(folders, machine.cwd_project, is_idle=is_idle and is_all)
-    lines += work_lines + other_projects(found.others, found.others_gone, "status")
+    lines += work_lines + other_projects(found.others, "status")
     data = {
         "files": files_shown,
         "pending": list(pending),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -48,7 +47,10 @@ def supervise(
     if not command:
         hint = 'Name it behind `--`: `hookctl supervise -- claude -p "go on"`.'
         raise usage_error("which command?", hint)
-    _require_program(command[0])
+    if not shutil.which(command[0]):  # said before a run begins for it
+        message = f"{command[0]} cannot be started: no such program, or it may not be run"
+        hint = "Give the command as you would type it, behind `--`."
+        raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE)
     run_files = work_files.find(folders, work_files.find_project(folders, project))
     with work_files.alone(run_files.state):
         end = work_files.end_of_run(run_files, duration)
@@ -57,17 +59,6 @@ def supervise(
         report.say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
         with Guardian() as guardian:
             return _run(folders, run_files, command, respawns, guardian)
-
-
-def _require_program(name: str) -> None:
-    """Refuse a command that is not there before a run begins for it."""
-    if shutil.which(name):
-        return
-    is_there = os.path.sep in name and os.path.lexists(name)
-    why = "it may not be run" if is_there else "there is no such program"
-    hint = "Give the command as you would type it, behind `--`."
-    message = f"{name} cannot be started: {why}"
-    raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE)
 
 
 def _run(

@@ -11,7 +11,7 @@ from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import GIT, Line, Message, Record, Result
-from hookctl.output.lines import ERROR, SKIP, program, tilde
+from hookctl.output.lines import ERROR, SKIP, tilde
 from hookctl.output.plans import plan_result
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.guard import is_newer
@@ -125,13 +125,13 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
             if item.source.startswith(GIT):
                 from hookctl.planner import consent  # late: few packs come from git
 
-                command = f"{program()} upgrade {item.name} --yes"
+                command = f"hookctl upgrade {item.name} --yes"
                 is_named = request.pack == item.name
                 consent.require_agreement(
                     item.name, item.source, records, permission, command, is_named=is_named
                 )
             pack, review = _load(sources.folders, item), None
-            command = f"{program()} upgrade {item.name} --dry-run"
+            command = f"hookctl upgrade {item.name} --dry-run"
             for choice, targets in _find_targets(sources, item, request):
                 if not request.dry_run:
                     review = agree(sources, pack, targets, choice, permission, command) or review

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
@@ -23,7 +22,6 @@ HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
 # A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
 _LARGEST_NO = 125
 _KEPT, _SHOWN = 64 * 1024, 8 * 1024  # the end of the output, in bytes and in characters
-_DRAIN = 0.5  # seconds to read the pipe after the verifier has ended
 
 HELP = """
 command -- COMMAND...  The check: exit code 0 passes, 1 to 125 is not yet.
@@ -67,7 +65,8 @@ def verify(
     begin = time.monotonic()
     end, number = begin + seconds_in_all, 0
     verdict, status, fault = NOT_YET, None, ""
-    with Keeper() as keeper:
+    with Keeper() as keeper, tempfile.TemporaryFile() as kept:
+        output = kept.fileno() if json else 2 if sys.stderr else subprocess.DEVNULL
         while verdict == NOT_YET and number < looks:
             if number:
                 rest = max(0.0, min(pause, end - time.monotonic()))
@@ -77,10 +76,12 @@ def verify(
                     verdict = TIMEOUT
                     break
             number += 1
-            with _sink(json) as (output, read_end):
-                left = end - time.monotonic()
-                verdict, status, fault = _judge(keeper, command, environ, output, left)
-            said = read_end()  # only now has all of it arrived
+            kept.seek(0)
+            kept.truncate()
+            left = end - time.monotonic()
+            verdict, status, fault = _judge(keeper, command, environ, output, left)
+        kept.seek(max(0, kept.seek(0, os.SEEK_END) - _KEPT))
+        said = kept.read().decode("utf-8", "replace")
     has_signal = status is not None and status < 0
     data = {
         "verdict": verdict,
@@ -94,7 +95,7 @@ def verify(
         "seconds": round(time.monotonic() - begin, 3),
     }
     if json:
-        data["output"] = said
+        data["output"] = masked_text(said)[-_SHOWN:]  # half a secret is not recognized
     name, at = command[0], f"at look {number} of {looks}"
     if verdict == HOLDS:
         return Result(data, (f"holds: {name} said so {at}",))
@@ -145,32 +146,3 @@ def _name_signal(status: int) -> str:
         return signal.Signals(-status).name
     except ValueError:  # a real-time one
         return f"signal {-status}"
-
-
-@contextlib.contextmanager
-def _sink(kept: bool) -> Iterator[tuple[int, Callable[[], str]]]:
-    """A file descriptor for the verifier's output, and a function that returns its end.
-
-    Unless `kept`, the output goes to our stderr, and its end is empty.
-    """
-    if not kept:
-        output = 2 if sys.stderr else subprocess.DEVNULL
-        yield output, lambda: ""
-        return
-    reading, writing = os.pipe()
-    end = bytearray()
-
-    def drain() -> None:
-        with open(reading, "rb", buffering=0) as stream:
-            for piece in iter(lambda: stream.read(_KEPT), b""):
-                end.extend(piece)
-                del end[:-_KEPT]
-
-    thread = threading.Thread(target=drain, daemon=True)
-    thread.start()
-    try:
-        # Masked before it is cut: half a secret is not recognized.
-        yield writing, lambda: masked_text(end.decode("utf-8", "replace"))[-_SHOWN:]
-    finally:
-        os.close(writing)
-        thread.join(_DRAIN)  # a process that the verifier left running may hold the pipe
