@@ -185,11 +185,8 @@ class ListedDocument(Document):
         return self._shown(self._real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
-        """The lines that go with a hook that is a table of TOML; empty for any other."""
+        """What insert_raw() takes to put a hook back."""
         return self._real.block(self.translate(path))
-
-    def insert_block(self, path: Path, text: str) -> Document:
-        return self._shown(self._real.insert_block(self.translate(path), text))
 
     def _shown(self, real: Document) -> Document:
         return self if real is self._real else ListedDocument(real, self._listing)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import gc
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
@@ -22,14 +24,14 @@ from hookctl.documents import (
     conflict_in,
     error_at,
     is_too_deep,
+    last_index,
     spliced,
     too_deep,
 )
 from hookctl.errors import HookctlError
 
-# The comparison tree: an object is a tuple of pairs, so that order and duplicates count; an array
-# is a list; a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay themselves;
-# everything else is the plain value.
+# The comparison tree: a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay
+# themselves; of a duplicate key only the last one has its plain name; all else is the plain value.
 Tree = Any
 
 # Most files are strict JSON, so these are compiled only when they are used.
@@ -57,41 +59,61 @@ class Scan(NamedTuple):
     commas: frozenset[int] = frozenset()  # trailing ones
 
 
-class Child(NamedTuple):
-    """A member of an object or an element of an array."""
-
-    start: int  # of the key, or of the element
-    value: int
-    end: int
-
-
-class Container(NamedTuple):
-    """An object or an array, and where its children begin; child() reads the rest of one."""
+@dataclass(eq=False)
+class Node:
+    """A value; what is in it is found when it is asked for."""
 
     shadow: str
-    start: int  # of the opening bracket
-    close: int  # of the closing bracket
-    starts: list[int]  # of the children
-    indexes: dict[str | int, int]  # of the children; of a duplicate key the last one's
+    tree: Tree
+    entry: int  # where its key begins, or it
+    start: int
+    end: int
+    holder: Node | None = None
+    index: int = 0
 
-    def child(self, index: int) -> Child:
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the members or elements begin, their keys included."""
+        starts: list[int] = []
+        pattern = re.compile(_MEMBERS if isinstance(self.tree, dict) else _ELEMENTS)
+        offset = skip_blanks(self.shadow, self.start + 1)
+        while self.shadow[offset] not in "}]":
+            for match in pattern.finditer(self.shadow, offset):
+                offset = match.start()
+                if match.lastgroup == "close":
+                    break
+                starts.append(offset)
+                if match.lastgroup == "nested":
+                    _, end = _DECODER.raw_decode(self.shadow, match.end())
+                    after = skip_blanks(self.shadow, end)
+                    offset = skip_blanks(self.shadow, after + (self.shadow[after] == ","))
+                    break
+        return starts
+
+    def child(self, index: int) -> Node:
         """The member or element at an index; negative ones count from the end."""
+        index %= len(self.tree)
+        is_object = isinstance(self.tree, dict)
         start = self.starts[index]
-        pattern = re.compile(_MEMBERS if self.shadow[self.start] == "{" else _ELEMENTS)
-        match = pattern.match(self.shadow, start)
+        match = re.compile(_MEMBERS if is_object else _ELEMENTS).match(self.shadow, start)
         assert match is not None  # the text was read before
         value = match.end("nested") if match.lastgroup == "nested" else match.start("scalar")
         _, end = _DECODER.raw_decode(self.shadow, value)
-        return Child(start, value, end)
+        tree = list(self.tree.values())[index] if is_object else self.tree[index]
+        return Node(self.shadow, tree, start, value, end, self, index)
 
-
-class New(NamedTuple):
-    """A value to be written, and its tree; HOLE in the value stands for a given source text."""
-
-    value: Any
-    tree: Tree
-    source: str | None = None
-    is_lenient: bool = False  # the source text has comments or trailing commas
+    def find(self, key: str | int) -> list[Node]:
+        """What is under a key, or at an index; more than one for a duplicate key."""
+        if isinstance(self.tree, dict):
+            names = [name for name in ((key, 0), (key, 1), key) if name in self.tree]
+            indexes = [list(self.tree).index(name) for name in names]
+        elif isinstance(self.tree, list) and isinstance(key, str) and key in self.tree:
+            indexes = [last_index(self.tree, key)]  # a text in an array is its own key
+        elif isinstance(self.tree, list) and isinstance(key, int):
+            indexes = [key] if 0 <= key < len(self.tree) else []
+        else:
+            indexes = []
+        return [self.child(index) for index in indexes]
 
 
 class _Constant(Exception):
@@ -102,8 +124,22 @@ def _refuse_constant(name: str) -> None:
     raise _Constant(f"{name} is not a number in JSON")
 
 
+def _members(pairs: list[tuple[str, Tree]]) -> Tree:
+    """The tree of an object: names that come again later have the count of those before."""
+    members: dict[Any, Tree] = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    counts = Counter(name for name, _ in pairs)
+    seen: Counter[str] = Counter()
+    members = {}
+    for name, value in pairs:
+        seen[name] += 1
+        members[name if seen[name] == counts[name] else (name, seen[name] - 1)] = value
+    return members
+
+
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=tuple,
+    object_pairs_hook=_members,
     parse_int=str.encode,
     parse_float=str.encode,
     parse_constant=_refuse_constant,
@@ -201,27 +237,6 @@ def skip_blanks(shadow: str, offset: int) -> int:
 def strings(shadow: str) -> Iterator[re.Match[str]]:
     """The strings of a text that was read; keys have the group `is_key`."""
     return re.finditer(f"{STRING}(?P<is_key>(?={_GAP}:))?", shadow)
-
-
-def contents(shadow: str, start: int, tree: Tree) -> Container:
-    """The object or array whose bracket is at `start`; `tree` has its keys."""
-    keys = map(itemgetter(0), tree) if isinstance(tree, tuple) else range(len(tree))
-    indexes = {key: index for index, key in enumerate(keys)}
-    pattern = re.compile(_MEMBERS if shadow[start] == "{" else _ELEMENTS)
-    starts: list[int] = []
-    offset = skip_blanks(shadow, start + 1)
-    while shadow[offset] not in "}]":
-        for match in pattern.finditer(shadow, offset):
-            offset = match.start()
-            if match.lastgroup == "close":
-                break
-            starts.append(offset)
-            if match.lastgroup == "nested":
-                _, end = _DECODER.raw_decode(shadow, match.end())
-                after = skip_blanks(shadow, end)
-                offset = skip_blanks(shadow, after + 1) if shadow[after] == "," else after
-                break
-    return Container(shadow, start, offset, starts, indexes)
 
 
 _PLAIN = {

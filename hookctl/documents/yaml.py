@@ -8,6 +8,7 @@ unusual layout) is refused with its position. The reader is PyYAML, an optional 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,22 +16,18 @@ from hookctl.documents import (
     BREAK,
     MISSING,
     Document,
+    New,
     Path,
     Splice,
     comparable,
     decode,
-    duplicate_key,
-    edit_value,
     line_end_of,
     line_start,
     line_stop,
     next_line,
-    not_an_object,
-    spliced,
     start_of_comments,
     unexpected,
     whole_lines,
-    wrapped,
     wrong_shape,
 )
 from hookctl.documents.yaml_nodes import (
@@ -61,6 +58,7 @@ class YamlDocument(Document):
         super().__init__(text, where)
         self._root, value = read(text, where)
         self.value = MISSING if self._root is None else value
+        self._tree = comparable(self.value or {})
         self._line_end = line_end_of(text)
 
     @classmethod
@@ -82,83 +80,32 @@ class YamlDocument(Document):
         except TypeError:
             raise self._unsupported(self.offset(path)) from None
 
-    def offset(self, path: Path) -> int:
-        node, _ = self._nearest(path)
-        return node.start if node else 0
-
-    def check_path(self, path: Path) -> None:
-        """Refuse a path through a duplicate key, or through what is not written in plain lines."""
-        for length, key in enumerate(path):
-            node = self._find(path[:length])
-            if node is None or node.kind == "scalar":
-                return
-            self._check_holder(path[:length], node)
-            found = node.find(key)
-            if len(found) > 1:
-                raise duplicate_key(self, key, self._start(found[1]))
-
-    def insert_raw(self, path: Path, text: str) -> YamlDocument:
-        *above, index = path
-        self.check_path(path)
-        holder, (value, new) = self._find(tuple(above)), self._source(path, text)
-        if holder is None or index not in range(len(holder.children)):
-            raise KeyError(path)
-        items = list(self.get(tuple(above)))
-        splice = self._insert_above(holder.children[int(index)], new)
-        items.insert(int(index), value)
-        return self._verified([splice], tuple(above), items)
-
-    def append(self, path: Path, value: Any) -> Document:
-        """Add an element at the end of the array at path; creates it also in place of a null."""
-        if self.get(path) is None:
-            return self._put(path, self._new(path, [value]))
-        return super().append(path, value)
-
-    def _append(self, path: Path, index: int, value: Any) -> YamlDocument:
-        holder = self._find(path)
-        if holder:
-            self._check_holder(path, holder)
-        if holder is None or self._is_vacant(holder, "seq"):
-            return self._put(path, self._new(path, [value]))
-        splice = self._insert_below(holder, None, self._written(path, value))
-        return self._verified([splice], (*path, index), value)
-
-    def remove(self, path: Path) -> YamlDocument:
-        self.check_path(path)
-        node = self._find(path)
-        if node is None or node.parent is None:
-            return self
-        return self._verified(self._remove_lines(node), path, MISSING)
-
-    # Finding
-
-    def _find(self, path: Path) -> Node | None:
-        """The value written at path, not what an alias or a merge key brings there.
-
-        Of a duplicate key the last one counts, as the host reads it.
-        """
-        node = self._root
-        for key in path:
-            found = node.find(key) if node else []
-            node = found[-1] if found else None
-        return node
-
     def _outdented(self, node: Node) -> str:
         """A node's text as it would stand at the left margin."""
         first, *lines = BREAK.split(self._text[node.start : self._content_end(node)])
         margin = self._column(node.start) if node.is_in_lines else max(0, common_indent(lines) - 2)
         return "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
 
-    def _new(self, path: Path, value: Any) -> tuple[Any, Any]:
-        return value, value
+    def _new(self, path: Path, value: Any) -> New:
+        try:
+            return New(comparable(value), written(value, self._style))
+        except (TypeError, ValueError) as error:
+            message = f"the new value cannot be written as YAML ({error})"
+            raise unexpected(self, path, message) from None
 
-    def _source(self, path: Path, text: str) -> tuple[Any, Lines]:
+    def _source(self, path: Path, text: str) -> New:
         try:
             root, value = read(text + "\n", self.where)
         except HookctlError as error:
             message = f"the source text cannot be read ({error.message})"
             raise unexpected(self, path, message) from None
-        return value, source_lines(text, root)
+        return New(comparable(value), source_lines(text, root))
+
+    def _reread(self, text: str, path: Path, new: New) -> YamlDocument:
+        return YamlDocument(text, self.where)
+
+    def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
+        return self._unsupported(min(splice.start for splice in splices))
 
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside what is not in plain lines, such as brackets or an alias."""
@@ -170,81 +117,37 @@ class YamlDocument(Document):
             message = f"{name} is not written in plain lines, and nothing is edited there"
             raise self.error_at("unsupported_yaml", offsets[0], message, _PLAIN_LINES)
 
-    # Editing
-
-    def _written(self, path: Path, new: Any) -> Lines:
-        try:
-            return written(new, self._style)
-        except (TypeError, ValueError) as error:
-            message = f"the new value cannot be written as YAML ({error})"
-            raise unexpected(self, path, message) from None
-
-    def _put(self, path: Path, new: tuple[Any, Any]) -> YamlDocument:
-        """Put a value at path; `new` is the value, and the value or its lines."""
-        self.check_path(path)
-        value, lines_or_value = new
-        node, length = self._nearest(path)
-        above, below = path[:length], path[length:]
-        if node and not path:
-            raise wrong_shape(self, path, "a part of the document")
-        if node and not below:
-            splices = self._replace(node, self._written(path, lines_or_value))
-            return self._verified(splices, path, value)
-        if node and above and self._is_vacant(node, "map"):
-            above_new = tuple(wrapped(self, below, one) for one in new)
-            return self._put(above, above_new)
-        if node is None or (node.kind == "map" and self._is_vacant(node, "map")):
-            lines = self._written(path, wrapped(self, path, lines_or_value))
-            if lines.kind != "map":
-                raise wrong_shape(self, (), "an object")
-            return self._verified([self._fill(node, lines.lines)], path, value)
-        if node.kind != "map" or not isinstance(below[0], str):
-            raise not_an_object(self, above, below[0])
-        lines = self._written(path, wrapped(self, below[1:], lines_or_value))
-        return self._verified([self._insert_below(node, below[0], lines)], path, value)
-
-    def _verified(self, splices: list[Splice], path: Path, new: Any) -> YamlDocument:
-        """The spliced document, if it says exactly what was wanted."""
-        first_change = min(splice.start for splice in splices)
-        try:
-            after = YamlDocument(spliced(self._text, splices), self.where)
-        except HookctlError:
-            raise self._unsupported(first_change) from None
-        wanted = edit_value(self.value, path, new)
-        if comparable(after.value or {}) != comparable(wanted):
-            raise self._unsupported(first_change)
-        return after
-
     # Splices, in the file's layout
 
-    def _fill(self, root: Node | None, lines: list[str]) -> Splice:
+    def _fill(self, root: Node | None, new: New) -> list[Splice]:
         """Fill an empty document after its comments, or the brackets that are all of it."""
         end = len(self._text)
-        text = self._line_end.join(lines)
+        if not isinstance(new.tree, dict) or (root and root.kind != "map"):
+            raise wrong_shape(self, (), "an object")
+        text = self._line_end.join(written(new.value, self._style).lines)
         if root:
-            return Splice(root.start, root.end, text)
+            return [Splice(root.start, root.end, text)]
         if end > line_start(self._text, end):
-            return Splice(end, end, self._line_end + text)
-        return Splice(end, end, text + self._line_end)
+            return [Splice(end, end, self._line_end + text)]
+        return [Splice(end, end, text + self._line_end)]
 
-    def _insert_below(self, holder: Node, key: str | None, value: Lines) -> Splice:
-        """Insert a member after the last one of a collection."""
+    def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         first, last = holder.children[0], holder.children[-1]
         column = self._column(first.key.start if first.key else holder.start)
-        margin = self._indent(holder) if holder.parent else -1
+        margin = self._indent(holder) if holder.holder else -1
         offset = self._after_comments(last.end, margin)
-        return self._new_lines(offset, indented(member(key, value, self._style), column))
+        lines = member(key, written(new.value, self._style), self._style)
+        return [self._new_lines(offset, indented(lines, column))]
 
-    def _insert_above(self, node: Node, value: Lines) -> Splice:
-        """Insert an item above another one and the comments right above that."""
+    def _insert_above(self, node: Node, new: New) -> list[Splice]:
         start = self._start(node)
         offset = line_start(self._text, start)
         if self._text[offset:start].strip(" "):  # as in `- - item`
             raise self._unsupported(start)
-        floor = node.parent.children[node.index - 1].end if node.parent and node.index else 0
+        floor = node.holder.children[node.index - 1].end if node.holder and node.index else 0
         offset = start_of_comments(self._text, offset, floor)
-        lines = indented(member(None, value, self._style), self._column(start))
-        return Splice(offset, offset, "".join(line + self._line_end for line in lines))
+        lines = indented(member(None, new.value, self._style), self._column(start))
+        return [Splice(offset, offset, "".join(line + self._line_end for line in lines))]
 
     def _after_comments(self, offset: int, margin: int) -> int:
         """After the comments that follow with more indentation than `margin`."""
@@ -267,8 +170,13 @@ class YamlDocument(Document):
         stop = line_stop(self._text, offset)
         return Splice(stop, stop, "".join(self._line_end + line for line in lines))
 
-    def _replace(self, old: Node, new: Lines) -> list[Splice]:
+    def _replace(self, node: Node, new: New) -> list[Splice]:
         """Replace a value; a comment after it stays."""
+        if node.holder is None:
+            raise wrong_shape(self, (), "a part of the document")
+        return self._replace_lines(node, written(new.value, self._style))
+
+    def _replace_lines(self, old: Node, new: Lines) -> list[Splice]:
         end, indicator_end = self._content_end(old), self._indicator_end(old)
         indent, style = self._indent(old), self._style
         if new.kind == "scalar" or not old.key:  # it begins on the line of its key or dash
@@ -292,14 +200,14 @@ class YamlDocument(Document):
         end = max(indicator_end, end)
         return [Splice(indicator_end, end), self._new_lines(end, lines)]
 
-    def _remove_lines(self, node: Node) -> list[Splice]:
+    def _remove(self, node: Node) -> list[Splice]:
         """Remove a child; a collection without any other becomes a pair of brackets."""
-        holder = node.parent
+        holder = node.holder
         assert holder
         start, end = self._start(node), self._content_end(node)
         if node.index + 1 < len(holder.children):
             return self._cut(start, end, self._start(holder.children[node.index + 1]))
-        if node.index or not holder.parent:
+        if node.index or not holder.holder:
             return self._cut(start, end, None)
         empty = "{}" if holder.kind == "map" else "[]"
         indicator_end = self._indicator_end(holder)
@@ -356,7 +264,7 @@ class YamlDocument(Document):
 
     def _indent(self, node: Node) -> int:
         """The column of a child's key, or of its dash."""
-        above = node.key or node.parent
+        above = node.key or node.holder
         assert above
         return self._column(above.start)
 
@@ -381,8 +289,8 @@ class YamlDocument(Document):
         if node.key:
             self._indicator_end(node)  # refuses `? key`
             return node.key.start
-        assert node.parent
-        start = node.parent.children[node.index - 1].end if node.index else node.parent.start
+        assert node.holder
+        start = node.holder.children[node.index - 1].end if node.index else node.holder.start
         while not self._text.startswith("-", start):
             gap = _GAP.match(self._text, start)
             if gap is None:

@@ -40,8 +40,8 @@ class Node:
     flow: bool = False
     block: bool = False  # a scalar in the | or > style, which ends where the next line begins
     key: Node | None = None  # of a member of a mapping
-    parent: Node | None = None
-    index: int = 0  # among the parent's children
+    holder: Node | None = None
+    index: int = 0  # among the holder's children
     children: list[Node] = field(default_factory=list)
     values: int = 1  # in it, itself and what its aliases stand for included
 
@@ -52,6 +52,11 @@ class Node:
             return [self.children[key]] if is_inside else []
         named = [one for one in self.children if one.key and one.key.tag == STRING]
         return [one for one in named if one.key and one.key.text == key]
+
+    @property
+    def entry(self) -> int:
+        """Where its key begins, or it."""
+        return self.key.start if self.key else self.start
 
     @property
     def is_in_lines(self) -> bool:
@@ -161,9 +166,9 @@ class _Builder:
         elif self._open[-1].kind == "map" and self._keys[-1] is None:
             self._keys[-1] = node
         else:
-            node.parent, node.key = self._open[-1], self._keys[-1]
-            node.index = len(node.parent.children)
-            node.parent.children.append(node)
+            node.holder, node.key = self._open[-1], self._keys[-1]
+            node.index = len(node.holder.children)
+            node.holder.children.append(node)
             self._keys[-1] = None
         if node.kind in ("map", "seq"):
             self._open.append(node)
