@@ -478,13 +478,22 @@ def error_at(
     return HookctlError(code, message, path=where, line=line, column=column, hint=hint)
 
 
-def conflict_in(text: str, where: str) -> HookctlError | None:
-    """The error for a text with the marks of a merge conflict, which cause other errors."""
+def unparsable(
+    text: str, where: str, offset: int, message: str, hint: str = AGAIN, *, at_end: bool = False
+) -> HookctlError:
+    """The error for a text that a reader does not take, with the likeliest cause."""
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
-    if conflict is None:
-        return None
-    hint = "Resolve the conflict, then run the command again."
-    return error_at("unparsable", text, where, conflict.start(), CONFLICT, hint)
+    if conflict:
+        offset, message = conflict.start(), CONFLICT
+        hint = "Resolve the conflict, then run the command again."
+    elif "\0" in text:
+        offset = text.index("\0")
+        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
+        hint = "Restore it, or save it as UTF-8."
+    elif at_end:
+        message = "the file ends in the middle"
+        hint = "Restore what is missing, then run the command again."
+    return error_at("unparsable", text, where, offset, message, hint)
 
 
 def too_deep(text: str, where: str) -> HookctlError:

@@ -152,12 +152,12 @@ class JsonDocument(Document):
 
     def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         """A new child at the end of a holder."""
-        if not holder.starts:
+        if not holder.children:
             return self._insert_first(holder, key, new)
-        last = holder.child(-1)
+        last = holder.children[-1]
         comma = self._comma_behind(last)
         end = last.end if comma is None else comma + 1
-        if not BREAK.search(self._text, holder.start, holder.starts[0]):
+        if not BREAK.search(self._text, holder.start, holder.children[0].entry):
             return [self._insert_inline(holder, last, key, new)]
         indent = self._child_indent(holder)
         member = self._line_end + indent + self._member(key, new, indent)
@@ -196,8 +196,8 @@ class JsonDocument(Document):
     def _insert_inline(self, holder: Node, last: Node, key: str | None, new: New) -> Splice:
         """A new last child on the line of the others, so that no line is laid out anew."""
         separator = self._comma
-        if len(holder.starts) > 1:
-            between = self._text[holder.child(-2).end : last.entry]
+        if len(holder.children) > 1:
+            between = self._text[holder.children[-2].end : last.entry]
             if re.fullmatch(r",[ \t]*", between):
                 separator = between
         member = self._member(key, new, self._indent_at(holder.start), one_line=True)
@@ -210,8 +210,8 @@ class JsonDocument(Document):
         """The indentation of children: of the last one that begins a line, or else the unit more
         than the line in which the object or array begins.
         """
-        for start in reversed(holder.starts):
-            indent = self._blanks_before(start)
+        for child in reversed(holder.children):
+            indent = self._blanks_before(child.entry)
             if indent is not None:
                 return indent
         return self._indent_at(holder.start) + self._unit
@@ -234,19 +234,19 @@ class JsonDocument(Document):
         assert holder
         comments = self._comments_in(holder.start, holder.end)
         is_alone = all(node.entry <= start < node.end for start, _ in comments)
-        if len(holder.starts) == 1 and is_alone:
+        if len(holder.children) == 1 and is_alone:
             return [Splice(holder.start + 1, holder.end - 1)]
         comma = self._comma_behind(node)
         if comma is None and node.index:
-            return self._remove_last(holder.child(node.index - 1), node)
+            return self._remove_last(holder.children[node.index - 1], node)
         if comma is None:
             return self._cut(node.entry, node.end)
         if self._comments_in(node.end, comma):
             # A comment between the value and its comma stays, so the two are removed separately.
             return [*self._cut(node.entry, node.end), Splice(comma, comma + 1)]
-        for following in holder.starts[node.index + 1 : node.index + 2]:
-            if not self._text[comma + 1 : following].strip(" \t"):
-                return [Splice(node.entry, following)]
+        for following in holder.children[node.index + 1 : node.index + 2]:
+            if not self._text[comma + 1 : following.entry].strip(" \t"):
+                return [Splice(node.entry, following.entry)]
         return self._cut(node.entry, comma + 1)
 
     def _remove_last(self, before: Node, node: Node) -> list[Splice]:

@@ -16,33 +16,26 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
-    AGAIN,
     BOM,
     DEPTH,
     STRING,
     Splice,
-    conflict_in,
-    error_at,
     is_too_deep,
     last_index,
     spliced,
     too_deep,
+    unparsable,
 )
 from hookctl.errors import HookctlError
 
 # The comparison tree: a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay
-# themselves; of a duplicate key only the last one has its plain name; all else is the plain value.
+# themselves; of a duplicate key only the first one has its plain name; all else is the plain value.
 Tree = Any
 
 # Most files are strict JSON, so these are compiled only when they are used.
 _COMMENTS = STRING + r'|(?P<match>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
 _COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
-# A child with a scalar and the comma after it, the beginning of a nested child, or the bracket.
-_GAP, _NEXT = r"[ \t\r\n]*+", r"[ \t\r\n]*+(?:,[ \t\r\n]*+)?"
-_SCALAR = rf"(?P<scalar>{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_NEXT}"
-_MEMBERS = rf"{STRING}{_GAP}:{_GAP}(?:{_SCALAR}|(?P<nested>))|(?P<close>\}})"
-_ELEMENTS = rf"{_SCALAR}|(?P<nested>)(?=[\[{{])|(?P<close>\])"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
@@ -70,50 +63,31 @@ class Node:
     end: int
     holder: Node | None = None
     index: int = 0
+    key: str | int = 0
 
     @cached_property
-    def starts(self) -> list[int]:
-        """Where the members or elements begin, their keys included."""
-        starts: list[int] = []
-        pattern = re.compile(_MEMBERS if isinstance(self.tree, dict) else _ELEMENTS)
+    def children(self) -> list[Node]:
+        """The members or elements, in their order."""
+        found: list[Node] = []
         offset = skip_blanks(self.shadow, self.start + 1)
         while self.shadow[offset] not in "}]":
-            for match in pattern.finditer(self.shadow, offset):
-                offset = match.start()
-                if match.lastgroup == "close":
-                    break
-                starts.append(offset)
-                if match.lastgroup == "nested":
-                    _, end = _DECODER.raw_decode(self.shadow, match.end())
-                    after = skip_blanks(self.shadow, end)
-                    offset = skip_blanks(self.shadow, after + (self.shadow[after] == ","))
-                    break
-        return starts
-
-    def child(self, index: int) -> Node:
-        """The member or element at an index; negative ones count from the end."""
-        index %= len(self.tree)
-        is_object = isinstance(self.tree, dict)
-        start = self.starts[index]
-        match = re.compile(_MEMBERS if is_object else _ELEMENTS).match(self.shadow, start)
-        assert match is not None  # the text was read before
-        value = match.end("nested") if match.lastgroup == "nested" else match.start("scalar")
-        _, end = _DECODER.raw_decode(self.shadow, value)
-        tree = list(self.tree.values())[index] if is_object else self.tree[index]
-        return Node(self.shadow, tree, start, value, end, self, index)
+            entry, key = offset, len(found)
+            if isinstance(self.tree, dict):
+                key, offset = _DECODER.raw_decode(self.shadow, offset)
+                offset = skip_blanks(self.shadow, skip_blanks(self.shadow, offset) + 1)
+            tree, end = _DECODER.raw_decode(self.shadow, offset)
+            found.append(Node(self.shadow, tree, entry, offset, end, self, len(found), key))
+            after = skip_blanks(self.shadow, end)
+            offset = skip_blanks(self.shadow, after + (self.shadow[after] == ","))
+        return found
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index; more than one for a duplicate key."""
-        if isinstance(self.tree, dict):
-            names = [name for name in ((key, 0), (key, 1), key) if name in self.tree]
-            indexes = [list(self.tree).index(name) for name in names]
-        elif isinstance(self.tree, list) and isinstance(key, str) and key in self.tree:
-            indexes = [last_index(self.tree, key)]  # a text in an array is its own key
-        elif isinstance(self.tree, list) and isinstance(key, int):
-            indexes = [key] if 0 <= key < len(self.tree) else []
-        else:
-            indexes = []
-        return [self.child(index) for index in indexes]
+        if not isinstance(self.tree, dict | list):
+            return []
+        if isinstance(self.tree, list) and isinstance(key, str) and key in self.tree:
+            key = last_index(self.tree, key)  # a text in an array is its own key
+        return [child for child in self.children if child.key == key]
 
 
 class _Constant(Exception):
@@ -125,16 +99,15 @@ def _refuse_constant(name: str) -> None:
 
 
 def _members(pairs: list[tuple[str, Tree]]) -> Tree:
-    """The tree of an object: names that come again later have the count of those before."""
+    """The tree of an object, in which a name that comes again has its number."""
     members: dict[Any, Tree] = dict(pairs)
     if len(members) == len(pairs):
         return members
-    counts = Counter(name for name, _ in pairs)
     seen: Counter[str] = Counter()
     members = {}
     for name, value in pairs:
         seen[name] += 1
-        members[name if seen[name] == counts[name] else (name, seen[name] - 1)] = value
+        members[name if seen[name] == 1 else (name, seen[name])] = value
     return members
 
 
@@ -236,7 +209,7 @@ def skip_blanks(shadow: str, offset: int) -> int:
 
 def strings(shadow: str) -> Iterator[re.Match[str]]:
     """The strings of a text that was read; keys have the group `is_key`."""
-    return re.finditer(f"{STRING}(?P<is_key>(?={_GAP}:))?", shadow)
+    return re.finditer(f"{STRING}(?P<is_key>(?=[ \t\r\n]*+:))?", shadow)
 
 
 _PLAIN = {
@@ -251,22 +224,12 @@ _PLAIN = {
 
 
 def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
-    """The error for the scanner's, in plain words and with the likeliest cause."""
-    conflict = conflict_in(text, where)
-    if conflict:
-        return conflict
+    """The error for the scanner's, in plain words."""
     # What was scanned is `text` with blanks for comments, and perhaps for trailing commas.
-    offset, reason, shadow = error.pos, error.msg, error.doc
-    at_end = skip_blanks(shadow, offset) >= len(shadow)
-    if at_end or reason.startswith("Unterminated string"):
-        message = "the file ends in the middle"
-        hint = "Restore what is missing, then run the command again."
-    elif "\0" in text[offset : offset + 2]:
-        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
-        hint = "Restore it, or save it as UTF-8."
-    elif text.startswith("/*", offset):
-        message, hint = "this comment has no end, or is not allowed here", AGAIN
-    else:
-        plain = [words for start, words in _PLAIN.items() if reason.startswith(start)]
-        message, hint = f"not valid JSON: {plain[0] if plain else reason}", AGAIN
-    return error_at("unparsable", text, where, offset, message, hint)
+    offset, reason = error.pos, error.msg
+    plain = [words for start, words in _PLAIN.items() if reason.startswith(start)]
+    message = f"not valid JSON: {plain[0] if plain else reason}"
+    at_end = skip_blanks(error.doc, offset) >= len(text) or reason.startswith("Unterminated string")
+    if text.startswith("/*", offset):
+        message = "this comment has no end, or is not allowed here"
+    return unparsable(text, where, offset, message, at_end=at_end)

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
-    AGAIN,
     BOM,
     BREAK,
     DEPTH,
@@ -25,7 +24,6 @@ from hookctl.documents import (
     Path,
     Splice,
     comparable,
-    conflict_in,
     decode,
     edit_value,
     error_at,
@@ -40,6 +38,7 @@ from hookctl.documents import (
     start_of_comments,
     too_deep,
     unexpected,
+    unparsable,
     value_at,
     whole_lines,
     wrong_shape,
@@ -61,7 +60,7 @@ class Node:
     @property
     def start(self) -> int:
         if self.whole:
-            return self._document.inside(self.whole, self.path)
+            return self.whole.value
         return self.statements[0].start if self.path else 0
 
     def find(self, key: str | int) -> list[Node]:
@@ -166,19 +165,6 @@ class TomlDocument(Document):
         """The key whose value is the one at path, or has it inside its brackets."""
         found = (self._keys.get(path[:length]) for length in range(len(path) + 1))
         return next(filter(None, found), None)
-
-    def inside(self, whole: Statement, path: Path) -> int:
-        """Where the value at path begins in that of a key."""
-        start, path = whole.value, path[len(whole.path) :]
-        while path:
-            for index, part in enumerate(parts(self._text, start)):
-                names: Path = part.names or (index,)
-                if path[: len(names)] == names:
-                    start, path = part.start, path[len(names) :]
-                    break
-            else:  # the name of a table in a dotted one
-                break
-        return start
 
     def _owner(self, path: Path) -> Sequence[Statement]:
         """Those of the innermost array element on a path, which a new table in it belongs to."""
@@ -469,25 +455,16 @@ def _float(text: str) -> float:
 
 
 def _unparsable(text: str, where: str, reason: str, flat: str) -> HookctlError:
-    """The error for tomllib's `reason`, in plain words and with the likeliest cause."""
-    conflict = conflict_in(text, where)
-    if conflict:
-        return conflict
+    """The error for tomllib's `reason`."""
     place = re.search(_PLACE, reason)
-    message, hint = f"not valid TOML: {re.sub(_PLACE, '', reason)}", AGAIN
     offset = len(text)
-    if "\0" in text:
-        offset = text.index("\0")
-        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
-        hint = "Restore it, or save it as UTF-8."
-    elif place and place["line"]:
+    if place and place["line"]:
         above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
         shift = int(flat.startswith(BOM) and not above)
         offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
-    elif place:
-        message = "the file ends in the middle"
-        hint = "Restore what is missing, then run the command again."
-    return error_at("unparsable", text, where, offset, message, hint)
+    message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
+    at_end = bool(place) and offset == len(text)
+    return unparsable(text, where, offset, message, at_end=at_end)
 
 
 # Statements

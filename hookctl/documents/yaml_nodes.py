@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from hookctl.documents import AGAIN, BOM, BREAK, DEPTH, conflict_in, error_at, too_deep
+from hookctl.documents import AGAIN, BOM, BREAK, DEPTH, error_at, too_deep, unparsable
 from hookctl.errors import HookctlError
 
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
@@ -192,16 +192,13 @@ def _resolver() -> Any:
 
 
 def _unparsable(text: str, where: str, error: Any) -> HookctlError:
-    """The error for the reader's, in its words and with the likeliest cause."""
-    conflict = conflict_in(text, where)
-    if conflict:
-        return conflict
+    """The error for the reader's, in its words."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:  # a forbidden character; the reader gives its position in bytes
         character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
         offset = character.start() if character else 0
         message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
-        return error_at("unparsable", text, where, offset, message, AGAIN)
+        return unparsable(text, where, offset, message)
     offset = mark.index + text.startswith(BOM)
     kind = "not valid YAML"
     if isinstance(error, reader().constructor.ConstructorError):
@@ -211,7 +208,7 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
         hint = "Indent with blanks, then run the command again."
     reason = error.problem or error.context or "it cannot be read"
     reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
-    return error_at("unparsable", text, where, offset, f"{kind}: {reason}", hint)
+    return unparsable(text, where, offset, f"{kind}: {reason}", hint)
 
 
 # Writing
