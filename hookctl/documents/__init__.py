@@ -7,7 +7,7 @@ The modules here may import `system` and the values at the root.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -50,10 +50,18 @@ class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
     Errors are HookctlError with file, line and column. A format brings the nodes of its text: each
-    has the span of a value, where its entry begins (its key, or it), and finds what is in it. It
-    spells new values (_new, _source), and has splices that make an edit in the file's layout
-    (_fill, _replace, _insert, _insert_above, _remove).
+    has the span of a value, where its entry begins (its key, or it), and finds what is in it.
     """
+
+    # A value or a source text to be written at a path; the edited text; and the splices of an edit:
+    _new: Callable[[Any, Path, Any], New]
+    _source: Callable[[Any, Path, str], New]
+    _reread: Callable[[Any, str, Path, New], Document]
+    _fill: Callable[[Any, Any, New], Sequence[Splice]]  # of an empty document
+    _replace: Callable[[Any, Any, New], Sequence[Splice]]
+    _insert: Callable[[Any, Any, str | None, New], Sequence[Splice]]  # behind the others in a node
+    _insert_above: Callable[[Any, Any, New], Sequence[Splice]]  # and above its comments
+    _remove: Callable[[Any, Any], Sequence[Splice]]
 
     value: Any  # the parsed root value, or MISSING in an empty document
     event_field = ""  # where all hooks are in one list: the field with the event of each
@@ -269,33 +277,6 @@ class Document:
     def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
         """The error for an edit that would not have given what was wanted."""
         return unexpected(self, path, "the edit would not have given the wanted document")
-
-    def _new(self, path: Path, value: Any) -> New:
-        raise NotImplementedError
-
-    def _source(self, path: Path, text: str) -> New:
-        raise NotImplementedError
-
-    def _reread(self, text: str, path: Path, new: New) -> Document:
-        raise NotImplementedError
-
-    def _fill(self, node: Any, new: New) -> Sequence[Splice]:
-        """Fill an empty document."""
-        raise NotImplementedError
-
-    def _replace(self, node: Any, new: New) -> Sequence[Splice]:
-        raise NotImplementedError
-
-    def _insert(self, holder: Any, key: str | None, new: New) -> Sequence[Splice]:
-        """Insert a member, or an element, after the others."""
-        raise NotImplementedError
-
-    def _insert_above(self, node: Any, new: New) -> Sequence[Splice]:
-        """Insert an element above another one and the comments right above that."""
-        raise NotImplementedError
-
-    def _remove(self, node: Any) -> Sequence[Splice]:
-        raise NotImplementedError
 
 
 def syntax(format: str) -> str:

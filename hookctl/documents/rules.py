@@ -45,10 +45,7 @@ class _Mark(NamedTuple):
 
 
 class RulesDocument(Document):
-    """An immutable text with blocks of rules; each edit gives a new one.
-
-    Hosts read every text, and nothing in it is a key. A block that is there twice is never edited.
-    """
+    """An immutable text with blocks of rules; a block that is there twice is never edited."""
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "") -> RulesDocument:
@@ -95,9 +92,7 @@ class RulesDocument(Document):
 
     def set(self, path: Path, value: str) -> RulesDocument:
         pack = str(path[0])
-        if pack not in self._marks:
-            return self._with_block(pack, value)
-        line_break = self._block(pack)[0].line_break
+        line_break = self._block(pack)[0].line_break if pack in self._marks else "\n"
         return self.set_raw(path, value.replace("\n", line_break) + line_break)
 
     def set_raw(self, path: Path, text: str) -> RulesDocument:
@@ -154,25 +149,13 @@ class RulesDocument(Document):
 
     def _start_with_added(self, begin: _Mark, stop: int) -> int:
         """Where a block that ends at `stop` begins, with the line breaks that came with it."""
-        start = begin.start
-        if begin.note == _TOP:
-            return start
-        start = self._before_break(start, only_empty_line=True)
-        if begin.note == _JOINED and start < begin.start and stop == len(self._text):
-            start = self._before_break(start, only_empty_line=False)
-        return start
-
-    def _before_break(self, offset: int, *, only_empty_line: bool) -> int:
-        """The offset before the line break that ends there; the same one if there is none."""
-        above = self._text[:offset]
-        line_break = "\r\n" if above.endswith("\r\n") else above[-1:]
-        if line_break not in ("\r\n", "\r", "\n"):
-            return offset
-        start = offset - len(line_break)
-        rest = self._text[:start].removeprefix(BOM)
-        if only_empty_line and rest and not rest.endswith(("\n", "\r")):
-            return offset
-        return start
+        above = self._text[: begin.start].removeprefix(BOM)
+        breaks = BREAK.findall(above[len(above.rstrip("\r\n")) :])
+        has_empty_line = len(breaks) > 1 or "".join(breaks) == above
+        if begin.note == _TOP or not has_empty_line:
+            return begin.start
+        is_joined = begin.note == _JOINED and stop == len(self._text)
+        return begin.start - len("".join(breaks[-1 - is_joined :]))
 
 
 def marks_in(text: str) -> list[str]:

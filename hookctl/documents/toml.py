@@ -98,17 +98,14 @@ class TomlDocument(Document):
         value = self.get(path)
         if value is MISSING:
             raise KeyError(path)
-        return self._text_of(path, value)
-
-    def _text_of(self, path: Path, value: Any) -> str:
-        assigned = self._keys.get(path)
-        if assigned:
+        assigned = self._own.get(path)
+        if assigned and assigned.value >= 0:
             return self._text[assigned.value : assigned.end]
         if self.bracketed(path):
             return inline(value)
         if isinstance(value, list):
-            return text_of([self._text_of((*path, index), one) for index, one in enumerate(value)])
-        return text_of({name: self._text_of((*path, name), one) for name, one in value.items()})
+            return text_of([self.raw((*path, index)) for index in range(len(value))])
+        return text_of({name: self.raw((*path, name)) for name in value})
 
     def block(self, path: Path) -> str:
         """The lines that go with a table in an array of tables; else the source text."""
@@ -149,13 +146,9 @@ class TomlDocument(Document):
         return found
 
     @cached_property
-    def _keys(self) -> dict[Path, Statement]:
-        """The keys with a value, by the path of that."""
-        return {one.path: one for one in self._statements if one.value >= 0}
-
-    @cached_property
-    def _headers(self) -> dict[Path, Statement]:
-        return {one.path: one for one in self._statements if one.value < 0}
+    def _own(self) -> dict[Path, Statement]:
+        """The header or key of each path that has one."""
+        return {one.path: one for one in self._statements}
 
     def statements_at(self, path: Path) -> Sequence[Statement]:
         """The statements at a path and below it, in their order."""
@@ -163,8 +156,8 @@ class TomlDocument(Document):
 
     def bracketed(self, path: Path) -> Statement | None:
         """The key whose value is the one at path, or has it inside its brackets."""
-        found = (self._keys.get(path[:length]) for length in range(len(path) + 1))
-        return next(filter(None, found), None)
+        found = (self._own.get(path[:length]) for length in range(len(path) + 1))
+        return next((one for one in found if one and one.value >= 0), None)
 
     def _owner(self, path: Path) -> Sequence[Statement]:
         """Those of the innermost array element on a path, which a new table in it belongs to."""
@@ -258,7 +251,7 @@ class TomlDocument(Document):
             return self._rewrite(holder.whole, path, _plain(new))
         if key is None or not isinstance(unfold(new.value), str):
             return self._add_lines(self._block(path, new), self._owner(path))
-        header = self._headers.get(holder.path)
+        header = self._own.get(holder.path)
         if holder.path and not header:
             raise self._unsupported(holder.path)
         members = [s for s in holder.statements if s.value >= 0 and s.home == holder.path]
