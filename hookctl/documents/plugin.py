@@ -13,8 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from hookctl.documents import MISSING, decode, error_at
-from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.scan import Scan, strings
+from hookctl.documents.jsonc import JsonDocument, Scan, strings
 from hookctl.errors import HookctlError
 from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
