@@ -151,10 +151,9 @@ def judge_rules(path: str, record: Record) -> Iterator[Finding]:
 
 def judge_blocks(path: str, record: Record, document: RulesDocument) -> Iterator[Finding]:
     """Whether the blocks of a record are in the text as hookctl wrote them, each once."""
-    doubled = document.doubled
     for entry in record.entries:
         pack = str(entry.path[0])
-        if pack in doubled:
+        if not document.is_clear(pack):
             line = document.position(entry.path)[0]
             yield finding("rules_doubled", record.host, path, pack=pack, line=line)
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -53,7 +54,8 @@ class Document:
     has the span of a value, where its entry begins (its key, or it), and finds what is in it.
     """
 
-    # A value or a source text to be written at a path; the edited text; and the splices of an edit:
+    # A value or a source text to be written at a path (TypeError or ValueError for what cannot be);
+    # the edited text; and the splices of an edit:
     _new: Callable[[Any, Path, Any], New]
     _source: Callable[[Any, Path, str], New]
     _reread: Callable[[Any, str, Path, New], Document]
@@ -66,7 +68,6 @@ class Document:
     value: Any  # the parsed root value, or MISSING in an empty document
     event_field = ""  # where all hooks are in one list: the field with the event of each
     _root: Any = None  # the node of the root value
-    _tree: Any  # the root value in a form to compare
 
     @property
     def has_settings(self) -> bool:
@@ -76,6 +77,20 @@ class Document:
     def __init__(self, text: str, where: str) -> None:
         self._text = text
         self.where = where  # the file name that errors show
+
+    @classmethod
+    def parse(cls, data: bytes, *, where: str = "") -> Any:
+        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
+        return cls(decode(data, where), where)
+
+    @cached_property
+    def _tree(self) -> Any:
+        """The root value in a form to compare."""
+        return comparable(self.value or {})
+
+    @cached_property
+    def _line_end(self) -> str:
+        return line_end_of(self._text)
 
     @property
     def data(self) -> bytes:
@@ -191,15 +206,15 @@ class Document:
             raise too_deep(self._text, self.where)
         if comparable(self.get(path)) == comparable(value):
             return self
-        return self._put(path, self._new(path, value))
+        return self._put(path, self._made(self._new, path, value))
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
-        return self._put(path, self._source(path, text))
+        return self._put(path, self._made(self._source, path, text))
 
     def append(self, path: Path, value: Any) -> Document:
         """Add an element at the end of the array at path; creates the array if it is missing."""
-        return self._append(path, self._new(path, value))
+        return self._append(path, self._made(self._new, path, value))
 
     def insert_raw(self, path: Path, text: str) -> Document:
         """Put a text from an earlier block() above an array's element and its comments.
@@ -207,7 +222,7 @@ class Document:
         Where there is no element at the path, it becomes the last one.
         """
         *above, index = path
-        node, new = self._find(path), self._source(path, text)
+        node, new = self._find(path), self._made(self._source, path, text)
         if node is None:
             return self._append(tuple(above), new)
         self.check_path(path)
@@ -225,6 +240,12 @@ class Document:
         if isinstance(self.get(path[:-1]), list):
             path = (*path[:-1], node.index)
         return self._verified(self._remove(node), path, REMOVAL)
+
+    def _made(self, make: Callable[[Path, Any], New], path: Path, given: Any) -> New:
+        try:
+            return make(path, given)
+        except (HookctlError, TypeError, ValueError, RecursionError) as error:
+            raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
     def _append(self, path: Path, new: New) -> Document:
         self.check_path(path)

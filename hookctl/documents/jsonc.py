@@ -32,13 +32,11 @@ from hookctl.documents import (
     is_too_deep,
     last_index,
     leading_blanks,
-    line_end_of,
     line_start,
     line_stop,
     spliced,
     start_of_comments,
     too_deep,
-    unexpected,
     unparsable,
 )
 from hookctl.errors import HookctlError
@@ -60,19 +58,19 @@ _LONE_SURROGATE = "[\ud800-\udfff]"
 class JsonDocument(Document):
     """An immutable JSON or JSONC document; each edit gives a new one."""
 
-    def __init__(self, text: str, where: str, scanned: Scan) -> None:
+    def __init__(self, text: str, where: str, *, strict: bool = False) -> None:
         super().__init__(text, where)
-        self._scan, self._tree = scanned, scanned.tree
+        self._scan = scanned = scan(text, where, strict=strict)
+        self._tree = scanned.tree
         self._shadow, self._comments = scanned.shadow, scanned.comments
         if scanned.start >= 0:
             start, end = scanned.start, scanned.end
             self._root = Node(scanned.shadow, scanned.tree, start, start, end)
 
     @classmethod
-    def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> JsonDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
-        text = decode(data, where)
-        return cls(text, where, scan(text, where, strict=strict))
+    def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> Any:
+        """Parse a file's bytes, which may have to be strict JSON."""
+        return cls(decode(data, where), where, strict=strict)
 
     @cached_property
     def value(self) -> Any:
@@ -100,37 +98,22 @@ class JsonDocument(Document):
             raise self.error_at("unparsable", node.start, message, "Make it shorter.") from None
 
     def _new(self, path: Path, value: Any) -> New:
-        try:
-            text = json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError) as error:
-            message = f"the new value cannot be written as JSON ({error})"
-            raise unexpected(self, path, message) from None
+        text = json.dumps(value, allow_nan=False)
         return New(scan(text, self.where, strict=True).tree, value)
 
     def _source(self, path: Path, text: str) -> New:
-        try:
-            given = scan(text, self.where, strict=False)
-        except HookctlError as error:
-            message = f"the source text cannot be read ({error.message})"
-            raise unexpected(self, path, message) from None
+        given = scan(text, self.where, strict=False)
         if (given.start, given.end) != (0, len(text)):
-            raise unexpected(self, path, "the source text is not just a value")
+            raise ValueError("the source text is not just a value")
         return New(given.tree, HOLE, given)
 
-    def _reread(self, text: str, path: Path, new: New) -> JsonDocument:
+    def _reread(self, text: str, path: Path, new: New) -> Any:
         """The edited document, which must be as strict as before."""
         scans = (self._scan, *filter(None, [new.source]))
         is_lenient = any(one.comments or one.commas for one in scans)
-        return self._edited(text, scan(text, self.where, strict=not is_lenient))
-
-    def _edited(self, text: str, scanned: Scan) -> JsonDocument:
-        return JsonDocument(text, self.where, scanned)
+        return type(self)(text, self.where, strict=not is_lenient)
 
     # The layout of the file
-
-    @cached_property
-    def _line_end(self) -> str:
-        return line_end_of(self._text)
 
     @cached_property
     def _many_lines(self) -> bool:

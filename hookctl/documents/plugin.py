@@ -12,8 +12,8 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from hookctl.documents import MISSING, decode, error_at
-from hookctl.documents.jsonc import JsonDocument, Scan, strings
+from hookctl.documents import MISSING, New, Path, decode, error_at
+from hookctl.documents.jsonc import JsonDocument, strings
 from hookctl.errors import HookctlError
 from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
@@ -84,13 +84,12 @@ class PluginDocument(JsonDocument):
         cls, settings: str, host: str, code: tuple[str, str], where: str
     ) -> PluginDocument:
         text = "\n" * code[0].count("\n") + settings
-        document = super().parse(text.encode(), where=where)
-        assert isinstance(document, PluginDocument)
+        document = cls(text, where)
         document._host, document._code = host, code
         return document
 
-    def _edited(self, text: str, scanned: Scan) -> PluginDocument:
-        document = PluginDocument(text, self.where, scanned)
+    def _reread(self, text: str, path: Path, new: New) -> Any:
+        document = super()._reread(text, path, new)
         document._host, document._code = self._host, self._code
         return document
 

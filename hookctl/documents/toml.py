@@ -24,7 +24,6 @@ from hookctl.documents import (
     Path,
     Splice,
     comparable,
-    decode,
     edit_value,
     error_at,
     is_too_deep,
@@ -37,7 +36,6 @@ from hookctl.documents import (
     spliced,
     start_of_comments,
     too_deep,
-    unexpected,
     unparsable,
     value_at,
     whole_lines,
@@ -80,15 +78,6 @@ class TomlDocument(Document):
         self.value = read(text, where) or MISSING
         self._line_end = line_end_of(text, line_end)
         self._start = int(text.startswith(BOM))
-
-    @classmethod
-    def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
-        return cls(decode(data, where), where)
-
-    @cached_property
-    def _tree(self) -> Any:
-        return comparable(self.value or {})
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, a table as an inline one; KeyError if none.
@@ -184,29 +173,21 @@ class TomlDocument(Document):
         return self.error_at("unsupported_toml", self.offset(path), message, hint)
 
     def _new(self, path: Path, value: Any) -> New:
-        try:
-            text = inline(value)
-            text.encode("utf-8")
-        except (TypeError, ValueError) as error:
-            message = f"the new value cannot be written as TOML ({error})"
-            raise unexpected(self, path, message) from None
+        text = inline(value)
+        text.encode("utf-8")
         return New(comparable(value), text)
 
     def _source(self, path: Path, text: str) -> New:
         text = BREAK.sub(lambda _: self._line_end, text)
-        if (
-            path and isinstance(path[-1], int) and text.lstrip(" \t").startswith("[[")
-        ):  # from block()
+        is_element = bool(path) and isinstance(path[-1], int)
+        if is_element and text.lstrip(" \t").startswith("[["):  # the lines of a table
             table = TomlDocument(text, self.where).get((*_names(path), 0))
             return self._new(path, table)._replace(source=text)
-        try:
-            text.encode("utf-8")
-            value = read(_ASSIGN + text, "")
-            (statement,) = scan(_ASSIGN + text)
-        except (HookctlError, ValueError) as error:
-            raise unexpected(self, path, f"the source text cannot be read ({error})") from None
+        text.encode("utf-8")
+        value = read(_ASSIGN + text, "")
+        statement = next(scan(_ASSIGN + text))
         if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
-            raise unexpected(self, path, "the source text is not just a value")
+            raise ValueError("the source text is not just a value")
         return New(comparable(value["v"]), text)
 
     def _reread(self, text: str, path: Path, new: New) -> Document:
@@ -473,14 +454,6 @@ class Statement(NamedTuple):
     value: int = -1  # where the value begins; of a header -1
 
 
-class Part(NamedTuple):
-    """A member of an inline table, or an item of an array, which has no names."""
-
-    names: Keys
-    start: int  # of the value
-    end: int
-
-
 def scan(text: str) -> Iterator[Statement]:
     """The statements of a text that tomllib has read, in their order."""
     sizes: dict[Path, int] = {}  # of the arrays of tables so far
@@ -493,9 +466,8 @@ def scan(text: str) -> Iterator[Statement]:
             end = header.end()
             yield Statement(offset, end, home, home)
         else:
-            member = _member(text, offset)
-            end = member.end
-            yield Statement(offset, end, home + member.names, home, member.start)
+            names, start, end = _member(text, offset)
+            yield Statement(offset, end, home + names, home, start)
         offset = _skip_gap(text, end)
 
 
@@ -512,27 +484,26 @@ def _path_of(names: Keys, sizes: dict[Path, int], *, is_array: bool) -> Path:
     return path
 
 
-def parts(text: str, start: int = 0) -> Iterator[Part]:
-    """What stands directly in the brackets that begin here; nothing for another value."""
-    bracket = text[start]
-    offset = _skip_gap(text, start + 1)
+def parts(text: str) -> Iterator[tuple[Keys, int, int]]:
+    """What stands directly in the brackets that a text begins with; nothing for another value.
+
+    Each with the names that it has in a table, and the span of its value.
+    """
+    bracket, offset = text[0], _skip_gap(text, 1)
     while bracket in "[{" and text[offset] not in "]}":
-        if bracket == "{":
-            part = _member(text, offset)
-        else:
-            part = Part((), offset, _value_end(text, offset))
-        yield part
-        offset = _skip_gap(text, part.end)
+        names, start, end = _member(text, offset) if bracket == "{" else ((), offset, 0)
+        end = end or _value_end(text, start)
+        yield names, start, end
+        offset = _skip_gap(text, end)
         if text[offset] == ",":
             offset = _skip_gap(text, offset + 1)
 
 
-def _member(text: str, offset: int) -> Part:
-    """A key and its value, below a header or in an inline table."""
+def _member(text: str, offset: int) -> tuple[Keys, int, int]:
+    """The names of a key, below a header or in an inline table, and the span of its value."""
     match = _NAME.match(text, offset)
     assert match  # tomllib found a key there
-    end = _value_end(text, match.end())
-    return Part(names_of(match["keys"]), match.end(), end)
+    return names_of(match["keys"]), match.end(), _value_end(text, match.end())
 
 
 def _value_end(text: str, start: int) -> int:
@@ -607,12 +578,12 @@ def unfold(layout: Layout) -> Layout:
         return layout
     source = text_of(layout)
     found = list(parts(source))
-    texts = [source[part.start : part.end] for part in found]
-    between = spliced(source, (Splice(part.start, part.end) for part in found))
+    texts = [source[start:end] for _, start, end in found]
+    between = spliced(source, (Splice(start, end) for _, start, end in found))
     if any(match["comment"] for match in _COMMENT.finditer(between)):
         return source
-    if source[0] == "{" and all(len(part.names) == 1 for part in found):
-        return {part.names[0]: text for part, text in zip(found, texts, strict=True)}
+    if source[0] == "{" and all(len(names) == 1 for names, _, _ in found):
+        return {names[0]: source[start:end] for names, start, end in found}
     is_tables = source[0] == "[" and all(isinstance(unfold(text), dict) for text in texts)
     return texts if texts and is_tables else source
 

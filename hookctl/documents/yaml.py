@@ -28,15 +28,12 @@ from hookctl.documents import (
     Path,
     Splice,
     comparable,
-    decode,
     error_at,
-    line_end_of,
     line_start,
     line_stop,
     next_line,
     start_of_comments,
     too_deep,
-    unexpected,
     unparsable,
     whole_lines,
     wrong_shape,
@@ -67,13 +64,6 @@ class YamlDocument(Document):
         super().__init__(text, where)
         self._root, value = read(text, where)
         self.value = MISSING if self._root is None else value
-        self._tree = comparable(self.value or {})
-        self._line_end = line_end_of(text)
-
-    @classmethod
-    def parse(cls, data: bytes, *, where: str = "") -> YamlDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable, extra_missing) name the position."""
-        return cls(decode(data, where), where)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, moved to the left margin; KeyError if none."""
@@ -99,18 +89,10 @@ class YamlDocument(Document):
         return "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
 
     def _new(self, path: Path, value: Any) -> New:
-        try:
-            return New(comparable(value), written(value, self._style))
-        except (TypeError, ValueError) as error:
-            message = f"the new value cannot be written as YAML ({error})"
-            raise unexpected(self, path, message) from None
+        return New(comparable(value), written(value, self._style))
 
     def _source(self, path: Path, text: str) -> New:
-        try:
-            root, value = read(text + "\n", self.where)
-        except HookctlError as error:
-            message = f"the source text cannot be read ({error.message})"
-            raise unexpected(self, path, message) from None
+        root, value = read(text + "\n", self.where)
         return New(comparable(value), source_lines(text, root))
 
     def _reread(self, text: str, path: Path, new: New) -> YamlDocument:
