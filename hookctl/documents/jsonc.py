@@ -488,11 +488,6 @@ def skip_blanks(shadow: str, offset: int) -> int:
     return _BLANKS.match(shadow, offset).end()  # type: ignore[union-attr]  # it matches everywhere
 
 
-def strings(shadow: str) -> Iterator[re.Match[str]]:
-    """The strings of a text that was read; keys have the group `is_key`."""
-    return re.finditer(f"{STRING}(?P<is_key>(?=[ \t\r\n]*+:))?", shadow)
-
-
 _PLAIN = {
     "Expecting value": "a value is missing here",
     "Expecting property name enclosed in double quotes": "a name in double quotes is expected here",
