@@ -31,7 +31,6 @@ from hookctl.documents import (
     error_at,
     line_start,
     line_stop,
-    next_line,
     start_of_comments,
     too_deep,
     unparsable,
@@ -128,10 +127,8 @@ class YamlDocument(Document):
     def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         first, last = holder.children[0], holder.children[-1]
         column = self._column(first.key.start if first.key else holder.start)
-        margin = self._indent(holder) if holder.holder else -1
-        offset = self._after_comments(last.end, margin)
         lines = member(key, written(new.value, self._style), self._style)
-        return [self._new_lines(offset, indented(lines, column))]
+        return [self._new_lines(last.end, indented(lines, column))]
 
     def _insert_above(self, node: Node, new: New) -> list[Splice]:
         start = self._start(node)
@@ -142,18 +139,6 @@ class YamlDocument(Document):
         offset = start_of_comments(self._text, offset, floor)
         lines = indented(member(None, new.value, self._style), self._column(start))
         return [Splice(offset, offset, "".join(line + self._line_end for line in lines))]
-
-    def _after_comments(self, offset: int, margin: int) -> int:
-        """After the comments that follow with more indentation than `margin`."""
-        line = offset
-        if not offset or offset != line_start(self._text, offset):
-            line = next_line(self._text, offset)
-        while comment := re.compile(r"([ \t]*)#[^\r\n]*").match(self._text, line):
-            if len(comment[1]) <= margin:
-                break
-            offset = comment.end()
-            line = next_line(self._text, offset)
-        return offset
 
     def _new_lines(self, offset: int, lines: list[str]) -> Splice:
         """Insert lines where a line begins at `offset`; else below its line, with its comment."""
