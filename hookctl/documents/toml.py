@@ -595,7 +595,7 @@ def block(names: Keys, layout: Layout, *, is_element: bool = False) -> list[str]
         return [line for one in tables for line in block(names, one, is_element=True)]
     lines, below = [], []
     for name, inner in tables.items():
-        if unfold(inner) and not isinstance(unfold(inner), str):
+        if (unfold(inner) or len(tables) == 1) and not isinstance(unfold(inner), str):
             below += block((*names, name), inner)
         else:
             lines.append(f"{key_text(name)} = {text_of(inner)}")
