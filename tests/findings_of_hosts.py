@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hookctl.documents import yaml_nodes
+from hookctl.documents import yaml
 
 from .approving import approve
 from .conftest import put
@@ -102,7 +102,7 @@ def edited(name: str, old: str, new: str) -> Arrange:
 def without_yaml(place: Place) -> None:
     """hookctl without its optional part."""
     there(HERMES, "model: x\n")(place)
-    yaml_nodes.reader.cache_clear()
+    yaml.reader.cache_clear()
     place.monkeypatch.setitem(sys.modules, "yaml", None)
 
 

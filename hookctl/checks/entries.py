@@ -57,7 +57,7 @@ def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iter
         if pack not in known:
             fix = "`hookctl install` with its pack takes it back; else remove it."
             yield file.find("ledger_missing", level=level, id=name, fix=fix)
-        elif pack in document.doubled:
+        elif not document.is_clear(pack):
             line = document.position((pack,))[0]
             yield file.find("rules_doubled", pack=pack, line=line)
         elif state == "missing":

@@ -170,7 +170,7 @@ class Project:
                 if target.path in self.recorded or not os.path.lexists(target.path):
                     continue
                 file = File(machine, target, None, is_alone=True)
-                has_rules = isinstance(file.document, RulesDocument) and file.document.packs
+                has_rules = isinstance(file.document, RulesDocument) and file.document.value
                 is_named = file.error and (self.error or _names_us(target.path))
                 if file.elements or has_rules or is_named:
                     yield file

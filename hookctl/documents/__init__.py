@@ -7,7 +7,8 @@ The modules here may import `system` and the values at the root.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -35,16 +36,38 @@ class Missing:
 MISSING = Missing()
 
 
+class New(NamedTuple):
+    """A value to be written: in the form to compare, and in the one that the format writes."""
+
+    tree: Any
+    value: Any = None
+    source: Any = None  # of JSON: a source text, for which there is a hole in the value
+
+
+REMOVAL = New(MISSING)
+
+
 class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
-    Errors are HookctlError with file, line and column. What no format does otherwise is here; a
-    format has _find (what it knows of the value written at a path), _new and _source (a value and a
-    source text in the form that its edits take), _put and _append (of such a form and a value).
+    Errors are HookctlError with file, line and column. A format brings the nodes of its text: each
+    has the span of a value, where its entry begins (its key, or it), and finds what is in it.
     """
+
+    # A value or a source text to be written at a path (TypeError or ValueError for what cannot be);
+    # the edited text; and the splices of an edit:
+    _new: Callable[[Any, Path, Any], New]
+    _source: Callable[[Any, Path, str], New]
+    _reread: Callable[[Any, str, Path, New], Document]
+    _fill: Callable[[Any, Any, New], Sequence[Splice]]  # of an empty document
+    _replace: Callable[[Any, Any, New], Sequence[Splice]]
+    _insert: Callable[[Any, Any, str | None, New], Sequence[Splice]]  # behind the others in a node
+    _insert_above: Callable[[Any, Any, New], Sequence[Splice]]  # and above its comments
+    _remove: Callable[[Any, Any], Sequence[Splice]]
 
     value: Any  # the parsed root value, or MISSING in an empty document
     event_field = ""  # where all hooks are in one list: the field with the event of each
+    _root: Any = None  # the node of the root value
 
     @property
     def has_settings(self) -> bool:
@@ -54,6 +77,20 @@ class Document:
     def __init__(self, text: str, where: str) -> None:
         self._text = text
         self.where = where  # the file name that errors show
+
+    @classmethod
+    def parse(cls, data: bytes, *, where: str = "") -> Any:
+        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
+        return cls(decode(data, where), where)
+
+    @cached_property
+    def _tree(self) -> Any:
+        """The root value in a form to compare."""
+        return comparable(self.value or {})
+
+    @cached_property
+    def _line_end(self) -> str:
+        return line_end_of(self._text)
 
     @property
     def data(self) -> bytes:
@@ -65,9 +102,6 @@ class Document:
 
         Only JSON has such dialects.
         """
-
-    def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a duplicate key: hosts differ in which counts."""
 
     @property
     def real(self) -> Document:
@@ -86,25 +120,31 @@ class Document:
         """What the value at path has to be in the file, where it is to be shown as `needed`."""
         return needed
 
+    def renewed(self) -> Document:
+        """The document with this version's code around its settings; only a plugin has code."""
+        return self
+
+    # Reading
+
     def get(self, path: Path) -> Any:
         """The parsed value at path, or MISSING."""
         return value_at(self.value, path)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path; KeyError if there is none."""
-        raise NotImplementedError
+        node = self._find(path)
+        if node is None:
+            raise KeyError(path)
+        return self._text[node.start : node.end]
+
+    def block(self, path: Path) -> str:
+        """What insert_raw() takes to put an array's element back: in TOML perhaps its lines."""
+        return self.raw(path)
 
     def offset(self, path: Path) -> int:
         """Where the value at path begins, or its nearest existing parent."""
-        raise NotImplementedError
-
-    def _nearest(self, path: Path) -> tuple[Any, int]:
-        """The deepest existing value on a path, as _find has it, and how long the path to it is."""
-        for length in range(len(path), -1, -1):
-            found = self._find(path[:length])
-            if found:
-                return found, length
-        return None, 0
+        node, _ = self._nearest(path)
+        return node.start if node else 0
 
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column (from 1) of the value at path, or of its nearest existing parent."""
@@ -121,47 +161,143 @@ class Document:
         """The error for what is at an offset."""
         return error_at(code, self._text, self.where, offset, message, hint)
 
+    def check_path(self, path: Path) -> None:
+        """Refuse a path through a duplicate key, since hosts differ in which counts.
+
+        And one through what nothing is edited in.
+        """
+        for length, key in enumerate(path):
+            node = self._find(path[:length])
+            if node is None:
+                return
+            self._check_holder(path[:length], node)
+            found = node.find(key)
+            if len(found) > 1:
+                raise duplicate_key(self, key, found[1].entry)
+
+    def _check_holder(self, path: Path, node: Any) -> None:
+        """Refuse to edit what is in a node that is not written as the format's edits need it."""
+
+    def _is_vacant(self, node: Any, kind: str) -> bool:
+        """Whether a node is nothing that a whole object or array may not be put in the place of."""
+        return False
+
+    def _find(self, path: Path) -> Any:
+        """The node written at path, or None; of a duplicate key the last, as hosts read it."""
+        node = self._root
+        for key in path:
+            found = node.find(key) if node else ()
+            node = found[-1] if found else None
+        return node
+
+    def _nearest(self, path: Path) -> tuple[Any, int]:
+        """The deepest existing node on a path, and how long the path to it is."""
+        for length in range(len(path), -1, -1):
+            found = self._find(path[:length])
+            if found:
+                return found, length
+        return None, 0
+
+    # Editing
+
     def set(self, path: Path, value: Any) -> Document:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
         if is_too_deep(value, len(path)):
             raise too_deep(self._text, self.where)
         if comparable(self.get(path)) == comparable(value):
             return self
-        return self._put(path, self._new(path, value))
+        return self._put(path, self._made(self._new, path, value))
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
-        return self._put(path, self._source(path, text))
+        return self._put(path, self._made(self._source, path, text))
 
     def append(self, path: Path, value: Any) -> Document:
         """Add an element at the end of the array at path; creates the array if it is missing."""
+        return self._append(path, self._made(self._new, path, value))
+
+    def insert_raw(self, path: Path, text: str) -> Document:
+        """Put a text from an earlier block() above an array's element and its comments.
+
+        Where there is no element at the path, it becomes the last one.
+        """
+        *above, index = path
+        node, new = self._find(path), self._made(self._source, path, text)
+        if node is None:
+            return self._append(tuple(above), new)
         self.check_path(path)
-        items = self.get(path)
-        if items is MISSING:
-            return self.set(path, [value])
-        if not isinstance(items, list):
-            raise wrong_shape(self, path, "an array")
-        return self._append(path, len(items), value)
+        items = list(value_at(self._tree, tuple(above)))
+        items.insert(int(index), new.tree)
+        splices = self._insert_above(node, new)
+        return self._verified(splices, tuple(above), new._replace(tree=items))
 
     def remove(self, path: Path) -> Document:
         """Remove the member or element at path; returns the same document if there is none."""
-        raise NotImplementedError
+        self.check_path(path)
+        node = self._find(path)
+        if node is None or not path:
+            return self
+        if isinstance(self.get(path[:-1]), list):
+            path = (*path[:-1], node.index)
+        return self._verified(self._remove(node), path, REMOVAL)
 
-    def insert_raw(self, path: Path, text: str) -> Document:
-        """Put a source text from an earlier raw() above an array's element and its comments."""
-        raise NotImplementedError
+    def _made(self, make: Callable[[Path, Any], New], path: Path, given: Any) -> New:
+        try:
+            return make(path, given)
+        except (HookctlError, TypeError, ValueError, RecursionError) as error:
+            raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
-    def block(self, path: Path) -> str:
-        """The lines that go with a table of TOML; empty for what is no block of lines."""
-        return ""
+    def _append(self, path: Path, new: New) -> Document:
+        self.check_path(path)
+        items, node = self.get(path), self._find(path)
+        if items is MISSING or (node and self._is_vacant(node, "seq")):
+            return self._put(path, new._replace(tree=[new.tree], value=[new.value]))
+        if not isinstance(items, list):
+            raise wrong_shape(self, path, "an array")
+        self._check_holder(path, node)
+        return self._verified(self._insert(node, None, new), (*path, len(items)), new)
 
-    def insert_block(self, path: Path, text: str) -> Document:
-        """Put the lines of an earlier block() back, as the element at path."""
-        raise NotImplementedError
+    def _put(self, path: Path, new: New) -> Document:
+        self.check_path(path)
+        node, length = self._nearest(path)
+        above, below = path[:length], path[length:]
+        if node and not below:
+            return self._verified(self._replace(node, new), path, new)
+        if node and above and self._is_vacant(node, "map"):
+            return self._put(above, self._in_parents(below, new))
+        if node is None or self._is_vacant(node, "map"):
+            new = self._in_parents(path, new)
+            return self._verified(self._fill(node, new), (), new)
+        if not isinstance(value_at(self._tree, above), dict) or not isinstance(below[0], str):
+            needed = "an object" if isinstance(below[0], str) else "an array with that element"
+            raise wrong_shape(self, above, needed)
+        new = self._in_parents(below[1:], new)
+        return self._verified(self._insert(node, below[0], new), path[: length + 1], new)
 
-    def renewed(self) -> Document:
-        """The document with this version's code around its settings; only a plugin has code."""
-        return self
+    def _in_parents(self, keys: Path, new: New) -> New:
+        """A new value in its missing parents; arrays are never made for it."""
+        for key in reversed(keys):
+            if not isinstance(key, str):
+                raise wrong_shape(self, keys, "an array that is there already")
+            new = new._replace(tree={key: new.tree}, value={key: new.value})
+        return new
+
+    def _verified(self, splices: Sequence[Splice], path: Path, new: New) -> Any:
+        """The spliced document, if it says exactly what was wanted."""
+        text = spliced(self._text, splices)
+        if text == self._text:
+            return self
+        try:
+            after = self._reread(text, path, new)
+        except HookctlError:
+            after = None
+        if after is None or after._tree != edit_value(self._tree, path, new.tree):
+            raise self._unfit(path, splices)
+        return after
+
+    def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
+        """The error for an edit that would not have given what was wanted."""
+        return unexpected(self, path, "the edit would not have given the wanted document")
 
 
 def syntax(format: str) -> str:
@@ -327,11 +463,9 @@ def is_too_deep(value: Any, above: int = 0) -> bool:
         for container in containers:
             if isinstance(container, dict):
                 below += container.values()
-            elif isinstance(container, tuple):  # an object of a tree
-                below += map(itemgetter(1), container)
             elif isinstance(container, list):
                 below += container
-        containers = [inner for inner in below if isinstance(inner, dict | list | tuple)]
+        containers = [inner for inner in below if isinstance(inner, dict | list)]
     return levels > DEPTH
 
 
@@ -346,13 +480,22 @@ def error_at(
     return HookctlError(code, message, path=where, line=line, column=column, hint=hint)
 
 
-def conflict_in(text: str, where: str) -> HookctlError | None:
-    """The error for a text with the marks of a merge conflict, which cause other errors."""
+def unparsable(
+    text: str, where: str, offset: int, message: str, hint: str = AGAIN, *, at_end: bool = False
+) -> HookctlError:
+    """The error for a text that a reader does not take, with the likeliest cause."""
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
-    if conflict is None:
-        return None
-    hint = "Resolve the conflict, then run the command again."
-    return error_at("unparsable", text, where, conflict.start(), CONFLICT, hint)
+    if conflict:
+        offset, message = conflict.start(), CONFLICT
+        hint = "Resolve the conflict, then run the command again."
+    elif "\0" in text:
+        offset = text.index("\0")
+        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
+        hint = "Restore it, or save it as UTF-8."
+    elif at_end:
+        message = "the file ends in the middle"
+        hint = "Restore what is missing, then run the command again."
+    return error_at("unparsable", text, where, offset, message, hint)
 
 
 def too_deep(text: str, where: str) -> HookctlError:
@@ -373,21 +516,6 @@ def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     needed = document.needed_at(path, needed)
     hint = f"Make it {needed}, then run the command again."
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
-
-
-def wrapped(document: Document, keys: Path, value: Any) -> Any:
-    """A new value in its missing parents; arrays are never made for it."""
-    for key in reversed(keys):
-        if not isinstance(key, str):
-            raise wrong_shape(document, keys, "an array that is there already")
-        value = {key: value}
-    return value
-
-
-def not_an_object(document: Document, path: Path, key: str | int) -> HookctlError:
-    """The error for a value at path that a new child does not fit into, by the child's key."""
-    needed = "an object" if isinstance(key, str) else "an array with that element"
-    return wrong_shape(document, path, needed)
 
 
 def duplicate_key(document: Document, key: str | int, offset: int) -> HookctlError:

@@ -1,69 +1,76 @@
 """Lossless editing of JSON and JSONC: an edit is a few splices into the text; other bytes stay.
 
-Each edit is verified: the new text is read again, and its tree must be the old tree with the same
-edit made on plain values. So a wrong rule about commas or comments leads to a refusal, never to a
-lost setting.
+The standard library's scanner reads the *shadow* of a text: the text with blanks in place of
+everything that strict JSON does not allow, so that both have the same offsets. Each edit is
+verified: the new text is read again, and its tree must be the old tree with the same edit made on
+plain values. So a wrong rule about commas or comments leads to a refusal, never to a lost setting.
+Removing what was inserted gives the earlier text again, to the byte.
 """
 
 from __future__ import annotations
 
+import gc
 import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl.documents import (
+    BOM,
+    BREAK,
+    DEPTH,
     MISSING,
+    STRING,
     Document,
+    New,
     Path,
     Splice,
     decode,
-    duplicate_key,
+    is_too_deep,
     last_index,
-    not_an_object,
+    leading_blanks,
+    line_start,
+    line_stop,
     spliced,
-    unexpected,
-    wrapped,
-)
-from hookctl.documents.scan import (
-    HOLE,
-    Child,
-    Container,
-    New,
-    Scan,
-    Tree,
-    contents,
-    scan,
+    start_of_comments,
+    too_deep,
+    unparsable,
 )
 from hookctl.errors import HookctlError
 
-if TYPE_CHECKING:  # most calls edit nothing
-    from hookctl.documents.jsonc_layout import Layout
+# The comparison tree: a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay
+# themselves; of a duplicate key only the first one has its plain name; all else is the plain value.
+Tree = Any
 
-
-class _Spot(NamedTuple):
-    """A value at a path: its span, its tree, and its index in its container."""
-
-    child: Child
-    tree: Tree
-    index: int
+# Most files are strict JSON, so these are compiled only when they are used.
+_COMMENTS = STRING + r'|(?P<match>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
+_COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
+_CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
+HOLE = "\0"  # in a new value: a given source text
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
+_LONE_SURROGATE = "[\ud800-\udfff]"
 
 
 class JsonDocument(Document):
     """An immutable JSON or JSONC document; each edit gives a new one."""
 
-    def __init__(self, text: str, where: str, scanned: Scan) -> None:
+    def __init__(self, text: str, where: str, *, strict: bool = False) -> None:
         super().__init__(text, where)
-        self._scan = scanned
-        self._containers: dict[int, Container] = {}
-        self._spots: dict[Path, _Spot] = {}
-        self._edits: dict[Any, JsonDocument] = {}  # a plan that is made twice makes them again
+        self._scan = scanned = scan(text, where, strict=strict)
+        self._tree = scanned.tree
+        self._shadow, self._comments = scanned.shadow, scanned.comments
+        if scanned.start >= 0:
+            start, end = scanned.start, scanned.end
+            self._root = Node(scanned.shadow, scanned.tree, start, start, end)
 
     @classmethod
-    def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> JsonDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
-        text = decode(data, where)
-        return cls(text, where, scan(text, where, strict=strict))
+    def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> Any:
+        """Parse a file's bytes, which may have to be strict JSON."""
+        return cls(decode(data, where), where, strict=strict)
 
     @cached_property
     def value(self) -> Any:
@@ -72,7 +79,7 @@ class JsonDocument(Document):
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         faults = []
         if not comments:
-            faults += [(begin, "comment") for begin, _ in self._scan.comments]
+            faults += [(begin, "comment") for begin, _ in self._comments]
         if not trailing_commas:
             faults += [(offset, "trailing comma") for offset in self._scan.commas]
         if faults:
@@ -80,181 +87,425 @@ class JsonDocument(Document):
             message = f"there is a {kind}, which this host does not read"
             raise self.error_at("strict_host", offset, message, "Remove it.")
 
-    def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a duplicate key: the host uses the last one."""
-        for length, key in enumerate(path):
-            spot = self._find(path[:length])
-            container = self._contents(spot) if spot else None
-            if container is None:
-                return
-            if len(container.indexes) == len(container.starts):
-                continue
-            indexes = [index for index, (name, _) in enumerate(spot.tree) if name == key]
-            if len(indexes) > 1:
-                raise duplicate_key(self, key, container.starts[indexes[1]])
-
     def get(self, path: Path) -> Any:
-        spot = self._find(path)
-        if spot is None:
+        node = self._find(path)
+        if node is None:
             return MISSING
         try:
-            return json.loads(self._scan.shadow[spot.child.value : spot.child.end])
+            return json.loads(self._shadow[node.start : node.end])
         except ValueError as error:  # an integer of thousands of digits
             message = f"this value cannot be read ({error})"
-            raise self.error_at(
-                "unparsable", spot.child.value, message, "Make it shorter."
-            ) from None
-
-    def raw(self, path: Path) -> str:
-        """The source text of the value at path; KeyError if there is none."""
-        spot = self._find(path)
-        if spot is None:
-            raise KeyError(path)
-        return self._text[spot.child.value : spot.child.end]
-
-    def offset(self, path: Path) -> int:
-        spot, _ = self._nearest(path)
-        return spot.child.value if spot else 0
-
-    def insert_raw(self, path: Path, text: str) -> JsonDocument:
-        *above, index = path
-        holder, new = self._find(tuple(above)), self._source(path, text)
-        container = holder and self._contents(holder)
-        if holder is None or container is None or not isinstance(index, int):
-            raise KeyError(path)
-        splices = self._layout.insert_above(container, index, new)
-        tree = [*holder.tree[:index], new.tree, *holder.tree[index:]]
-        return self._verified(splices, tuple(above), new._replace(tree=tree))
-
-    def _source(self, path: Path, text: str) -> New:
-        try:
-            given = scan(text, self.where, strict=False)
-        except HookctlError as error:
-            message = f"the source text cannot be read ({error.message})"
-            raise unexpected(self, path, message) from None
-        if (given.start, given.end) != (0, len(text)):
-            raise unexpected(self, path, "the source text is not just a value")
-        is_lenient = bool(given.comments or given.commas)
-        return New(HOLE, given.tree, text, is_lenient)
-
-    def _append(self, path: Path, index: int, value: Any) -> JsonDocument:
-        spot, new = self._find(path), self._new(path, value)
-        splices = self._layout.insert(self._contents(spot), None, new)
-        return self._verified(splices, (*path, index), new)
-
-    def remove(self, path: Path) -> JsonDocument:
-        self.check_path(path)
-        spot, holder = self._find(path), self._find(path[:-1])
-        if not path or spot is None or holder is None:
-            return self
-        if isinstance(holder.tree, list):
-            path = (*path[:-1], spot.index)
-        return self._verified(self._layout.remove(self._contents(holder), spot.index), path, None)
-
-    # Finding
-
-    def _find(self, path: Path) -> _Spot | None:
-        """The value at path; of a duplicate key the last one, as every host reads it."""
-        start, end = self._scan.start, self._scan.end
-        if start < 0:
-            return None
-        spot = _Spot(Child(start, start, end), self._scan.tree, 0)
-        for length, key in enumerate(path, 1):
-            if path[:length] not in self._spots:
-                container = self._contents(spot)
-                if isinstance(key, str) and isinstance(spot.tree, list) and key in spot.tree:
-                    key = last_index(spot.tree, key)  # a text in an array is its own key
-                if container is None or key not in container.indexes:
-                    return None
-                index = container.indexes[key]
-                tree = spot.tree[index]
-                if isinstance(key, str):
-                    _, tree = tree
-                self._spots[path[:length]] = _Spot(container.child(index), tree, index)
-            spot = self._spots[path[:length]]
-        return spot
-
-    def _contents(self, spot: _Spot) -> Container | None:
-        """What is in an object or array; None for any other value."""
-        if not isinstance(spot.tree, tuple | list):
-            return None
-        start = spot.child.value
-        if start not in self._containers:
-            self._containers[start] = contents(self._scan.shadow, start, spot.tree)
-        return self._containers[start]
-
-    # Editing
-
-    @cached_property
-    def _layout(self) -> Layout:
-        from hookctl.documents.jsonc_layout import Layout  # late: most calls edit nothing
-
-        return Layout(self._text, self._scan)
+            raise self.error_at("unparsable", node.start, message, "Make it shorter.") from None
 
     def _new(self, path: Path, value: Any) -> New:
+        text = json.dumps(value, allow_nan=False)
+        return New(scan(text, self.where, strict=True).tree, value)
+
+    def _source(self, path: Path, text: str) -> New:
+        given = scan(text, self.where, strict=False)
+        if (given.start, given.end) != (0, len(text)):
+            raise ValueError("the source text is not just a value")
+        return New(given.tree, HOLE, given)
+
+    def _reread(self, text: str, path: Path, new: New) -> Any:
+        """The edited document, which must be as strict as before."""
+        scans = (self._scan, *filter(None, [new.source]))
+        is_lenient = any(one.comments or one.commas for one in scans)
+        return type(self)(text, self.where, strict=not is_lenient)
+
+    # The layout of the file
+
+    @cached_property
+    def _many_lines(self) -> bool:
+        """Whether values are on lines of their own: they are in the file, or it is empty."""
+        start, end = self._scan.start, self._scan.end
+        is_empty = start < 0 or not self._text[start + 1 : end - 1].strip()
+        return is_empty or bool(BREAK.search(self._text, start, end))
+
+    @cached_property
+    def _colon(self) -> str:
+        colon = re.search(STRING + r"[ \t\r\n]*:([ \t]?)", self._shadow)  # as the first one
+        return ": " if self._many_lines or (colon and colon[1]) else ":"
+
+    @property
+    def _comma(self) -> str:
+        return ", " if self._colon == ": " else ","
+
+    @cached_property
+    def _unit(self) -> str:
+        """One step more: the blanks of the first indented line that begins in no comment."""
+        for match in re.finditer(_INDENTED, self._text):
+            if self._shadow[match.end()] not in " \t\r\n":
+                return match[1]
+        return "  "
+
+    # Inserting
+
+    def _fill(self, node: Any, new: New) -> list[Splice]:
+        """A value in an empty document, after its comments."""
+        text = self._member(None, new, "") + self._line_end
+        end = len(self._text)
+        if self._comments and not BREAK.search(self._text[-1]):
+            text = self._line_end + text
+        return [Splice(end, end, text)]
+
+    def _replace(self, node: Node, new: New) -> list[Splice]:
+        """Another value in the place of this one."""
+        text = self._member(None, new, self._indent_at(node.start))
+        return [Splice(node.start, node.end, text)]
+
+    def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
+        """A new child at the end of a holder."""
+        if not holder.children:
+            return self._insert_first(holder, key, new)
+        last = holder.children[-1]
+        comma = self._comma_behind(last)
+        end = last.end if comma is None else comma + 1
+        if not BREAK.search(self._text, holder.start, holder.children[0].entry):
+            return [self._insert_inline(holder, last, key, new)]
+        indent = self._child_indent(holder)
+        member = self._line_end + indent + self._member(key, new, indent)
+        offset = self._end_of_line_with_comments(end)
+        if comma is not None:
+            return [Splice(offset, offset, member + ",")]
+        return [Splice(end, end, ","), Splice(offset, offset, member)]
+
+    def _insert_above(self, node: Node, new: New) -> list[Splice]:
+        """A new element above another one and the comments right above that."""
+        start = node.start
+        indent = self._blanks_before(start)
+        if indent is None:
+            member = self._member(None, new, self._indent_at(start), one_line=True)
+            return [Splice(start, start, member + self._comma)]
+        assert node.holder
+        offset = line_start(self._text, start)
+        offset = start_of_comments(self._text, offset, node.holder.start, self._shadow)
+        member = self._member(None, new, indent)
+        return [Splice(offset, offset, indent + member + "," + self._line_end)]
+
+    def _insert_first(self, holder: Node, key: str | None, new: New) -> list[Splice]:
+        """A new child in an empty holder, after the comments in it."""
+        start, end = holder.start + 1, holder.end - 1
+        comments = self._comments_in(start, end)
+        offset = comments[-1][1] if comments else start
+        if not self._many_lines:
+            return [Splice(offset, end, self._member(key, new, "", one_line=True))]
+        base = self._indent_at(holder.start)
+        indent = base + self._unit
+        member = self._line_end + indent + self._member(key, new, indent)
+        if comments and BREAK.search(self._text, offset, end):
+            return [Splice(offset, offset, member)]
+        return [Splice(offset, end, member + self._line_end + base)]
+
+    def _insert_inline(self, holder: Node, last: Node, key: str | None, new: New) -> Splice:
+        """A new last child on the line of the others, so that no line is laid out anew."""
+        separator = self._comma
+        if len(holder.children) > 1:
+            between = self._text[holder.children[-2].end : last.entry]
+            if re.fullmatch(r",[ \t]*", between):
+                separator = between
+        member = self._member(key, new, self._indent_at(holder.start), one_line=True)
+        comma = self._comma_behind(last)
+        if comma is None:
+            return Splice(last.end, last.end, separator + member)
+        return Splice(comma + 1, comma + 1, separator[1:] + member + ",")
+
+    def _child_indent(self, holder: Node) -> str:
+        """The indentation of children: of the last one that begins a line, or else the unit more
+        than the line in which the object or array begins.
+        """
+        for child in reversed(holder.children):
+            indent = self._blanks_before(child.entry)
+            if indent is not None:
+                return indent
+        return self._indent_at(holder.start) + self._unit
+
+    def _member(self, key: str | None, new: New, indent: str, *, one_line: bool = False) -> str:
+        """The text of a value, with its key if it has one; further lines begin with `indent`."""
+        if self._many_lines and not one_line:
+            text = _json(new.value, indent=self._unit).replace("\n", self._line_end + indent)
+        else:
+            text = _json(new.value, separators=(self._comma, self._colon))
+        if new.source is not None:
+            text = text.replace(_json(HOLE), new.source.text, 1)
+        return text if key is None else _json(key) + self._colon + text
+
+    # Removing
+
+    def _remove(self, node: Node) -> list[Splice]:
+        """A child taken out, with its comma."""
+        holder = node.holder
+        assert holder
+        comments = self._comments_in(holder.start, holder.end)
+        is_alone = all(node.entry <= start < node.end for start, _ in comments)
+        if len(holder.children) == 1 and is_alone:
+            return [Splice(holder.start + 1, holder.end - 1)]
+        comma = self._comma_behind(node)
+        if comma is None and node.index:
+            return self._remove_last(holder.children[node.index - 1], node)
+        if comma is None:
+            return self._cut(node.entry, node.end)
+        if self._comments_in(node.end, comma):
+            # A comment between the value and its comma stays, so the two are removed separately.
+            return [*self._cut(node.entry, node.end), Splice(comma, comma + 1)]
+        for following in holder.children[node.index + 1 : node.index + 2]:
+            if not self._text[comma + 1 : following.entry].strip(" \t"):
+                return [Splice(node.entry, following.entry)]
+        return self._cut(node.entry, comma + 1)
+
+    def _remove_last(self, before: Node, node: Node) -> list[Splice]:
+        """The last child taken out, with the comma before it."""
+        comma = self._shadow.index(",", before.end)
+        begins_line = self._blanks_before(node.entry) is not None
+        ends_line = self._is_blank(node.end, line_stop(self._text, node.end))
+        if (begins_line and ends_line) or self._comments_in(comma, node.entry):
+            return [Splice(comma, comma + 1), *self._cut(node.entry, node.end)]
+        return [Splice(comma, node.end)]
+
+    def _cut(self, start: int, end: int) -> list[Splice]:
+        """Remove a span: its lines if it is alone on them, else the blanks on one side too."""
+        begins_line = self._blanks_before(start) is not None
+        line_break = BREAK.match(self._text, line_stop(self._text, end))
+        if begins_line and line_break and not self._text[end : line_break.start()].strip(" \t"):
+            return [Splice(line_start(self._text, start), line_break.end())]
+        after_blanks = end + len(leading_blanks(self._text[end:]))
+        is_between = after_blanks > end or begins_line
+        if is_between and self._text[after_blanks] not in "\r\n":
+            return [Splice(start, after_blanks)]
+        return [Splice(len(self._text[:start].rstrip(" \t")), end)]
+
+    # Positions in the text
+
+    def _comma_behind(self, node: Node) -> int | None:
+        """The comma behind a child, which may be a trailing one."""
+        after = skip_blanks(self._shadow, node.end)
+        if self._shadow[after] == ",":
+            return after
+        return next((comma for comma in self._scan.commas if node.end <= comma < after), None)
+
+    def _indent_at(self, offset: int) -> str:
+        """The indentation of the line that holds the offset."""
+        start = line_start(self._text, offset)
+        return leading_blanks(self._text[start:offset].removeprefix(BOM))
+
+    def _blanks_before(self, offset: int) -> str | None:
+        """The blanks before the offset if nothing else stands before it on its line."""
+        start = offset
+        while start and self._text[start - 1] in " \t":
+            start -= 1
+        if start and self._text[start - 1] not in "\r\n":
+            return None
+        return self._text[start:offset]
+
+    def _end_of_line_with_comments(self, offset: int) -> int:
+        """The end of the offset's line with the comments on it; the offset if values follow."""
+        stop = line_stop(self._text, offset)
+        for start, end in self._comments:
+            if offset <= start < stop < end:  # a block comment of several lines
+                last_stop = line_stop(self._text, end)
+                stop = last_stop if self._is_blank(end, last_stop) else end
+        return stop if self._is_blank(offset, stop) else offset
+
+    def _is_blank(self, start: int, end: int) -> bool:
+        """Whether a span has nothing but blanks and comments."""
+        return not self._shadow[start:end].strip()
+
+    def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The comments that begin in a span."""
+        return [span for span in self._comments if start <= span[0] < end]
+
+
+def _json(value: Any, **style: Any) -> str:
+    """The value as JSON; escapes only lone surrogates, which UTF-8 cannot hold."""
+    text = json.dumps(value, ensure_ascii=False, **style)
+    return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+class Scan(NamedTuple):
+    """A text that was read: its shadow, its tree, its comments and trailing commas."""
+
+    text: str
+    shadow: str
+    start: int  # of the root value; -1 in an empty document
+    end: int
+    tree: Tree
+    comments: tuple[tuple[int, int], ...] = ()
+    commas: frozenset[int] = frozenset()  # trailing ones
+
+
+@dataclass(eq=False)
+class Node:
+    """A value; what is in it is found when it is asked for."""
+
+    shadow: str
+    tree: Tree
+    entry: int  # where its key begins, or it
+    start: int
+    end: int
+    holder: Node | None = None
+    index: int = 0
+    key: str | int = 0
+
+    @cached_property
+    def children(self) -> list[Node]:
+        """The members or elements, in their order."""
+        found: list[Node] = []
+        offset = skip_blanks(self.shadow, self.start + 1)
+        while self.shadow[offset] not in "}]":
+            entry, key = offset, len(found)
+            if isinstance(self.tree, dict):
+                key, offset = _DECODER.raw_decode(self.shadow, offset)
+                offset = skip_blanks(self.shadow, skip_blanks(self.shadow, offset) + 1)
+            tree, end = _DECODER.raw_decode(self.shadow, offset)
+            found.append(Node(self.shadow, tree, entry, offset, end, self, len(found), key))
+            after = skip_blanks(self.shadow, end)
+            offset = skip_blanks(self.shadow, after + (self.shadow[after] == ","))
+        return found
+
+    def find(self, key: str | int) -> list[Node]:
+        """What is under a key, or at an index; more than one for a duplicate key."""
+        if not isinstance(self.tree, dict | list):
+            return []
+        if isinstance(self.tree, list) and isinstance(key, str) and key in self.tree:
+            key = last_index(self.tree, key)  # a text in an array is its own key
+        return [child for child in self.children if child.key == key]
+
+
+class _Constant(Exception):
+    """NaN or Infinity, which the standard library reads and JSON does not have."""
+
+
+def _refuse_constant(name: str) -> None:
+    raise _Constant(f"{name} is not a number in JSON")
+
+
+def _members(pairs: list[tuple[str, Tree]]) -> Tree:
+    """The tree of an object, in which a name that comes again has its number."""
+    members: dict[Any, Tree] = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    seen: Counter[str] = Counter()
+    members = {}
+    for name, value in pairs:
+        seen[name] += 1
+        members[name if seen[name] == 1 else (name, seen[name])] = value
+    return members
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_members,
+    parse_int=str.encode,
+    parse_float=str.encode,
+    parse_constant=_refuse_constant,
+)
+
+
+def scan(text: str, where: str, *, strict: bool) -> Scan:
+    """Read a text, in which comments and trailing commas may be if it need not be strict JSON.
+
+    Unparsable, with the position, if it is not JSON.
+    """
+    is_collecting = gc.isenabled()
+    gc.disable()  # a large document is a lot of small tuples, none of them garbage
+    shadow = " " + text[1:] if text.startswith(BOM) else text
+    try:
         try:
-            text = json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError) as error:
-            message = f"the new value cannot be written as JSON ({error})"
-            raise unexpected(self, path, message) from None
-        return New(value, scan(text, self.where, strict=True).tree)
-
-    def _put(self, path: Path, new: New) -> JsonDocument:
-        self.check_path(path)
-        spot, length = self._nearest(path)
-        if spot and length == len(path):
-            return self._verified(self._layout.replace(spot.child, new), path, new)
-        if spot is None:
-            new = self._wrapped(path, new)
-            return self._verified(self._layout.fill(new), (), new)
-        key = path[length]
-        if not isinstance(spot.tree, tuple) or not isinstance(key, str):
-            raise not_an_object(self, path[:length], key)
-        new = self._wrapped(path[length + 1 :], new)
-        splices = self._layout.insert(self._contents(spot), key, new)
-        return self._verified(splices, path[: length + 1], new)
-
-    def _wrapped(self, keys: Path, new: New) -> New:
-        """The value wrapped in its missing parents."""
-        value, tree = wrapped(self, keys, new.value), new.tree
-        for key in reversed(keys):
-            tree = ((key, tree),)
-        return new._replace(value=value, tree=tree)
-
-    def _verified(self, splices: list[Splice], path: Path, new: New | None) -> JsonDocument:
-        """The spliced document, if it says exactly what was wanted and is as strict as before."""
-        edit = (path, repr(new), *splices)
-        if edit in self._edits:
-            return self._edits[edit]
-        text = spliced(self._text, splices)
-        if text == self._text:
-            return self
-        is_lenient = bool(self._scan.comments or self._scan.commas or (new and new.is_lenient))
-        try:
-            scanned = scan(text, self.where, strict=not is_lenient)
-        except HookctlError:
-            scanned = None
-        if scanned is None or scanned.tree != _edit_tree(self._scan.tree, path, new):
-            raise unexpected(self, path, "the edit would not have given the wanted document")
-        self._edits[edit] = self._edited(text, scanned)
-        return self._edits[edit]
-
-    def _edited(self, text: str, scanned: Scan) -> JsonDocument:
-        return JsonDocument(text, self.where, scanned)
+            return _read(text, shadow)
+        except json.JSONDecodeError:  # nearly every file is strict JSON, and its own shadow
+            if strict:
+                raise
+            return _scan_lenient(text, shadow)
+    except json.JSONDecodeError as error:
+        raise _unparsable(text, where, error) from None
+    except RecursionError:
+        raise too_deep(text, where) from None
+    finally:
+        if is_collecting:
+            gc.enable()
 
 
-def _edit_tree(tree: Tree, path: Path, new: New | None) -> Tree:
-    """Make the same edit on the tree, to cross-check the text edit; without `new` a removal."""
-    if not path:
-        return new and new.tree
-    key, below = path[0], path[1:]
-    is_removal = new is None and not below
-    if isinstance(key, int):
-        old = tree[key] if below else None
-        elements = [] if is_removal else [_edit_tree(old, below, new)]
-        return [*tree[:key], *elements, *tree[key + 1 :]]
-    names = list(map(itemgetter(0), tree))
-    index = names.index(key) if key in names else len(tree)
-    old = tree[index][1] if below else None
-    members = () if is_removal else ((key, _edit_tree(old, below, new)),)
-    return (*tree[:index], *members, *tree[index + 1 :])
+def _scan_lenient(text: str, shadow: str) -> Scan:
+    """Read a text that has comments or trailing commas.
+
+    In two passes, since a single pattern would look for the closing bracket through comments.
+    """
+    comments = tuple(_spans_outside_strings(_COMMENTS, shadow))
+    shadow = _blank_out(shadow, comments)
+    commas = []
+    if re.search(r",[ \t\r\n]*[}\]]", shadow):
+        for span in _spans_outside_strings(_COMMAS, shadow):
+            if _follows_value(shadow, span[0]):
+                commas.append(span)
+        shadow = _blank_out(shadow, commas)
+    scanned = _read(text, shadow)
+    return scanned._replace(comments=comments, commas=frozenset(start for start, _ in commas))
+
+
+def _spans_outside_strings(pattern: str, shadow: str) -> Iterator[tuple[int, int]]:
+    """The matches outside strings, up to an unclosed string: nothing after it can be read."""
+    for match in re.finditer(pattern, shadow, re.DOTALL):
+        if match.lastgroup == "open":
+            return
+        if match.lastgroup:
+            yield match.span()
+
+
+def _follows_value(shadow: str, offset: int) -> bool:
+    while offset and shadow[offset - 1] in " \t\r\n":
+        offset -= 1
+    return offset > 0 and shadow[offset - 1] not in "[{,:"
+
+
+def _blank_out(shadow: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The shadow with blanks for everything in these spans except line breaks."""
+    not_break = re.compile(r"[^\r\n]")
+    splices = []
+    for start, end in spans:
+        splices.append(Splice(start, end, not_break.sub(" ", shadow[start:end])))
+    return spliced(shadow, splices)
+
+
+def _read(text: str, shadow: str) -> Scan:
+    start = skip_blanks(shadow, 0)
+    if start == len(shadow):
+        return Scan(text, shadow, -1, -1, None)
+    try:
+        tree, end = _DECODER.raw_decode(shadow, start)
+    except _Constant as error:
+        constant, _ = next(_spans_outside_strings(_CONSTANTS, shadow))
+        raise json.JSONDecodeError(str(error), shadow, constant) from None
+    after = skip_blanks(shadow, end)
+    if after < len(shadow):
+        raise json.JSONDecodeError("Extra data", shadow, after)
+    has_many = shadow.count("[") + shadow.count("{") > DEPTH  # few documents need a closer look
+    if has_many and is_too_deep(tree):
+        raise RecursionError
+    return Scan(text, shadow, start, end, tree)
+
+
+def skip_blanks(shadow: str, offset: int) -> int:
+    """The next offset that is not blank."""
+    return _BLANKS.match(shadow, offset).end()  # type: ignore[union-attr]  # it matches everywhere
+
+
+_PLAIN = {
+    "Expecting value": "a value is missing here",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is expected here",
+    "Illegal trailing comma": "a comma is not allowed before the closing bracket",
+    "Expecting ',' delimiter": "a comma or the closing bracket is missing here",
+    "Expecting ':' delimiter": "a colon is missing here",
+    "Extra data": "extra text after the end of the document",
+    "Invalid control character at": "line break or control character inside a string",
+}
+
+
+def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
+    """The error for the scanner's, in plain words."""
+    # What was scanned is `text` with blanks for comments, and perhaps for trailing commas.
+    offset, reason = error.pos, error.msg
+    plain = [words for start, words in _PLAIN.items() if reason.startswith(start)]
+    message = f"not valid JSON: {plain[0] if plain else reason}"
+    at_end = skip_blanks(error.doc, offset) >= len(text) or reason.startswith("Unterminated string")
+    if text.startswith("/*", offset):
+        message = "this comment has no end, or is not allowed here"
+    return unparsable(text, where, offset, message, at_end=at_end)

@@ -95,22 +95,16 @@ class ListedDocument(Document):
     @cached_property
     def value(self) -> Any:
         """The parsed root value with the list as a map; a list that is no list stays no map."""
-        return self._with_map(self._real.value, self._listing.path)
-
-    def _with_map(self, value: Any, path: Path) -> Any:
-        if path:
-            if not isinstance(value, dict) or path[0] not in value:
-                return value
-            return {**value, path[0]: self._with_map(value[path[0]], path[1:])}
-        if isinstance(value, dict):
-            return [value]
-        if not isinstance(value, list):
-            return value
-        fields_of = self._listing.fields_of
-        return {
-            event: [fields_of(value[number]) for number in numbers]
-            for event, numbers in self._numbers.items()
-        }
+        root, items = self._listing.path, self._real.get(self._listing.path)
+        if not isinstance(items, dict | list):
+            return self._real.value
+        shown: Any = [items]
+        if isinstance(items, list):
+            shown = {}
+            for item in items:
+                fields = self._listing.fields_of(item)
+                shown.setdefault(self._listing.event_of(item), []).append(fields)
+        return edit_value(self._real.value, root, shown)
 
     @cached_property
     def _items(self) -> list[Any]:
@@ -129,7 +123,6 @@ class ListedDocument(Document):
         self._real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
     def check_path(self, path: Path) -> None:
-        """Refuse (duplicate_key) a path through a duplicate key."""
         self._real.check_path(self.translate(path))
 
     def name_of(self, path: Path) -> str:
@@ -157,9 +150,9 @@ class ListedDocument(Document):
         return self._real.offset(self.translate(path))
 
     def set(self, path: Path, value: Any) -> Document:
-        if self._is_hook(path[:-1]) and self._listing.is_taken(path[-1]):
+        if self._is_event(path[:-2]) and self._listing.is_taken(path[-1]):
             return self
-        if self._is_hook(path):
+        if self._is_event(path[:-1]):
             value = self._listing.item_of(str(path[-2]), value)
         self._require_no_map(path)
         return self._shown(self._real.set(self.translate(path), value))
@@ -185,11 +178,8 @@ class ListedDocument(Document):
         return self._shown(self._real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
-        """The lines that go with a hook that is a table of TOML; empty for any other."""
+        """What insert_raw() takes to put a hook back."""
         return self._real.block(self.translate(path))
-
-    def insert_block(self, path: Path, text: str) -> Document:
-        return self._shown(self._real.insert_block(self.translate(path), text))
 
     def _shown(self, real: Document) -> Document:
         return self if real is self._real else ListedDocument(real, self._listing)
@@ -198,9 +188,6 @@ class ListedDocument(Document):
         """Whether a path is that of an event's hooks, which stand nowhere together."""
         root = self._listing.path
         return path[: len(root)] == root and len(path) == len(root) + 1
-
-    def _is_hook(self, path: Path) -> bool:
-        return self._is_event(path[:-1])
 
     def _require_no_map(self, path: Path) -> None:
         """Refuse to write a map of events, which the file does not have."""

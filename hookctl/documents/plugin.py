@@ -12,9 +12,8 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from hookctl.documents import MISSING, decode, error_at
+from hookctl.documents import MISSING, STRING, New, Path, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.documents.scan import Scan, strings
 from hookctl.errors import HookctlError
 from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
@@ -26,7 +25,7 @@ _END = (
     " hookctl does not touch one that differs.\n"
 )
 
-_LINE_END = re.compile("[\u2028\u2029]")
+_STRINGS = STRING + r"(?P<is_key>(?=[ \t\r\n]*+:))?"  # JavaScript reads one key otherwise
 _NO_DATA = "this file has settings that a program reads otherwise than hookctl does"
 _HINT = (
     "If it is another program's, move it away. If its code was edited, undo that edit; or keep what"
@@ -47,11 +46,12 @@ class PluginDocument(JsonDocument):
     Its JSON text has an empty line for each line of code above, so that errors name the file's.
     """
 
-    _host = ""
-    _code = ("", "")
+    def __init__(self, settings: str, where: str, host: str, code: tuple[str, str]) -> None:
+        self._host, self._code = host, code
+        super().__init__("\n" * code[0].count("\n") + settings, where, strict=True)
 
     @classmethod
-    def parse(  # type: ignore[override]  # the host reads comments and trailing commas
+    def parse(  # type: ignore[override]
         cls, data: bytes, *, where: str = "", host: str = "opencode", is_ours: bool = False
     ) -> PluginDocument:
         """Parse the bytes of a host's plugin; errors name the position.
@@ -61,39 +61,20 @@ class PluginDocument(JsonDocument):
         """
         text = decode(data, where)
         if not text.strip():
-            return cls._from_parts(text, host, current_code(host), where)
+            return cls(text, where, host, current_code(host))
         before, settings, after = _split(text)
         is_known = digest((before + after).encode()) in _EARLIER or (is_ours and bool(settings))
         if (before, after) != current_code(host) and not is_known:
             raise _foreign_file(text, host, where)
-        document = cls._from_parts(settings, host, (before, after), where)
-        document._require_data()
-        return document
-
-    def _require_data(self) -> None:
-        """Refuse (foreign_file) what JavaScript reads otherwise than JSON does."""
-        for start, end in self._scan.comments:  # a string may have what ends a comment there
-            found = _LINE_END.search(self._text, start, end)
-            if found:
-                raise self.error_at("foreign_file", found.start(), _NO_DATA, _HINT)
-        for match in strings(self._scan.shadow):
+        document = cls(settings, where, host, (before, after))
+        for match in re.finditer(_STRINGS, document._text):
             if match["is_key"] is not None and json.loads(match[0]) == "__proto__":
-                raise self.error_at("foreign_file", match.start(), _NO_DATA, _HINT)
-
-    @classmethod
-    def _from_parts(
-        cls, settings: str, host: str, code: tuple[str, str], where: str
-    ) -> PluginDocument:
-        text = "\n" * code[0].count("\n") + settings
-        document = super().parse(text.encode(), where=where)
-        assert isinstance(document, PluginDocument)
-        document._host, document._code = host, code
+                raise document.error_at("foreign_file", match.start(), _NO_DATA, _HINT)
         return document
 
-    def _edited(self, text: str, scanned: Scan) -> PluginDocument:
-        document = PluginDocument(text, self.where, scanned)
-        document._host, document._code = self._host, self._code
-        return document
+    def _reread(self, text: str, path: Path, new: New) -> PluginDocument:
+        settings = text[self._code[0].count("\n") :]
+        return PluginDocument(settings, self.where, self._host, self._code)
 
     @property
     def data(self) -> bytes:
@@ -102,20 +83,16 @@ class PluginDocument(JsonDocument):
         text = self._settings
         return (before + text + after if text.strip() else text).encode()
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
-        """Refuse nothing: the host reads any JavaScript."""
-
     @property
     def has_settings(self) -> bool:
-        """Whether there is anything in it but empty containers, if only a comment."""
-        has_comments = bool(self._scan.comments)
-        return has_comments or (self.value is not MISSING and not _is_empty(self.value))
+        """Whether there is anything in it but empty containers."""
+        return self.value is not MISSING and not _is_empty(self.value)
 
     def renewed(self) -> PluginDocument:
         code = current_code(self._host)
         if self._code == code:
             return self
-        return self._from_parts(self._settings, self._host, code, self.where)
+        return PluginDocument(self._settings, self.where, self._host, code)
 
     @property
     def _settings(self) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import NamedTuple
 
 from hookctl.documents import (
     BOM,
@@ -22,38 +21,19 @@ from hookctl.documents import (
     Missing,
     Path,
     Splice,
-    decode,
     spliced,
 )
 
 _TOP, _JOINED = "top", "joined"  # nothing added above; an empty line and a line break
 _MARK = re.compile(
     r"(?<![^\r\n\ufeff])"  # a line of its own
-    r"<!-- hookctl=([a-z0-9-]+) (begin|end)(?: \((top|joined)\))? -->[ \t]*(\r\n|\r|\n|\Z)"
+    r"<!-- hookctl=(?P<pack>[a-z0-9-]+) (?P<kind>begin|end)(?: \((?P<note>top|joined)\))? -->"
+    r"[ \t]*(?P<line_break>\r\n|\r|\n|\Z)"
 )
 
 
-class _Mark(NamedTuple):
-    """A marker line: where it begins and ends, with its line break."""
-
-    start: int
-    end: int
-    pack: str
-    is_begin: bool
-    note: str
-    line_break: str
-
-
 class RulesDocument(Document):
-    """An immutable text with blocks of rules; each edit gives a new one.
-
-    Hosts read every text, and nothing in it is a key. A block that is there twice is never edited.
-    """
-
-    @classmethod
-    def parse(cls, data: bytes, *, where: str = "") -> RulesDocument:
-        """Parse a file's bytes; not_utf8 names the position."""
-        return cls(decode(data, where), where)
+    """An immutable text with blocks of rules; a block that is there twice is never edited."""
 
     @cached_property
     def value(self) -> dict[str, str] | Missing:
@@ -65,16 +45,6 @@ class RulesDocument(Document):
             return MISSING
         return {pack: _plain(self.raw((pack,))) for pack in self._marks}
 
-    @property
-    def packs(self) -> list[str]:
-        """The packs with a marker line in the text."""
-        return list(self._marks)
-
-    @property
-    def doubled(self) -> list[str]:
-        """The packs with more than one block, or with a marker line too many or too few."""
-        return [pack for pack in self._marks if not self.is_clear(pack)]
-
     def raw(self, path: Path) -> str:
         """The source text of a pack's block; KeyError if there is none.
 
@@ -82,22 +52,20 @@ class RulesDocument(Document):
         """
         marks = self._marks[str(path[0])]
         if self.is_clear(str(path[0])):
-            return self._text[marks[0].end : marks[1].start]
-        return self._text[marks[0].start : marks[-1].end]
+            return self._text[marks[0].end() : marks[1].start()]
+        return self._text[marks[0].start() : marks[-1].end()]
 
     def is_clear(self, pack: str) -> bool:
         """Whether the marker lines of a pack, if it has any, make one block."""
-        return [mark.is_begin for mark in self._marks.get(pack, ())] in ([], [True, False])
+        return [mark["kind"] for mark in self._marks.get(pack, ())] in ([], ["begin", "end"])
 
     def offset(self, path: Path) -> int:
         marks = self._marks.get(str(path[0]), ()) if path else ()
-        return marks[0].start if marks else 0
+        return marks[0].start() if marks else 0
 
     def set(self, path: Path, value: str) -> RulesDocument:
         pack = str(path[0])
-        if pack not in self._marks:
-            return self._with_block(pack, value)
-        line_break = self._block(pack)[0].line_break
+        line_break = self._block(pack)[0]["line_break"] if pack in self._marks else "\n"
         return self.set_raw(path, value.replace("\n", line_break) + line_break)
 
     def set_raw(self, path: Path, text: str) -> RulesDocument:
@@ -105,7 +73,7 @@ class RulesDocument(Document):
         if pack not in self._marks:
             return self._with_block(pack, _plain(text))
         begin, end = self._block(pack)
-        return self._with(Splice(begin.end, end.start, text))
+        return self._with(Splice(begin.end(), end.start(), text))
 
     def remove(self, path: Path) -> RulesDocument:
         """Remove a pack's block with what was added beside it; the same document if it has none."""
@@ -114,24 +82,22 @@ class RulesDocument(Document):
             return self
         begin, end = self._block(pack)
         # Behind a block with \\r, a \\n is the first character of the text below.
-        is_theirs = (begin.line_break, end.line_break) == ("\r", "\r\n")
-        stop = end.end - is_theirs
+        is_theirs = (begin["line_break"], end["line_break"]) == ("\r", "\r\n")
+        stop = end.end() - is_theirs
         return self._with(Splice(self._start_with_added(begin, stop), stop))
 
     def _with(self, splice: Splice) -> RulesDocument:
         return RulesDocument(spliced(self._text, [splice]), self.where)
 
     @cached_property
-    def _marks(self) -> dict[str, list[_Mark]]:
+    def _marks(self) -> dict[str, list[re.Match[str]]]:
         """The marker lines of each pack, in the order of the file."""
-        marks: dict[str, list[_Mark]] = {}
+        marks: dict[str, list[re.Match[str]]] = {}
         for match in _MARK.finditer(self._text):
-            pack, kind, note, line_break = match.groups()
-            mark = _Mark(*match.span(), pack, kind == "begin", note or "", line_break)
-            marks.setdefault(pack, []).append(mark)
+            marks.setdefault(match["pack"], []).append(match)
         return marks
 
-    def _block(self, pack: str) -> list[_Mark]:
+    def _block(self, pack: str) -> list[re.Match[str]]:
         """The marker lines of a pack's block."""
         if not self.is_clear(pack):
             message = f"the marker lines of {pack} do not make one block"
@@ -152,27 +118,15 @@ class RulesDocument(Document):
         lines = [begin, *text.split("\n"), end, ""]
         return RulesDocument(self._text + added + line_break.join(lines), self.where)
 
-    def _start_with_added(self, begin: _Mark, stop: int) -> int:
+    def _start_with_added(self, begin: re.Match[str], stop: int) -> int:
         """Where a block that ends at `stop` begins, with the line breaks that came with it."""
-        start = begin.start
-        if begin.note == _TOP:
-            return start
-        start = self._before_break(start, only_empty_line=True)
-        if begin.note == _JOINED and start < begin.start and stop == len(self._text):
-            start = self._before_break(start, only_empty_line=False)
-        return start
-
-    def _before_break(self, offset: int, *, only_empty_line: bool) -> int:
-        """The offset before the line break that ends there; the same one if there is none."""
-        above = self._text[:offset]
-        line_break = "\r\n" if above.endswith("\r\n") else above[-1:]
-        if line_break not in ("\r\n", "\r", "\n"):
-            return offset
-        start = offset - len(line_break)
-        rest = self._text[:start].removeprefix(BOM)
-        if only_empty_line and rest and not rest.endswith(("\n", "\r")):
-            return offset
-        return start
+        above = self._text[: begin.start()].removeprefix(BOM)
+        breaks = BREAK.findall(above[len(above.rstrip("\r\n")) :])
+        has_empty_line = len(breaks) > 1 or "".join(breaks) == above
+        if begin["note"] == _TOP or not has_empty_line:
+            return begin.start()
+        is_joined = begin["note"] == _JOINED and stop == len(self._text)
+        return begin.start() - len("".join(breaks[-1 - is_joined :]))
 
 
 def marks_in(text: str) -> list[str]:

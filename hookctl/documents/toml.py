@@ -15,20 +15,19 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
-    AGAIN,
     BOM,
     BREAK,
     DEPTH,
     MISSING,
     Document,
+    New,
     Path,
     Splice,
     comparable,
-    conflict_in,
-    decode,
     edit_value,
     error_at,
     is_too_deep,
+    last_index,
     leading_blanks,
     line_end_of,
     line_start,
@@ -37,7 +36,7 @@ from hookctl.documents import (
     spliced,
     start_of_comments,
     too_deep,
-    unexpected,
+    unparsable,
     value_at,
     whole_lines,
     wrong_shape,
@@ -45,6 +44,30 @@ from hookctl.documents import (
 from hookctl.errors import HookctlError
 
 _ASSIGN = "v = "
+
+
+class Node:
+    """A value, or a table with its statements; what stands inside brackets has none."""
+
+    def __init__(self, document: TomlDocument, path: Path) -> None:
+        self.path, self._document = path, document
+        self.statements = document.statements_at(path)
+        self.whole = document.bracketed(path)  # the key with the value that this is, or is in
+        self.index = path[-1] if path else 0
+
+    @property
+    def start(self) -> int:
+        if self.whole:
+            return self.whole.value
+        return self.statements[0].start if self.path else 0
+
+    def find(self, key: str | int) -> list[Node]:
+        """What is under a key, or at an index."""
+        value = self._document.get(self.path)
+        if isinstance(value, list) and isinstance(key, str) and key in value:
+            key = last_index(value, key)
+        path = (*self.path, key)
+        return [] if self._document.get(path) is MISSING else [Node(self._document, path)]
 
 
 class TomlDocument(Document):
@@ -56,11 +79,6 @@ class TomlDocument(Document):
         self._line_end = line_end_of(text, line_end)
         self._start = int(text.startswith(BOM))
 
-    @classmethod
-    def parse(cls, data: bytes, *, where: str = "") -> TomlDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
-        return cls(decode(data, where), where)
-
     def raw(self, path: Path) -> str:
         """The source text of the value at path, a table as an inline one; KeyError if none.
 
@@ -69,107 +87,40 @@ class TomlDocument(Document):
         value = self.get(path)
         if value is MISSING:
             raise KeyError(path)
-        return self._text_of(path, value)
-
-    def _text_of(self, path: Path, value: Any) -> str:
-        assigned = self._keys.get(path)
-        if assigned:
+        assigned = self._own.get(path)
+        if assigned and assigned.value >= 0:
             return self._text[assigned.value : assigned.end]
-        if not self._find(path):
+        if self.bracketed(path):
             return inline(value)
         if isinstance(value, list):
-            items = (self._text_of((*path, index), item) for index, item in enumerate(value))
-            return f"[{', '.join(items)}]"
-        members = ((name, self._text_of((*path, name), inner)) for name, inner in value.items())
-        return table_text(members)
+            return text_of([self.raw((*path, index)) for index in range(len(value))])
+        return text_of({name: self.raw((*path, name)) for name in value})
 
-    def offset(self, path: Path) -> int:
-        statements, length = self._nearest(path)
-        if not length:
-            return 0
-        assigned = self._keys.get(path[:length])
-        return self._inside(assigned.value, path[length:]) if assigned else statements[0].start
+    def block(self, path: Path) -> str:
+        """The lines that go with a table in an array of tables; else the source text."""
+        if self.bracketed(path) or not path or not isinstance(path[-1], int):
+            return self.raw(path)
+        splices = self._remove_lines(self.statements_at(path))
+        texts = (self._text[splice.start : splice.end].strip("\r\n") for splice in splices)
+        return self._line_end.join(texts)
 
-    def _inside(self, start: int, path: Path) -> int:
-        """Where the value at path begins in the one that begins here, or its nearest parent."""
-        for index, part in enumerate(parts(self._text, start)):
-            names: Path = part.names or (index,)
-            if path[: len(names)] == names:
-                return self._inside(part.start, path[len(names) :])
-        return start
-
-    def check_path(self, path: Path) -> None:
-        """Refuse a path into brackets that are not written as hookctl would write them."""
-        whole = self._bracketed(path)
-        if whole is None or self._text[whole.value] not in "[{":
-            return
-        if self._text[whole.value : whole.end] != inline(value_at(self.value, whole.path)):
-            raise self._unsupported(path if self._find(path) else path[:-1])
-
-    def insert_raw(self, path: Path, text: str) -> TomlDocument:
-        *above, index = path
-        listed, value = tuple(above), self._value_of(path, text)
-        items = list(self.get(listed))
-        if not self._bracketed(listed):
-            return self.insert_block(path, self.append(listed, value).block((*listed, len(items))))
-        items.insert(int(index), value)
-        return self._rewritten(listed, items)
-
-    def _append(self, path: Path, index: int, value: Any) -> TomlDocument:
-        if self._bracketed(path):
-            return self._rewritten((*path, index), value)
-        if not isinstance(value, dict):
-            raise wrong_shape(self, path, "an array of tables")
-        element = (*path, index)
-        return self._insert_block(element, self._new(element, value), value)
-
-    def remove(self, path: Path) -> TomlDocument:
+    def remove(self, path: Path) -> Document:
         """Remove the value, table or element at path; the same document if there is none.
 
         An array of tables goes with its last one, since as `[]` it would forbid another; in a
         table of an array it stays, which keeps the place of that table.
         """
-        statements, above = self._find(path), path[:-1]
-        if not path or self.get(path) is MISSING:
-            return self
-        if not statements:
-            return self._rewritten(path, MISSING)
-        is_last = isinstance(path[-1], int) and len(self.get(above)) == 1
-        if is_last and not self._owner(above):
+        above = path[:-1]
+        is_table = bool(path and self.statements_at(path)) and isinstance(path[-1], int)
+        if is_table and len(self.get(above)) == 1 and not self._owner(above):
             return self.remove(above)
-        splices = list(self._remove_lines(statements))
-        after = self._spliced(splices, path)
-        if above and after.get(above) is MISSING:
-            # The parent consisted of this value only; it stays, as an empty one.
-            after = after.set(above, {} if isinstance(path[-1], str) else [])
-        return self._verified(splices, path, MISSING, after)
-
-    def block(self, path: Path) -> str:
-        """The lines that go with a table in an array of tables; empty for any other value."""
-        statements = self._find(path)
-        if not statements or not isinstance(path[-1], int):
-            return ""
-        splices = self._remove_lines(statements)
-        texts = (self._text[splice.start : splice.end].strip("\r\n") for splice in splices)
-        return self._line_end.join(texts)
-
-    def insert_block(self, path: Path, text: str) -> TomlDocument:
-        *above, index = path
-        listed = tuple(above)
-        items = list(self.get(listed) or ())
-        block = TomlDocument(self._source(path, text), self.where)
-        table = block.get((*_names(path), 0))
-        if self._bracketed(listed):
-            return self._rewritten(listed, [*items, table])
-        following = self._find(path) if index in range(len(items)) else ()
-        if following:
-            splices = self._insert_above(following[0], block._text)
-        else:
-            splices = self._add_lines([block._text], self._owner(path))
-        items.insert(int(index), table)
-        return self._verified(splices, listed, items)
+        return super().remove(path)
 
     # Finding
+
+    @cached_property
+    def _root(self) -> Node:
+        return Node(self, ())
 
     @cached_property
     def _statements(self) -> list[Statement]:
@@ -177,125 +128,41 @@ class TomlDocument(Document):
 
     @cached_property
     def _by_path(self) -> dict[Path, list[Statement]]:
-        """The statements at each path and below it, in their order."""
-        found: dict[Path, list[Statement]] = {(): []}
+        found: dict[Path, list[Statement]] = {}
         for statement in self._statements:
             for length in range(len(statement.path) + 1):
                 found.setdefault(statement.path[:length], []).append(statement)
         return found
 
     @cached_property
-    def _keys(self) -> dict[Path, Statement]:
-        """The keys with a value, by the path of that."""
-        return {one.path: one for one in self._statements if one.value >= 0}
+    def _own(self) -> dict[Path, Statement]:
+        """The header or key of each path that has one."""
+        return {one.path: one for one in self._statements}
 
-    @cached_property
-    def _headers(self) -> dict[Path, Statement]:
-        return {one.path: one for one in self._statements if one.value < 0}
-
-    def _find(self, path: Path) -> Sequence[Statement]:
-        """The statements at a path and below it; none for what stands inside brackets."""
+    def statements_at(self, path: Path) -> Sequence[Statement]:
+        """The statements at a path and below it, in their order."""
         return self._by_path.get(path, ())
 
-    def _bracketed(self, path: Path) -> Statement | None:
+    def bracketed(self, path: Path) -> Statement | None:
         """The key whose value is the one at path, or has it inside its brackets."""
-        found = (self._keys.get(path[:length]) for length in range(len(path) + 1))
-        return next(filter(None, found), None)
+        found = (self._own.get(path[:length]) for length in range(len(path) + 1))
+        return next((one for one in found if one and one.value >= 0), None)
 
     def _owner(self, path: Path) -> Sequence[Statement]:
         """Those of the innermost array element on a path, which a new table in it belongs to."""
         for length in range(len(path), 0, -1):
-            if isinstance(path[length - 1], int) and self._find(path[:length]):
-                return self._find(path[:length])
+            if isinstance(path[length - 1], int) and self.statements_at(path[:length]):
+                return self.statements_at(path[:length])
         return ()
 
     # Editing
 
-    def _source(self, path: Path, text: str) -> str:
-        return BREAK.sub(lambda _: self._line_end, text)
-
-    def _new(self, path: Path, value: Any) -> str:
-        try:
-            return inline(value)
-        except (TypeError, ValueError) as error:
-            message = f"the new value cannot be written as TOML ({error})"
-            raise unexpected(self, path, message) from None
-
-    def _put(self, path: Path, new: str) -> TomlDocument:
-        value = self._value_of(path, new)
-        assigned = self._keys.get(path)
-        if assigned:
-            splice = Splice(assigned.value, assigned.end, new)
-            return self._verified([splice], path, value)
-        old = value_at(self.value or {}, path)
-        if old is MISSING:
-            return self._insert(path, new, value)
-        if path and not self._find(path):
-            return self._rewritten(path, value)
-        if comparable(old) == comparable(value):
-            return self
-        if isinstance(old, list) or not isinstance(value, dict):
-            raise wrong_shape(self, path, "a value in one place")
-        document = self
-        for part in parts(new):
-            document = document._put(path + part.names, new[part.start : part.end])
-        for name in old:
-            if name not in value:
-                document = document.remove((*path, name))
-        return document
-
-    def _insert(self, path: Path, new: str, value: Any) -> TomlDocument:
-        """Insert below the deepest existing parent; the value brings the missing ones."""
-        root = self.value or {}
-        length = max(n for n in range(len(path)) if value_at(root, path[:n]) is not MISSING)
-        above, names = path[:length], _names(path[length:])
-        holder = value_at(root, above)
-        if not isinstance(holder, dict) or len(names) != len(path) - length:
-            needed = "a table" if isinstance(path[length], str) else "an array with that element"
-            raise wrong_shape(self, above, needed)
-        if self._bracketed(above):
-            return self._rewritten(path, value)
-        if len(names) > 1 or is_block(new):
-            return self._insert_block(path, new, value)
-        text = f"{key_text(names[0])} = {new}"
-        members = [s for s in self._find(above) if s.value >= 0 and s.home == above]
-        header = self._headers.get(above)
-        if above and not header:
-            raise self._unsupported(above)
-        splices = self._insert_line(members[-1] if members else header, text)
-        return self._verified(splices, path, value)
-
-    def _insert_block(self, path: Path, new: str, value: Any) -> TomlDocument:
-        """Insert the value as a table, or in one, within the array element on its path."""
-        names = _names(path)
-        if is_block(new):
-            lines = block(names, new, is_element=isinstance(path[-1], int))
-        else:
-            lines = [f"[{keys_text(names[:-1])}]", f"{key_text(names[-1])} = {new}"]
-        splices = self._add_lines(lines, self._owner(path))
-        return self._verified(splices, path, value)
-
-    def _rewritten(self, path: Path, value: Any) -> TomlDocument:
-        """The document with a value in brackets or inside them, if no other form goes with it."""
-        self.check_path(path)
-        whole = self._bracketed(path)
-        assert whole
-        old = value_at(self.value, whole.path)
-        new = edit_value(old, path[len(whole.path) :], value)
-        splice = Splice(whole.value, whole.end, self._new(whole.path, new))
-        return self._verified([splice], whole.path, new)
-
-    def _value_of(self, path: Path, text: str) -> Any:
-        """What a source text says; it must be one value."""
-        try:
-            text.encode("utf-8")
-            value = read(_ASSIGN + text, "")
-            (statement,) = scan(_ASSIGN + text)
-        except (HookctlError, ValueError) as error:
-            raise unexpected(self, path, f"the source text cannot be read ({error})") from None
-        if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
-            raise unexpected(self, path, "the source text is not just a value")
-        return value["v"]
+    def _check_holder(self, path: Path, node: Node) -> None:
+        """Refuse to edit inside brackets that are not written as hookctl would write them."""
+        whole = node.whole
+        source = self._text[whole.value : whole.end] if whole else ""
+        if whole and source[0] in "[{" and source != inline(self.get(whole.path)):
+            raise self._unsupported(whole.path)
 
     def _unsupported(self, path: Path) -> HookctlError:
         """The error for an edit inside a value that has no header of its own."""
@@ -305,24 +172,95 @@ class TomlDocument(Document):
         hint = f"Write it as {header}, then run the command again."
         return self.error_at("unsupported_toml", self.offset(path), message, hint)
 
-    def _spliced(self, splices: list[Splice], path: Path) -> TomlDocument:
-        try:
-            return TomlDocument(spliced(self._text, splices), self.where, self._line_end)
-        except HookctlError as error:
-            message = f"the edit would not have given TOML ({error.message})"
-            raise unexpected(self, path, message) from None
+    def _new(self, path: Path, value: Any) -> New:
+        text = inline(value)
+        text.encode("utf-8")
+        return New(comparable(value), text)
 
-    def _verified(
-        self, splices: list[Splice], path: Path, new: Any, after: TomlDocument | None = None
-    ) -> TomlDocument:
-        """The edited document, if it says exactly what was wanted."""
-        after = after or self._spliced(splices, path)
-        if after._text == self._text:
-            return self
-        wanted = edit_value(self.value, path, new)
-        if comparable(after.value or {}) != comparable(wanted):
-            raise unexpected(self, path, "the edit would not have given the wanted document")
+    def _source(self, path: Path, text: str) -> New:
+        text = BREAK.sub(lambda _: self._line_end, text)
+        is_element = bool(path) and isinstance(path[-1], int)
+        if is_element and text.lstrip(" \t").startswith("[["):  # the lines of a table
+            table = TomlDocument(text, self.where).get((*_names(path), 0))
+            return self._new(path, table)._replace(source=text)
+        text.encode("utf-8")
+        value = read(_ASSIGN + text, "")
+        statement = next(scan(_ASSIGN + text))
+        if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
+            raise ValueError("the source text is not just a value")
+        return New(comparable(value["v"]), text)
+
+    def _reread(self, text: str, path: Path, new: New) -> Document:
+        after: Document = TomlDocument(text, self.where, self._line_end)
+        above = path[:-1]
+        if above and new.tree is MISSING and after.get(above) is MISSING:
+            # The parent consisted of this value only; it stays, as an empty one.
+            return after.set(above, {} if isinstance(path[-1], str) else [])
         return after
+
+    def _put(self, path: Path, new: New) -> Document:
+        """Put a value at path; into a table that is there member by member."""
+        old, members = value_at(self._tree, path), unfold(new.value)
+        if not isinstance(old, dict) or not isinstance(members, dict) or self.bracketed(path):
+            return super()._put(path, new)
+        document: Document = self
+        for name, inner in members.items():
+            document = document._put((*path, name), New(new.tree[name], inner))
+        for name in old:
+            if name not in members:
+                document = document.remove((*path, name))
+        return document
+
+    def _replace(self, node: Node, new: New) -> list[Splice]:
+        whole = node.whole
+        if whole and whole.path == node.path:
+            return [Splice(whole.value, whole.end, text_of(new.value))]
+        if whole:
+            return self._rewrite(whole, node.path, _plain(new))
+        if new.tree == value_at(self._tree, node.path):
+            return []
+        raise wrong_shape(self, node.path, "a value in one place")
+
+    def _rewrite(self, whole: Statement, path: Path, new: Any) -> list[Splice]:
+        """Write a value in brackets anew, with an edit inside it; a removal for MISSING."""
+        value = edit_value(self.get(whole.path), path[len(whole.path) :], new)
+        return [Splice(whole.value, whole.end, inline(value))]
+
+    def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
+        path = (*holder.path, len(self.get(holder.path)) if key is None else key)
+        if holder.whole:
+            return self._rewrite(holder.whole, path, _plain(new))
+        if key is None or not isinstance(unfold(new.value), str):
+            return self._add_lines(self._block(path, new), self._owner(path))
+        header = self._own.get(holder.path)
+        if holder.path and not header:
+            raise self._unsupported(holder.path)
+        members = [s for s in holder.statements if s.value >= 0 and s.home == holder.path]
+        text = f"{key_text(key)} = {text_of(new.value)}"
+        return self._insert_line(members[-1] if members else header, text)
+
+    def _block(self, path: Path, new: New) -> list[str]:
+        """The lines of a new table or array of tables, or of a new element of one."""
+        is_element = isinstance(path[-1], int)
+        if is_element and not isinstance(unfold(new.value), dict):
+            raise wrong_shape(self, path[:-1], "an array of tables")
+        if new.source:
+            return [new.source]
+        return block(_names(path), new.value, is_element=is_element)
+
+    def _insert_above(self, node: Node, new: New) -> list[Splice]:
+        if node.whole:
+            above = node.path[:-1]
+            items = list(self.get(above))
+            items.insert(int(node.index), _plain(new))
+            return self._rewrite(node.whole, above, items)
+        text = self._line_end.join(self._block(node.path, new))
+        return self._add_above(node.statements[0], text)
+
+    def _remove(self, node: Node) -> list[Splice]:
+        if node.whole and node.whole.path != node.path:
+            return self._rewrite(node.whole, node.path, MISSING)
+        return list(self._remove_lines(node.statements))
 
     # Lines. Removing what was inserted here gives the earlier text again, to the byte.
 
@@ -334,9 +272,9 @@ class TomlDocument(Document):
             return [Splice(stop, stop, self._line_end + indent + text)]
         if not self._statements:
             return self._add_lines([text], ())
-        return self._insert_above(self._statements[0], text)
+        return self._add_above(self._statements[0], text)
 
-    def _insert_above(self, statement: Statement, text: str) -> list[Splice]:
+    def _add_above(self, statement: Statement, text: str) -> list[Splice]:
         """Insert lines above a statement and the comments right above it."""
         offset = start_of_comments(self._text, line_start(self._text, statement.start))
         return [Splice(offset, offset, text + self._line_end * 2)]
@@ -491,25 +429,16 @@ def _float(text: str) -> float:
 
 
 def _unparsable(text: str, where: str, reason: str, flat: str) -> HookctlError:
-    """The error for tomllib's `reason`, in plain words and with the likeliest cause."""
-    conflict = conflict_in(text, where)
-    if conflict:
-        return conflict
+    """The error for tomllib's `reason`."""
     place = re.search(_PLACE, reason)
-    message, hint = f"not valid TOML: {re.sub(_PLACE, '', reason)}", AGAIN
     offset = len(text)
-    if "\0" in text:
-        offset = text.index("\0")
-        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
-        hint = "Restore it, or save it as UTF-8."
-    elif place and place["line"]:
+    if place and place["line"]:
         above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
         shift = int(flat.startswith(BOM) and not above)
         offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
-    elif place:
-        message = "the file ends in the middle"
-        hint = "Restore what is missing, then run the command again."
-    return error_at("unparsable", text, where, offset, message, hint)
+    message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
+    at_end = bool(place) and offset == len(text)
+    return unparsable(text, where, offset, message, at_end=at_end)
 
 
 # Statements
@@ -525,14 +454,6 @@ class Statement(NamedTuple):
     value: int = -1  # where the value begins; of a header -1
 
 
-class Part(NamedTuple):
-    """A member of an inline table, or an item of an array, which has no names."""
-
-    names: Keys
-    start: int  # of the value
-    end: int
-
-
 def scan(text: str) -> Iterator[Statement]:
     """The statements of a text that tomllib has read, in their order."""
     sizes: dict[Path, int] = {}  # of the arrays of tables so far
@@ -545,9 +466,8 @@ def scan(text: str) -> Iterator[Statement]:
             end = header.end()
             yield Statement(offset, end, home, home)
         else:
-            member = _member(text, offset)
-            end = member.end
-            yield Statement(offset, end, home + member.names, home, member.start)
+            names, start, end = _member(text, offset)
+            yield Statement(offset, end, home + names, home, start)
         offset = _skip_gap(text, end)
 
 
@@ -564,27 +484,26 @@ def _path_of(names: Keys, sizes: dict[Path, int], *, is_array: bool) -> Path:
     return path
 
 
-def parts(text: str, start: int = 0) -> Iterator[Part]:
-    """What stands directly in the brackets that begin here; nothing for another value."""
-    bracket = text[start]
-    offset = _skip_gap(text, start + 1)
+def parts(text: str) -> Iterator[tuple[Keys, int, int]]:
+    """What stands directly in the brackets that a text begins with; nothing for another value.
+
+    Each with the names that it has in a table, and the span of its value.
+    """
+    bracket, offset = text[0], _skip_gap(text, 1)
     while bracket in "[{" and text[offset] not in "]}":
-        if bracket == "{":
-            part = _member(text, offset)
-        else:
-            part = Part((), offset, _value_end(text, offset))
-        yield part
-        offset = _skip_gap(text, part.end)
+        names, start, end = _member(text, offset) if bracket == "{" else ((), offset, 0)
+        end = end or _value_end(text, start)
+        yield names, start, end
+        offset = _skip_gap(text, end)
         if text[offset] == ",":
             offset = _skip_gap(text, offset + 1)
 
 
-def _member(text: str, offset: int) -> Part:
-    """A key and its value, below a header or in an inline table."""
+def _member(text: str, offset: int) -> tuple[Keys, int, int]:
+    """The names of a key, below a header or in an inline table, and the span of its value."""
     match = _NAME.match(text, offset)
     assert match  # tomllib found a key there
-    end = _value_end(text, match.end())
-    return Part(names_of(match["keys"]), match.end(), end)
+    return names_of(match["keys"]), match.end(), _value_end(text, match.end())
 
 
 def _value_end(text: str, start: int) -> int:
@@ -637,44 +556,65 @@ def inline(value: Any) -> str:
     import tomlkit  # late: reading needs none of it
 
     if isinstance(value, list):
-        return f"[{', '.join(map(inline, value))}]"
+        return text_of([inline(inner) for inner in value])
     if isinstance(value, dict):
-        return table_text((name, inline(inner)) for name, inner in value.items())
+        return text_of({name: inline(inner) for name, inner in value.items()})
     if not isinstance(value, str | bool | int | float | date | time):
         raise TypeError(f"TOML has no {type(value).__name__}")
     str(value).encode("utf-8")
     return tomlkit.item(value).as_string()
 
 
-def is_block(source: str) -> bool:
-    """Whether a new value is written as tables: it is a table, or an array of tables only.
+# How a new value is written: a source text, or members in missing parents of it.
+Layout = Any
 
-    A block of tables has no room for comments.
+
+def unfold(layout: Layout) -> Layout:
+    """A table as a dict, an array of tables as a list; anything else as the source text.
+
+    So is one with comments or dotted keys, for which tables have no room.
     """
-    if any(match["comment"] for match in _COMMENT.finditer(source)):
-        return False
-    if source.startswith("["):
-        items = [source[part.start] for part in parts(source)]
-        return bool(items) and set(items) == {"{"}
-    return source.startswith("{")
+    if isinstance(layout, dict):
+        return layout
+    source = text_of(layout)
+    found = list(parts(source))
+    texts = [source[start:end] for _, start, end in found]
+    between = spliced(source, (Splice(start, end) for _, start, end in found))
+    if any(match["comment"] for match in _COMMENT.finditer(between)):
+        return source
+    if source[0] == "{" and all(len(names) == 1 for names, _, _ in found):
+        return {names[0]: source[start:end] for names, start, end in found}
+    is_tables = source[0] == "[" and all(isinstance(unfold(text), dict) for text in texts)
+    return texts if texts and is_tables else source
 
 
-def block(names: Keys, source: str, *, is_element: bool = False) -> list[str]:
-    """The lines of a new value as tables: a header, its scalar members, then the tables below."""
-    inner = [(part.names, source[part.start : part.end]) for part in parts(source)]
-    if source.startswith("["):
-        return [line for _, text in inner for line in block(names, text, is_element=True)]
-    header = f"[[{keys_text(names)}]]" if is_element else f"[{keys_text(names)}]"
-    lines, tables = [header], []
-    for key, text in inner:
-        if is_block(text) and text != "{}":
-            tables += block(names + key, text)
+def block(names: Keys, layout: Layout, *, is_element: bool = False) -> list[str]:
+    """The lines of tables: a header where one is needed, its scalar members, then tables below."""
+    tables = unfold(layout)
+    if isinstance(tables, list):
+        return [line for one in tables for line in block(names, one, is_element=True)]
+    lines, below = [], []
+    for name, inner in tables.items():
+        if (unfold(inner) or len(tables) == 1) and not isinstance(unfold(inner), str):
+            below += block((*names, name), inner)
         else:
-            lines.append(f"{keys_text(key)} = {text}")
-    return lines + tables
+            lines.append(f"{key_text(name)} = {text_of(inner)}")
+    if is_element:
+        lines.insert(0, f"[[{keys_text(names)}]]")
+    elif lines or not below:
+        lines.insert(0, f"[{keys_text(names)}]")
+    return lines + below
 
 
-def table_text(members: Iterable[tuple[str, str]]) -> str:
-    """Source texts as the members of an inline table."""
-    text = ", ".join(f"{key_text(name)} = {value}" for name, value in members)
-    return f"{{ {text} }}" if text else "{}"
+def text_of(layout: Layout) -> str:
+    """A layout on one line, but for the lines that its source texts have."""
+    if isinstance(layout, list):
+        return f"[{', '.join(map(text_of, layout))}]"
+    if isinstance(layout, dict):
+        text = ", ".join(f"{key_text(name)} = {text_of(inner)}" for name, inner in layout.items())
+        return f"{{ {text} }}" if text else "{}"
+    return str(layout)
+
+
+def _plain(new: New) -> Any:
+    return _loads(_ASSIGN + text_of(new.value))["v"]

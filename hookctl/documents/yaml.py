@@ -2,56 +2,58 @@
 
 New members are lines of their own in the file's layout; a removal removes exactly a member's
 lines. An edit inside what is no plain lines (brackets, an anchor, an alias, a merge key, an
-unusual layout) is refused with its position. The reader is PyYAML, an optional extra.
+unusual layout) is refused with its position. The reader is PyYAML, which the hosts use and whose
+events carry the offset of everything: an optional extra, imported when the first file is read.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from functools import cached_property
-from typing import Any
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 from hookctl.documents import (
+    AGAIN,
+    BOM,
     BREAK,
+    DEPTH,
     MISSING,
     Document,
+    New,
     Path,
     Splice,
     comparable,
-    decode,
-    duplicate_key,
-    edit_value,
-    line_end_of,
+    error_at,
     line_start,
     line_stop,
-    next_line,
-    not_an_object,
-    spliced,
     start_of_comments,
-    unexpected,
+    too_deep,
+    unparsable,
     whole_lines,
-    wrapped,
     wrong_shape,
-)
-from hookctl.documents.yaml_nodes import (
-    MERGE,
-    NULL,
-    Lines,
-    Node,
-    Style,
-    common_indent,
-    flow,
-    indent_of,
-    indented,
-    member,
-    read,
-    source_lines,
-    written,
 )
 from hookctl.errors import HookctlError
 
 _PLAIN_LINES = "Write it in plain lines (key: value, - item), then run the command again."
 _GAP = re.compile(r"[ \t\r\n]+|(?:(?<=[ \t\r\n])|^)#[^\r\n]*")
+# A key, and the indentation of the line below it: of a member, and of an item.
+_BELOW = r"(?:^|[\r\n])( *)[^\s#-][^\r\n]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)\1"
+_UNIT, _DASH = _BELOW + r"( +)[^\s#-]", _BELOW + r"( *)- "
+_NO_ALIAS = "Write the value out instead of the alias, then run the command again."
+VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
+STRING = "tag:yaml.org,2002:str"
+NULL = "tag:yaml.org,2002:null"
+MERGE = "tag:yaml.org,2002:merge"  # of a key << that merges another mapping
+_PLAIN_KEY = r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z_][A-Za-z0-9_-]*"
+# Characters that JSON allows in a string and YAML forbids, or reads as a line break.
+_ESCAPED = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
+# Characters that YAML 1.1 does not allow in a file.
+_UNPRINTABLE = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 
 class YamlDocument(Document):
@@ -61,87 +63,23 @@ class YamlDocument(Document):
         super().__init__(text, where)
         self._root, value = read(text, where)
         self.value = MISSING if self._root is None else value
-        self._line_end = line_end_of(text)
-
-    @classmethod
-    def parse(cls, data: bytes, *, where: str = "") -> YamlDocument:
-        """Parse a file's bytes; errors (not_utf8, unparsable, extra_missing) name the position."""
-        return cls(decode(data, where), where)
 
     def raw(self, path: Path) -> str:
         """The source text of the value at path, moved to the left margin; KeyError if none."""
         node, value = self._find(path), self.get(path)
         if value is MISSING:
             raise KeyError(path)
+        text = self._outdented(node) if node else ""  # else an alias or a merge key brings it there
         try:
-            if node:  # else an alias or a merge key brings it there
-                text = self._outdented(node)
-                if _is_source_of(value, text, self.where):
-                    return text
+            _, said = read(text + "\n", self.where)
+        except HookctlError:
+            said = MISSING
+        if node and comparable(said) == comparable(value):
+            return text
+        try:
             return flow(value)
         except TypeError:
             raise self._unsupported(self.offset(path)) from None
-
-    def offset(self, path: Path) -> int:
-        node, _ = self._nearest(path)
-        return node.start if node else 0
-
-    def check_path(self, path: Path) -> None:
-        """Refuse a path through a duplicate key, or through what is not written in plain lines."""
-        for length, key in enumerate(path):
-            node = self._find(path[:length])
-            if node is None or node.kind == "scalar":
-                return
-            self._check_holder(path[:length], node)
-            found = node.find(key)
-            if len(found) > 1:
-                raise duplicate_key(self, key, self._start(found[1]))
-
-    def insert_raw(self, path: Path, text: str) -> YamlDocument:
-        *above, index = path
-        self.check_path(path)
-        holder, (value, new) = self._find(tuple(above)), self._source(path, text)
-        if holder is None or index not in range(len(holder.children)):
-            raise KeyError(path)
-        items = list(self.get(tuple(above)))
-        splice = self._insert_above(holder.children[int(index)], new)
-        items.insert(int(index), value)
-        return self._verified([splice], tuple(above), items)
-
-    def append(self, path: Path, value: Any) -> Document:
-        """Add an element at the end of the array at path; creates it also in place of a null."""
-        if self.get(path) is None:
-            return self._put(path, self._new(path, [value]))
-        return super().append(path, value)
-
-    def _append(self, path: Path, index: int, value: Any) -> YamlDocument:
-        holder = self._find(path)
-        if holder:
-            self._check_holder(path, holder)
-        if holder is None or self._is_vacant(holder, "seq"):
-            return self._put(path, self._new(path, [value]))
-        splice = self._insert_below(holder, None, self._written(path, value))
-        return self._verified([splice], (*path, index), value)
-
-    def remove(self, path: Path) -> YamlDocument:
-        self.check_path(path)
-        node = self._find(path)
-        if node is None or node.parent is None:
-            return self
-        return self._verified(self._remove_lines(node), path, MISSING)
-
-    # Finding
-
-    def _find(self, path: Path) -> Node | None:
-        """The value written at path, not what an alias or a merge key brings there.
-
-        Of a duplicate key the last one counts, as the host reads it.
-        """
-        node = self._root
-        for key in path:
-            found = node.find(key) if node else []
-            node = found[-1] if found else None
-        return node
 
     def _outdented(self, node: Node) -> str:
         """A node's text as it would stand at the left margin."""
@@ -149,16 +87,18 @@ class YamlDocument(Document):
         margin = self._column(node.start) if node.is_in_lines else max(0, common_indent(lines) - 2)
         return "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
 
-    def _new(self, path: Path, value: Any) -> tuple[Any, Any]:
-        return value, value
+    def _new(self, path: Path, value: Any) -> New:
+        return New(comparable(value), written(value, self._style))
 
-    def _source(self, path: Path, text: str) -> tuple[Any, Lines]:
-        try:
-            root, value = read(text + "\n", self.where)
-        except HookctlError as error:
-            message = f"the source text cannot be read ({error.message})"
-            raise unexpected(self, path, message) from None
-        return value, source_lines(text, root)
+    def _source(self, path: Path, text: str) -> New:
+        root, value = read(text + "\n", self.where)
+        return New(comparable(value), source_lines(text, root))
+
+    def _reread(self, text: str, path: Path, new: New) -> YamlDocument:
+        return YamlDocument(text, self.where)
+
+    def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
+        return self._unsupported(min(splice.start for splice in splices))
 
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside what is not in plain lines, such as brackets or an alias."""
@@ -170,93 +110,35 @@ class YamlDocument(Document):
             message = f"{name} is not written in plain lines, and nothing is edited there"
             raise self.error_at("unsupported_yaml", offsets[0], message, _PLAIN_LINES)
 
-    # Editing
-
-    def _written(self, path: Path, new: Any) -> Lines:
-        try:
-            return written(new, self._style)
-        except (TypeError, ValueError) as error:
-            message = f"the new value cannot be written as YAML ({error})"
-            raise unexpected(self, path, message) from None
-
-    def _put(self, path: Path, new: tuple[Any, Any]) -> YamlDocument:
-        """Put a value at path; `new` is the value, and the value or its lines."""
-        self.check_path(path)
-        value, lines_or_value = new
-        node, length = self._nearest(path)
-        above, below = path[:length], path[length:]
-        if node and not path:
-            raise wrong_shape(self, path, "a part of the document")
-        if node and not below:
-            splices = self._replace(node, self._written(path, lines_or_value))
-            return self._verified(splices, path, value)
-        if node and above and self._is_vacant(node, "map"):
-            above_new = tuple(wrapped(self, below, one) for one in new)
-            return self._put(above, above_new)
-        if node is None or (node.kind == "map" and self._is_vacant(node, "map")):
-            lines = self._written(path, wrapped(self, path, lines_or_value))
-            if lines.kind != "map":
-                raise wrong_shape(self, (), "an object")
-            return self._verified([self._fill(node, lines.lines)], path, value)
-        if node.kind != "map" or not isinstance(below[0], str):
-            raise not_an_object(self, above, below[0])
-        lines = self._written(path, wrapped(self, below[1:], lines_or_value))
-        return self._verified([self._insert_below(node, below[0], lines)], path, value)
-
-    def _verified(self, splices: list[Splice], path: Path, new: Any) -> YamlDocument:
-        """The spliced document, if it says exactly what was wanted."""
-        first_change = min(splice.start for splice in splices)
-        try:
-            after = YamlDocument(spliced(self._text, splices), self.where)
-        except HookctlError:
-            raise self._unsupported(first_change) from None
-        wanted = edit_value(self.value, path, new)
-        if comparable(after.value or {}) != comparable(wanted):
-            raise self._unsupported(first_change)
-        return after
-
     # Splices, in the file's layout
 
-    def _fill(self, root: Node | None, lines: list[str]) -> Splice:
+    def _fill(self, root: Node | None, new: New) -> list[Splice]:
         """Fill an empty document after its comments, or the brackets that are all of it."""
         end = len(self._text)
-        text = self._line_end.join(lines)
+        if not isinstance(new.tree, dict) or (root and root.kind != "map"):
+            raise wrong_shape(self, (), "an object")
+        text = self._line_end.join(written(new.value, self._style).lines)
         if root:
-            return Splice(root.start, root.end, text)
+            return [Splice(root.start, root.end, text)]
         if end > line_start(self._text, end):
-            return Splice(end, end, self._line_end + text)
-        return Splice(end, end, text + self._line_end)
+            return [Splice(end, end, self._line_end + text)]
+        return [Splice(end, end, text + self._line_end)]
 
-    def _insert_below(self, holder: Node, key: str | None, value: Lines) -> Splice:
-        """Insert a member after the last one of a collection."""
+    def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         first, last = holder.children[0], holder.children[-1]
         column = self._column(first.key.start if first.key else holder.start)
-        margin = self._indent(holder) if holder.parent else -1
-        offset = self._after_comments(last.end, margin)
-        return self._new_lines(offset, indented(member(key, value, self._style), column))
+        lines = member(key, written(new.value, self._style), self._style)
+        return [self._new_lines(last.end, indented(lines, column))]
 
-    def _insert_above(self, node: Node, value: Lines) -> Splice:
-        """Insert an item above another one and the comments right above that."""
+    def _insert_above(self, node: Node, new: New) -> list[Splice]:
         start = self._start(node)
         offset = line_start(self._text, start)
         if self._text[offset:start].strip(" "):  # as in `- - item`
             raise self._unsupported(start)
-        floor = node.parent.children[node.index - 1].end if node.parent and node.index else 0
+        floor = node.holder.children[node.index - 1].end if node.holder and node.index else 0
         offset = start_of_comments(self._text, offset, floor)
-        lines = indented(member(None, value, self._style), self._column(start))
-        return Splice(offset, offset, "".join(line + self._line_end for line in lines))
-
-    def _after_comments(self, offset: int, margin: int) -> int:
-        """After the comments that follow with more indentation than `margin`."""
-        line = offset
-        if not offset or offset != line_start(self._text, offset):
-            line = next_line(self._text, offset)
-        while comment := re.compile(r"([ \t]*)#[^\r\n]*").match(self._text, line):
-            if len(comment[1]) <= margin:
-                break
-            offset = comment.end()
-            line = next_line(self._text, offset)
-        return offset
+        lines = indented(member(None, new.value, self._style), self._column(start))
+        return [Splice(offset, offset, "".join(line + self._line_end for line in lines))]
 
     def _new_lines(self, offset: int, lines: list[str]) -> Splice:
         """Insert lines where a line begins at `offset`; else below its line, with its comment."""
@@ -267,8 +149,13 @@ class YamlDocument(Document):
         stop = line_stop(self._text, offset)
         return Splice(stop, stop, "".join(self._line_end + line for line in lines))
 
-    def _replace(self, old: Node, new: Lines) -> list[Splice]:
+    def _replace(self, node: Node, new: New) -> list[Splice]:
         """Replace a value; a comment after it stays."""
+        if node.holder is None:
+            raise wrong_shape(self, (), "a part of the document")
+        return self._replace_lines(node, written(new.value, self._style))
+
+    def _replace_lines(self, old: Node, new: Lines) -> list[Splice]:
         end, indicator_end = self._content_end(old), self._indicator_end(old)
         indent, style = self._indent(old), self._style
         if new.kind == "scalar" or not old.key:  # it begins on the line of its key or dash
@@ -292,14 +179,14 @@ class YamlDocument(Document):
         end = max(indicator_end, end)
         return [Splice(indicator_end, end), self._new_lines(end, lines)]
 
-    def _remove_lines(self, node: Node) -> list[Splice]:
+    def _remove(self, node: Node) -> list[Splice]:
         """Remove a child; a collection without any other becomes a pair of brackets."""
-        holder = node.parent
+        holder = node.holder
         assert holder
         start, end = self._start(node), self._content_end(node)
         if node.index + 1 < len(holder.children):
             return self._cut(start, end, self._start(holder.children[node.index + 1]))
-        if node.index or not holder.parent:
+        if node.index or not holder.holder:
             return self._cut(start, end, None)
         empty = "{}" if holder.kind == "map" else "[]"
         indicator_end = self._indicator_end(holder)
@@ -327,20 +214,8 @@ class YamlDocument(Document):
     @cached_property
     def _style(self) -> Style:
         """The indentations of the first lines that show them."""
-        units: list[int] = []
-        dashes: list[int] = []
-        pending = [self._root] if self._root else []
-        while pending and not (units and dashes):
-            node = pending.pop()
-            pending += reversed(node.children)
-            is_below = node.key and line_start(self._text, node.start) > node.key.start
-            if node.key and is_below and node.is_in_lines:
-                depth = self._column(node.start) - self._column(node.key.start)
-                if node.kind != "map":
-                    dashes.append(depth)
-                elif depth:  # none behind an explicit `? key`
-                    units.append(depth)
-        return Style(units[0] if units else 2, dashes[0] if dashes else 2)
+        unit, dash = (re.search(pattern, self._text) for pattern in (_UNIT, _DASH))
+        return Style(len(unit[2]) if unit else 2, len(dash[2]) if dash else 2)
 
     # Positions in the text
 
@@ -356,7 +231,7 @@ class YamlDocument(Document):
 
     def _indent(self, node: Node) -> int:
         """The column of a child's key, or of its dash."""
-        above = node.key or node.parent
+        above = node.key or node.holder
         assert above
         return self._column(above.start)
 
@@ -381,8 +256,8 @@ class YamlDocument(Document):
         if node.key:
             self._indicator_end(node)  # refuses `? key`
             return node.key.start
-        assert node.parent
-        start = node.parent.children[node.index - 1].end if node.index else node.parent.start
+        assert node.holder
+        start = node.holder.children[node.index - 1].end if node.index else node.holder.start
         while not self._text.startswith("-", start):
             gap = _GAP.match(self._text, start)
             if gap is None:
@@ -400,10 +275,248 @@ class YamlDocument(Document):
         return colon.end()
 
 
-def _is_source_of(value: Any, text: str, where: str) -> bool:
-    """Whether a text of its own says a value."""
+@dataclass(eq=False)
+class Node:
+    """A value and its span in the text, its anchor and tag included."""
+
+    kind: str  # map | seq | scalar | alias
+    start: int
+    end: int = -1  # of its last character; of a block collection the end of the last child
+    tag: str = ""  # of a scalar
+    text: str = ""  # a scalar's value
+    flow: bool = False
+    block: bool = False  # a scalar in the | or > style, which ends where the next line begins
+    key: Node | None = None  # of a member of a mapping
+    holder: Node | None = None
+    index: int = 0  # among the holder's children
+    next_key: Node | None = None  # of a mapping, while it is read
+    children: list[Node] = field(default_factory=list)
+    values: int = 1  # in it, itself and what its aliases stand for included
+
+    def find(self, key: str | int) -> list[Node]:
+        """The children under a key; more than one for a duplicate key."""
+        if isinstance(key, int):
+            is_inside = self.kind == "seq" and 0 <= key < len(self.children)
+            return [self.children[key]] if is_inside else []
+        named = [one for one in self.children if one.key and one.key.tag == STRING]
+        return [one for one in named if one.key and one.key.text == key]
+
+    @property
+    def entry(self) -> int:
+        """Where its key begins, or it."""
+        return self.key.start if self.key else self.start
+
+    @property
+    def is_in_lines(self) -> bool:
+        """Whether it is a block collection."""
+        return bool(self.children) and not self.flow
+
+
+@cache
+def reader(where: str = "") -> Any:
+    """PyYAML, or the error that says how to install it."""
     try:
-        _, said = read(text + "\n", where)
-    except HookctlError:
-        return False
-    return comparable(said) == comparable(value)
+        import yaml  # late: it need not be installed
+    except ImportError:
+        message = (
+            "settings here are YAML, and reading YAML is an optional part of hookctl"
+            " that is not installed"
+        )
+        hint = f"Run `{shlex.quote(sys.executable)} -m pip install PyYAML`, then the command again."
+        raise HookctlError("extra_missing", message, path=where, hint=hint) from None
+    return yaml
+
+
+@cache
+def _loader() -> Any:
+    """The safe loader, in C if there is one, like the hosts'; its errors name the position."""
+    yaml = reader()
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep)
+            except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+                problem = f"this value cannot be read ({error})"
+                raise yaml.constructor.ConstructorError(
+                    None, None, problem, node.start_mark
+                ) from None
+
+    return Loader
+
+
+def read(text: str, where: str) -> tuple[Node | None, Any]:
+    """The root node, None in an empty document, and the plain value, as the host reads it.
+
+    Unparsable, with the position, if the host cannot read it.
+    """
+    yaml = reader(where)
+    try:
+        root = _nodes(text, where, yaml)
+        value = yaml.load(text.removeprefix(BOM), _loader())
+    except RecursionError:  # a long chain of mappings that merge each other
+        raise too_deep(text, where) from None
+    except yaml.YAMLError as error:
+        raise _unparsable(text, where, error) from None
+    if root and root.kind == "scalar" and root.start == root.end:
+        root = None
+    return root, value
+
+
+def _nodes(text: str, where: str, yaml: Any) -> Node | None:
+    """The root node of a text, from the reader's events."""
+    kinds = {yaml.MappingStartEvent: "map", yaml.SequenceStartEvent: "seq"}
+    kinds |= {yaml.ScalarEvent: "scalar", yaml.AliasEvent: "alias"}
+    shift = int(text.startswith(BOM))  # the reader counts without it
+    anchors: dict[str, Node] = {}
+    document = Node("seq", 0)  # holds the root
+    around = [document]
+    for event in yaml.parse(text.removeprefix(BOM), _loader()):
+        start, end = event.start_mark.index + shift, event.end_mark.index + shift
+        if isinstance(event, yaml.CollectionEndEvent):
+            node = around.pop()
+            node.values += sum(child.values for child in node.children)
+            if node.values > VALUES:
+                message = f"its aliases make more than {VALUES:,} values of it"
+                raise error_at("unsupported_yaml", text, where, node.start, message, _NO_ALIAS)
+            # A block collection ends with its last child, not at its event.
+            node.end = node.children[-1].end if node.is_in_lines else end
+        if type(event) not in kinds:
+            continue
+        node, holder = Node(kinds[type(event)], start, end), around[-1]
+        if node.kind == "alias":
+            target = anchors.get(event.anchor, node)  # one without an anchor is refused later
+            if target in around:
+                message = f"the value &{event.anchor} contains itself"
+                raise error_at("unsupported_yaml", text, where, start, message, _NO_ALIAS)
+            node.values = target.values
+        elif event.anchor:
+            anchors[event.anchor] = node
+        if node.kind == "scalar":
+            node.text, node.block = event.value, event.style in ("|", ">")
+            node.tag = event.tag
+            if event.tag in (None, "!"):
+                node.tag = _resolver().resolve(yaml.ScalarNode, event.value, event.implicit)
+        if holder.kind == "map" and holder.next_key is None:
+            holder.next_key = node
+        else:
+            node.holder, node.key, holder.next_key = holder, holder.next_key, None
+            node.index = len(holder.children)
+            holder.children.append(node)
+        if node.kind in ("map", "seq"):
+            node.flow = bool(event.flow_style)
+            around.append(node)
+            if len(around) > DEPTH + 1:
+                raise too_deep(text, where)
+    for root in document.children:
+        root.holder = None
+        return root
+    return None
+
+
+@cache
+def _resolver() -> Any:
+    return reader().resolver.Resolver()
+
+
+def _unparsable(text: str, where: str, error: Any) -> HookctlError:
+    """The error for the reader's, in its words."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None:  # a forbidden character; the reader gives its position in bytes
+        character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
+        offset = character.start() if character else 0
+        message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
+        return unparsable(text, where, offset, message)
+    offset = mark.index + text.startswith(BOM)
+    kind = "not valid YAML"
+    if isinstance(error, reader().constructor.ConstructorError):
+        kind = "no reader takes this"
+    hint = AGAIN
+    if text.startswith("\t", offset):
+        hint = "Indent with blanks, then run the command again."
+    reason = error.problem or error.context or "it cannot be read"
+    reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
+    return unparsable(text, where, offset, f"{kind}: {reason}", hint)
+
+
+# Writing
+
+
+class Style(NamedTuple):
+    """How many blanks a collection is indented by below its key."""
+
+    unit: int = 2  # a mapping
+    dash: int = 2  # a list; 0 in some files
+
+
+class Lines(NamedTuple):
+    """A value to be written, as the lines that it has at the left margin."""
+
+    kind: str  # map | seq, in lines below its key; scalar for a value on the line of its key
+    lines: list[str]
+
+
+def source_lines(text: str, root: Node | None) -> Lines:
+    """A source text as lines; those of a value on its key's line lose their common indentation."""
+    first, *more = BREAK.split(text)
+    if root and root.is_in_lines:
+        return Lines(root.kind, [first, *more])
+    depth = common_indent(more)
+    return Lines("scalar", [first, *(line[depth:] for line in more)])
+
+
+def written(value: Any, style: Style) -> Lines:
+    """A value as lines; TypeError or ValueError for what YAML does not have."""
+    if isinstance(value, Lines):
+        return value
+    if not isinstance(value, dict | list) or not value:
+        return Lines("scalar", [flow(value)])
+    lines = []
+    pairs = value.items() if isinstance(value, dict) else ((None, inner) for inner in value)
+    for key, inner in pairs:
+        lines += member(key, written(inner, style), style)
+    return Lines("map" if isinstance(value, dict) else "seq", lines)
+
+
+def member(key: str | None, value: Lines, style: Style) -> list[str]:
+    """The lines of a mapping's member, or of a sequence's item."""
+    head = "-" if key is None else f"{key_text(key)}:"
+    first, *more = value.lines
+    if value.kind == "scalar":
+        return [f"{head} {first}", *indented(more, style.unit)]
+    if key is None:
+        return [f"{head} {first}", *indented(more, 2)]
+    return [head, *indented(value.lines, style.dash if value.kind == "seq" else style.unit)]
+
+
+def indent_of(line: str) -> int:
+    """The number of blanks that a line begins with."""
+    return len(line) - len(line.lstrip(" "))
+
+
+def common_indent(lines: list[str]) -> int:
+    """The smallest indentation of these lines, blank ones left out."""
+    return min((indent_of(line) for line in lines if line.strip()), default=0)
+
+
+def indented(lines: list[str], column: int) -> list[str]:
+    """Lines with more indentation, blank ones as they are."""
+    return [" " * column + line if line.strip() else line for line in lines]
+
+
+def key_text(key: str) -> str:
+    """A key's text, without quotes if every reader reads it as a string."""
+    return key if re.fullmatch(_PLAIN_KEY, key) else flow(key)
+
+
+def flow(value: Any) -> str:
+    """The value on one line."""
+    if isinstance(value, dict):
+        members = [f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()]
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if isinstance(value, float) and "e" in text and "." not in text:
+        return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1
+    return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -516,12 +516,8 @@ def _insert(
     for former in before.get(path[:-1])[: path[-1]]:
         places = [number for number, item in enumerate(items, 1) if is_same(item, former)]
         position = places[-1] if places else position
-    if block := before.block(path):
-        return current.insert_block((*listed, position), block)
     try:
-        if position < len(items):
-            return current.insert_raw((*listed, position), before.raw(path))
-        return current.append(listed, {}).set_raw((*listed, position), before.raw(path))
+        return current.insert_raw((*listed, position), before.block(path))
     except (HookctlError, KeyError):
         return current.append(listed, before.get(path))  # its text cannot stand alone
 

@@ -55,11 +55,10 @@ def test_the_first_setting_brings_the_whole_file() -> None:
     "settings",
     [
         "{}",
-        "{\n\t// why\n\t'x': 1}".replace("'", '"'),
-        '\n\n  {"hooks": {"a": [1,],},}\n\n',
+        '\n\n  {"hooks": {"a": [1]}}\n\n',
         '{"a": "const settings ="}\n',
     ],
-    ids=["one line", "a comment", "blank lines and trailing commas", "our words"],
+    ids=["one line", "blank lines", "our words"],
 )
 def test_an_edit_changes_nothing_but_the_settings(settings: str) -> None:
     text = TEMPLATE.replace("{}\n", settings + "\n", 1)
@@ -95,7 +94,8 @@ def test_a_file_that_is_not_as_we_write_it_is_refused_with_its_place(name: str) 
 
 
 def test_settings_that_are_missing_or_bare_javascript_are_refused() -> None:
-    assert refused(TEMPLATE.replace("{}\n", "{ hooks: {} }\n", 1)).code == "unparsable"
+    for settings in ("{ hooks: {} }", '{ "hooks": {} // x\u2028, evil: 1\n }', '{ "hooks": {"a": [1,],} }'):
+        assert refused(TEMPLATE.replace("{}\n", settings + "\n", 1)).code == "unparsable"
     assert refused(b"\xff\xfe").code == "not_utf8"
 
 
@@ -144,10 +144,6 @@ def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -
     [
         ('{ "hooks": {}, "__proto__": {"hooks": {}} }', 16),
         ('{ "hooks": {"a": [{"\\u005f_proto__": 1}]} }', 20),
-        ('{ "hooks": {} // x\u2028, evil: 1\n }', 19),
-        ('{ "hooks": {} /* " */ // "\u2029, evil: 1 //"\n }', 27),
-        ('// \u2028\n{ "hooks": {} }', 4),
-        ('{ "a": "\u2028", // \u2028, evil: 1\n "b": 1 }', 16),
     ],
 )
 def test_settings_that_a_program_reads_otherwise_are_refused_with_their_place(settings: str, column: int) -> None:
@@ -156,6 +152,6 @@ def test_settings_that_a_program_reads_otherwise_are_refused_with_their_place(se
         PluginDocument.parse((before + settings + after).encode(), where="f.js", host="pi")
     error = caught.value
     assert (error.code, error.line, error.column) == ("foreign_file", 4, column)
-    fine = before + '{ "hooks": {"a": ["x\u2028y", "__proto__"]} // "\n }\n' + after
+    fine = before + '{ "hooks": {"a": ["x\u2028y", "__proto__"]}\n }\n' + after
     document = PluginDocument.parse(fine.encode(), where="f.js", host="pi")
     assert document.value == {"hooks": {"a": ["x\u2028y", "__proto__"]}}

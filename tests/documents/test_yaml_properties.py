@@ -10,7 +10,8 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from hookctl.documents import MISSING, yaml_nodes
+from hookctl.documents import MISSING
+from hookctl.documents import yaml as hookctl_yaml
 from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
 
@@ -121,9 +122,9 @@ def test_every_edit_of_every_file_of_the_corpus_is_right(name: str, variant: str
 def without_c(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """PyYAML has two readers; which one is there depends on how it was installed."""
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    yaml_nodes._loader.cache_clear()
+    hookctl_yaml._loader.cache_clear()
     yield
-    yaml_nodes._loader.cache_clear()
+    hookctl_yaml._loader.cache_clear()
 
 
 @pytest.mark.parametrize("name", [name for name, variant in CASES if variant == "as it is"])
