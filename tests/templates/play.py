@@ -25,7 +25,6 @@ from hookctl.packs.choices import PRESETS
 from .lab import WAKE_TEXT, Lab, letter, spoil
 from .wraps import Wrapped
 
-HIGH_CAP = "cap 5000"
 FOLDER = Path(__file__).parent / "scenarios"
 SETTING = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 
