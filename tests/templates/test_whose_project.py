@@ -96,18 +96,6 @@ def test_nothing_is_written_through_a_planted_link(lab: Lab) -> None:
         (lab.folder / name).unlink()
 
 
-@pytest.mark.parametrize("mask", [0, 0o777])
-def test_its_folders_are_private_whatever_the_umask(lab: Lab, mask: int) -> None:
-    lab.task(remaining=3)
-    old = os.umask(mask)
-    try:
-        assert lab.stop() == "B"
-    finally:
-        os.umask(old)
-    folders = [lab.state, *(path for path in lab.state.rglob("*") if path.is_dir())]
-    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
-
-
 # A locked guard.
 
 
