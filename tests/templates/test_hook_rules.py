@@ -455,7 +455,7 @@ def test_a_temporary_file_that_is_a_link_is_replaced(lab: Lab) -> None:
 @pytest.mark.parametrize("how", ["file or folder", "fifo", "loop"])
 def test_a_spoilt_state_folder_lets_go(lab: Lab, where: str, how: str) -> None:
     lab.task(remaining=2)
-    path = lab.state / where.replace("P", name_of(lab.project)).replace("S.", name_of("S1") + ".")
+    path = lab.place(where)
     spoil(path, how if " " not in how else "folder" if path.suffix else "nul")
     assert lab.stop() == ("B" if where.endswith("events.jsonl") else "R"), "said to a person"
     logs = [log.read_text() for log in lab.state.glob("guard/**/events.jsonl") if log.is_file()]

@@ -13,7 +13,8 @@ HIGH_CAP = "cap 5000"
 ROWS = scenarios("knobs")
 # Settings that change no decision, or that no variable sets, and the file here that tests them.
 ELSEWHERE = {
-    "test_hook_texts.py": "reason release_reason nudge_reason dispatch_reason guidance guidance_text show_env",
+    "scenarios/settings.txt": "release_reason nudge_reason dispatch_reason",
+    "test_hook_texts.py": "reason guidance guidance_text show_env",
     "test_whose_project.py": "state_dir locked",
     "test_hook_rules.py": "lock_ms",
 }
