@@ -14,8 +14,10 @@ from hookctl.packs.programs import load_programs
 
 from .lab import PYTHON, Lab, lay, package_in, spoil
 from .runner_bench import Bench
+from .wraps import Wrapped
 
-STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_signal", "posix", "pwd", "os", "re")
+STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_signal", "posix", "pwd", "os", "re",
+            "subprocess", "threading", "contextlib", "signal")  # fmt: skip
 
 
 @pytest.fixture
@@ -122,15 +124,21 @@ def test_bytecode_is_kept_where_nobody_else_can_write(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "mode"), [("launcher", 0o770), ("runtime", 0o770), ("guard", 0o707), ("cache", 0o777)]
+    ("part", "mode"), [("launcher", 0o770), ("runtime", 0o770), ("guard", 0o707), ("cache", 0o777), ("guard", None)]
 )
 def test_bytecode_is_neither_read_nor_kept_where_somebody_else_can_write(
-    lab: Lab, marker: Path, part: str, mode: int
+    lab: Lab, marker: Path, part: str, mode: int | None
 ) -> None:
+    """By its mode, or because it is his."""
     lab.task(remaining=2)
     plant_evil(marker, package_in(lab.top) / "stop.py")
     before = caches(lab)
-    part_of(lab.top, part).chmod(mode)
+    if mode:
+        part_of(lab.top, part).chmod(mode)
+    elif os.geteuid() == 0:
+        os.chown(part_of(lab.top, part), 12345, 12345)
+    else:
+        pytest.skip("only root can give a folder away")
     assert lab.stop() == "B"
     assert not marker.exists()
     assert caches(lab) == before
@@ -143,16 +151,6 @@ def test_a_packs_command_needs_both_packages_to_be_private(lab: Lab, marker: Pat
         part_of(lab.top, part).chmod(0o770)
     run_pack(lab)
     assert marker.exists() == runs
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a folder away")
-@pytest.mark.parametrize("part", ["launcher", "runtime", "guard", "cache"])
-def test_bytecode_of_another_user_is_not_read(lab: Lab, marker: Path, part: str) -> None:
-    lab.task(remaining=2)
-    plant_evil(marker, package_in(lab.top) / "stop.py")
-    os.chown(part_of(lab.top, part), 12345, 12345)
-    assert lab.stop() == "B"
-    assert not marker.exists()
 
 
 @pytest.mark.parametrize("where", ["launcher", "guard"])
@@ -176,7 +174,12 @@ def test_nothing_but_the_packages_own_modules_is_loaded(lab: Lab, marker: Path, 
     assert lab.attempts("a", 2) == "AD"
     assert (lab.call("prompt", prompt="x"), lab.call("post-tool", tool_name="B", tool_input={})) == ("", "")
     assert lab.stop(True) == "B"
+    before = lab.tree()
+    assert Wrapped(lab).stops(6) == "BBBBRA"
     assert not marker.exists()
+    assert [path for path in lab.tree() if lab.state not in path.parents] == [
+        path for path in before if lab.state not in path.parents
+    ]
 
 
 @pytest.mark.parametrize("variable", ["PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONHOME", "PYTHONSTARTUP"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from .lab import TABLE, Lab, letter, name_of, spoil
-from .wraps import Wrapped
+from .wraps import DENIAL, Wrapped
 
 CAUSES = {
     "a file in the folder's place": ("guard/P", "nul", "Not a directory"),
@@ -78,10 +78,14 @@ def test_a_full_disk_is_named(lab: Lab) -> None:
     assert f"({lab.session_file()}: File too large)" in text
 
 
-def test_a_denial_that_cannot_be_counted_names_path_and_error(lab: Lab) -> None:
-    path = file_for_the_project(lab)
-    wrapped = Wrapped(lab)
+@pytest.mark.parametrize("where", ["guard/P", "guard/P/COUNT.tmp"])
+def test_a_denial_that_cannot_be_counted_names_path_and_error_and_is_not_passed_on(lab: Lab, where: str) -> None:
+    path = lab.place(where.replace("COUNT", f"{name_of('S1')}.{name_of(DENIAL)}.json"))
+    spoil(path, "folder" if path.suffix else "nul")
+    error = "Is a directory" if path.suffix else "Not a directory"
     for _ in range(2):
-        text = json.loads(wrapped.run().stdout)["systemMessage"]
-        assert "the count cannot be saved" in text and str(path) in text and "Not a directory" in text
-    assert [(line["event"], line["error"]) for line in lab.log()] == [("wrap", "Not a directory")] * 2
+        done = Wrapped(lab).run()
+        assert (done.returncode, done.stderr) == (0, b"")
+        text = json.loads(done.stdout)["systemMessage"]
+        assert "the count cannot be saved" in text and str(path).removesuffix(".tmp") in text and error in text
+    assert [(line["event"], line["error"]) for line in lab.log()] == [("wrap", error)] * 2
