@@ -16,14 +16,7 @@ CALLS: list[tuple[str, str, dict[str, Any], str, dict[str, Any], str]] = [
     ("gemini", "glob", {"pattern": "x"}, "Glob", {"pattern": "x"}, "list"),
     ("gemini", "list_directory", {"dir_path": "/d"}, "Glob", {"path": "/d"}, "list"),
     ("gemini", "google_web_search", {"query": "q"}, "WebSearch", {"query": "q"}, "other"),
-    (
-        "gemini",
-        "invoke_agent",
-        {"agent_name": "a", "prompt": "p"},
-        "Agent",
-        {"subagent_type": "a", "prompt": "p"},
-        "agent",
-    ),
+    ("gemini", "invoke_agent", {"agent_name": "a"}, "Agent", {"subagent_type": "a"}, "agent"),
     ("qwen", "grep_search", {"pattern": "x"}, "Grep", {"pattern": "x"}, "search"),
     ("qwen", "agent", {"prompt": "p"}, "Agent", {"prompt": "p"}, "agent"),
     ("copilot", "grep", {"pattern": "x"}, "Grep", {"pattern": "x"}, "search"),
@@ -65,13 +58,8 @@ CAN = {
     "hermes": ["refuse"],
     "vibe": ["refuse", "change"],
 }
-TURNS = {
-    "claude": "p1",
-    "codex": "t1",
-    "qwen": BASES["qwen"]["pre-tool"]["prompt_id"],
-    "opencode": "msg_1",
-    "pi": "42648467",
-}
+TURNS = {"claude": "p1", "codex": "t1", "qwen": BASES["qwen"]["pre-tool"]["prompt_id"], "opencode": "msg_1",
+         "pi": "42648467"}  # fmt: skip
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -85,11 +73,7 @@ def test_the_whole_question_with_null_for_what_is_unknown(bench: Bench, host: st
         "event": "PreToolUse",
         "tool": "shell",
         "command": "ls",
-        "paths": None,
-        "url": None,
-        "ok": None,
-        "exit_status": None,
-        "agent": None,
+        **dict.fromkeys(("paths", "url", "ok", "exit_status", "agent")),
         "can": CAN[host],
         "native": None if host == "claude" else payload,
     }
