@@ -87,31 +87,20 @@ PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
 BLOCK = {"decision": "block", "reason": ...}
 REFUSAL = {"permissionDecision": "deny", "permissionDecisionReason": ...}
 NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}}
+DENY = {"decision": "deny", "reason": ...}
 BLOCKS = {name: BLOCK for name in NAMES} | {
-    "gemini": {"decision": "deny", "reason": ...},
-    "openhands": {"decision": "deny", "reason": ...},
+    **{name: DENY for name in ("gemini", "openhands", "vibe")},
     "kimi": {"hookSpecificOutput": {"hookEventName": "Stop", **REFUSAL}},
-    "vibe": {"decision": "deny", "reason": ...},
     "cursor": {"followup_message": ...},
     "antigravity": {"decision": "continue", "reason": ...},
     "vscode": {"hookSpecificOutput": {"hookEventName": "Stop", **BLOCK}},
 }
 REFUSALS: dict[str, dict[str, Any]] = {
-    "claude": NESTED,
-    "codex": NESTED,
-    "gemini": {"decision": "deny", "reason": ...},
-    "grok": NESTED,
-    "qwen": NESTED,
+    **{name: NESTED for name in ("claude", "codex", "grok", "qwen", "droid", "kimi", "vscode")},
+    **{name: DENY for name in ("gemini", "openhands", "antigravity", "pi", "vibe")},
     "copilot": REFUSAL,
-    "openhands": {"decision": "deny", "reason": ...},
     "cursor": {"permission": "deny", "user_message": ..., "agent_message": ...},
-    "antigravity": {"decision": "deny", "reason": ...},
-    "droid": NESTED,
-    "kimi": NESTED,
-    "pi": {"decision": "deny", "reason": ...},
-    "vscode": NESTED,
     "hermes": {"decision": "block", "reason": ...},
-    "vibe": {"decision": "deny", "reason": ...},
 }
 # Those that show or record why the agent may stop.
 TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi", "vibe", "vscode")

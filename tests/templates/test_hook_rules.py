@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -240,34 +239,6 @@ def test_the_ring_holds_the_last_32_calls_and_a_repeated_one_stays_longer(lab: L
     assert lab.session()["acts"] == 34
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        '"tool_use"',
-        'null "tool_use"',
-        '["tool_use"]',
-        '{"message": ["tool_use"]}',
-        '{"message": {"content": {"type": "tool_use"}}}',
-        '{"message": {"content": [null, "tool_use", {"type": null}, [{"type": "tool_use"}]]}}',
-        '{"type": "api-request-blob", "message": {"content": [{"type": "tool_use", "name": "B", "input": {}}]}}',
-        '{"isSidechain": true, "message": {"content": [{"type": "tool_use", "name": "B", "input": {}}]}}',
-        '{"message": {"content": [{"type": "tool_use", "name": "B", "inp',
-        '{"message": "tool_use", "payload": {"message": 5}}',
-        '{"message": {"content": 5, "x": "tool_use"}}',
-        '{"payload": "tool_use", "x": {}}',
-        '{"text": "{\\"type\\": \\"tool_use\\"}"}',
-        '{"type": "function_call_output", "x": "function_call"}',
-        "[" * 100_000 + '"tool_use"}',
-    ],
-)
-def test_what_only_looks_like_a_call_is_none(lab: Lab, line: str) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    lab.says()
-    assert lab.stop() == "B"
-    lab.append(line)
-    assert lab.stop(True) == "R"
-
-
 def test_a_wake_up_is_known_as_one_although_the_host_writes_it_down_late(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,33 +385,6 @@ def test_forty_at_once_are_counted_exactly(lab: Lab) -> None:
 # --- hostile and broken files ----------------------------------------------------------------------------------------
 
 
-HOWS = ["fifo", "zero", "loop", "folder", "noise", "nul", "deep", "digits"]
-
-
-@pytest.mark.parametrize("how", [how for how in HOWS if how != "digits"])
-def test_a_spoilt_configuration_lets_go(lab: Lab, how: str) -> None:
-    lab.task(remaining=2)
-    lab.configuration.unlink()
-    spoil(lab.configuration, how)
-    assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
-
-
-@pytest.mark.parametrize("how", HOWS)
-def test_a_spoilt_transcript_is_no_progress(lab: Lab, how: str) -> None:
-    lab.config(max_stop_blocks=1).task(remaining=2)
-    spoil(lab.transcript, how)
-    assert lab.stops("01", transcript_path=str(lab.transcript)) == "BR"
-
-
-@pytest.mark.parametrize("how", ["noise", "nul", "deep", "digits"])
-def test_a_spoilt_session_starts_over_and_stays_bounded(lab: Lab, how: str) -> None:
-    lab.config(max_stop_blocks=2).task(remaining=2)
-    assert lab.stop() == "B"
-    path = lab.session_file()
-    spoil(path, how)
-    assert lab.stops("111") == "BBR"
-
-
 def test_a_temporary_file_that_is_a_link_is_replaced(lab: Lab) -> None:
     lab.task(remaining=2)
     lab.stop()
@@ -519,33 +463,3 @@ def test_nobody_waits_at_the_first_stop_of_a_chain(lab: Lab, before: str, active
     written_late(lab, "Bash")
     assert lab.stop(active, last_assistant_message="the very last words") == "B"
     assert lab.transcript.stat().st_size == size
-
-
-# The nudge: one reminder before the agent leaves without having called a required tool.
-
-REQUIRED_NAMES = ("kanban_complete", "mcp__board__kanban_complete", "mcp__a__b__kanban_complete", "a.b.kanban_complete")
-OTHER_NAMES = (
-    *("my_kanban_complete", "mykanban_complete", "board-kanban_complete", "board/kanban_complete"),
-    *("kanban_complete2", "kanban_complete.board", "mcp__kanban_complete__x", "Kanban_Complete", "complete", ""),
-)
-
-
-@pytest.mark.parametrize("how", ["event", "transcript"])
-def test_a_required_tool_is_known_by_its_whole_name_or_its_end(lab: Lab, how: str) -> None:
-    """All other names at once, then each required one in a session of its own."""
-    lab.config(required_tools=["kanban_complete"])
-    call_tools(lab, how, "S1", OTHER_NAMES)
-    assert lab.stop() == "B"
-    for name in REQUIRED_NAMES:
-        lab.transcript.unlink(missing_ok=True)
-        call_tools(lab, how, name, [name])
-        assert lab.stop(session_id=name) == "A", name
-
-
-def call_tools(lab: Lab, how: str, session: str, names: Iterable[str]) -> None:
-    """Let a session call these tools; the hook learns it by an event or from the transcript."""
-    for name in names:
-        if how == "event":
-            lab.call("post-tool", session_id=session, tool_name=name, tool_input={"id": 1})
-        else:
-            lab.calls("x", name=name)
