@@ -184,9 +184,7 @@ def test_no_variable_decides_from_where_code_is_loaded(lab: Lab, marker: Path, v
 
 
 @pytest.mark.parametrize("spoilt", [0, 16, 200, "call", "stop", "files"])
-def test_a_bytecode_that_is_cut_short_or_of_other_code_costs_no_call_and_is_renewed(
-    lab: Lab, spoilt: int | str
-) -> None:
+def test_a_bytecode_that_is_cut_off_or_of_other_code_costs_no_call_and_is_renewed(lab: Lab, spoilt: int | str) -> None:
     """As a disk that was full for a moment leaves it; or it loads, and has nothing of what the others take from it."""
     lab.task(remaining=2)
     assert lab.stop() == "B"
@@ -204,12 +202,12 @@ def test_a_bytecode_that_is_cut_short_or_of_other_code_costs_no_call_and_is_rene
     assert lab.stop(True) == "B"
 
 
-PARTS = ("runtime", "runtime/*", "runtime/*/call.py", "runtime/*/files.py")
+GONE = ("runtime", "runtime/*", "runtime/*/call.py", "runtime/*/files.py")
+HOWS = ("fifo", "zero", "folder")
 
 
 @pytest.mark.parametrize(
-    ("part", "how"),
-    [*((part, "") for part in PARTS), *(("runtime/*/stop.py", how) for how in ("fifo", "zero", "folder"))],
+    ("part", "how"), [*((part, "") for part in GONE), *(("runtime/*/stop.py", how) for how in HOWS)]
 )
 def test_what_is_gone_or_no_file_lets_go(lab: Lab, part: str, how: str) -> None:
     lab.task(remaining=2)
