@@ -49,11 +49,7 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
     "antigravity": lambda now: {"executionNum": now.total},
     "droid": lambda now: {"message_id": f"m{now.total}", "stop_hook_active": now.stop > 0},
     "kimi": lambda now: {},
-    "pi": lambda now: {
-        "prompt_id": f"p{now.prompt}",
-        "message_id": f"m{now.total}",
-        "stop_hook_active": now.stop > 0,
-    },
+    "pi": lambda now: {"prompt_id": f"p{now.prompt}", "stop_hook_active": now.stop > 0},
     "kiro": lambda now: {},
     "vscode": lambda now: {"timestamp": f"2026-11-24T10:30:{now.total:02}.000Z", "stop_hook_active": now.stop > 0},
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -239,41 +240,6 @@ def test_the_ring_holds_the_last_32_calls_and_a_repeated_one_stays_longer(lab: L
     assert lab.session()["acts"] == 34
 
 
-def test_a_wake_up_is_known_as_one_although_the_host_writes_it_down_late(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A quick turn: the hook of its stop runs before the entry that says who began it is in the transcript."""
-    progress, sessions = module("progress"), module("state")
-    call = module("call").Call("stop")
-    call.active, call.flag, call.loops, call.transcript = False, False, None, str(lab.transcript)
-    call.host = module("hosts").Host("claude", TABLE["claude"])
-    call.settings = module("settings").Settings({})
-    waits: list[float] = []
-
-    def wait(seconds: float) -> None:
-        waits.append(seconds)
-        if len(waits) == 2:
-            lab.asks(WAKE_TEXT, promptId="w")
-
-    def observe(prompt: str, state: object) -> None:
-        call.payload = {"prompt_id": prompt}
-        progress.observe(call, state, "", 2)
-
-    monkeypatch.setattr(time, "sleep", wait)
-    state = sessions.Session({"blocks": 3, "open": True})
-    lab.asks(promptId="p")
-    observe("p", state)
-    assert (state.open, waits) == (False, []), "nothing is waited for at the first stop of a session"
-    state.blocks, state.open = 3, True
-    observe("w", state)
-    assert (state.blocks, state.open, len(waits)) == (3, True, 2)
-    observe("w", state)
-    assert len(waits) == 2
-    lab.asks("go on", promptId="q")
-    observe("q", state)
-    assert (state.blocks, state.open, len(waits)) == (0, False, 2)
-
-
 def test_a_line_of_which_the_rest_is_still_to_come_is_read_when_it_is_whole(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.says()
@@ -429,27 +395,41 @@ time.sleep = late
 """
 
 
-def written_late(lab: Lab, name: str) -> None:
+def written_late(lab: Lab, *write: Callable[[], object]) -> None:
     before = lab.transcript.read_text()
-    lab.calls("late", name=name)
-    lab.says("the very last words")
+    for line in write:
+        line()
     text = lab.transcript.read_text()[len(before) :]
     lab.transcript.write_text(before)
     lab.hook.write_text(LATE.format(path=str(lab.transcript), text=text) + lab.hook.read_text())
+
+
+def call_and_words(lab: Lab, name: str) -> list[Callable[[], object]]:
+    return [lambda: lab.calls("late", name=name), lambda: lab.says("the very last words")]
+
+
+@pytest.mark.parametrize(("text", "expected"), [(WAKE_TEXT, "A"), ("go on", "B")])
+def test_who_began_a_turn_is_known_although_the_host_writes_it_down_late(lab: Lab, text: str, expected: str) -> None:
+    """A quick turn: the hook of its stop runs before the entry that says so is in the transcript."""
+    lab.task(remaining=2)
+    lab.asks(promptId="p")
+    assert lab.stops("0111111", prompt_id="p") == "BBBBBRA"
+    written_late(lab, lambda: lab.asks(text, promptId="w"))
+    assert lab.stop(prompt_id="w") == expected
 
 
 def test_a_call_that_is_written_late_in_a_chain_is_progress(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     lab.says("first")
     assert lab.stop() == "B"
-    written_late(lab, "Bash")
+    written_late(lab, *call_and_words(lab, "Bash"))
     assert lab.stop(True, last_assistant_message="the very last words") == "B"
 
 
 def test_a_required_call_that_is_written_late_is_seen_at_the_first_stop(lab: Lab) -> None:
     lab.config(required_tools=["finish"])
     lab.says("first")
-    written_late(lab, "finish")
+    written_late(lab, *call_and_words(lab, "finish"))
     assert lab.stop(last_assistant_message="the very last words") == "A"
 
 
@@ -460,6 +440,6 @@ def test_nobody_waits_at_the_first_stop_of_a_chain(lab: Lab, before: str, active
     lab.says("first")
     assert lab.stops("0" * len(before)) == before
     size = lab.transcript.stat().st_size
-    written_late(lab, "Bash")
+    written_late(lab, *call_and_words(lab, "Bash"))
     assert lab.stop(active, last_assistant_message="the very last words") == "B"
     assert lab.transcript.stat().st_size == size
