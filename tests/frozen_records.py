@@ -28,7 +28,6 @@ from hookctl.__main__ import run
 from hookctl.packs import programs
 from hookctl.run import execute
 from tests import texts
-from tests.made_by_0_2_0 import BELL
 
 TOP = Path("/tmp/hookctl-records")
 HOME, WORK, PACKS, REPOSITORY = TOP / "home", TOP / "work", TOP / "packs", TOP / "repository"
@@ -39,6 +38,32 @@ NOW = "1800000000"
 # The agent's process as the guard knows it: here it is that of the tests.
 _PROCESS, _MADE_UP = r'(?<="process":")\d+ \d+ [0-9a-f]{8}:\d+', "99 99 00000000:99"
 
+BELL = """[pack]
+name = "bell"
+version = "1"
+
+[rules]
+text = "Ring the bell when you are done."
+
+[env]
+BELL_LEVEL = "2"
+
+[files]
+include = ["ring.sh"]
+
+[[hooks]]
+event = "PreToolUse"
+matcher = "Bash"
+id = "look"
+command = "sh {files}/ring.sh"
+on_failure = "deny"
+
+[[hooks]]
+event = "Stop"
+id = "ring"
+command = "sh {files}/ring.sh"
+timeout = 5
+"""
 CHIME = """[pack]
 name = "chime"
 version = "3"

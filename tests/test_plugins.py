@@ -78,8 +78,8 @@ class Case(NamedTuple):
     make: Callable[[Path, Path], object]
     on: Callable[[Path, Path], object]
     off: Callable[[Path, Path], object]
-    owner: str
-    without_a_word: str  # the state where the switch says nothing
+    owner: str = "probe"
+    without_a_word: str = "runs"  # the state where the switch says nothing
 
 
 def _claude(home: Path, work: Path) -> None:
@@ -101,26 +101,23 @@ def _droid(home: Path, work: Path) -> None:
     write(home / ".factory/plugins/installed_plugins/probe-market-user-1.json", record)
 
 
-def _enabled(place: str, value: bool) -> Callable[[Path, Path], object]:
-    def set_switch(home: Path, work: Path) -> Path:
-        return write(home / place, {"enabledPlugins": {"probe@market": value, "other@market": True}})
+def _enabled(make: Callable[[Path, Path], object], place: str) -> Case:
+    def switched(value: bool) -> Callable[[Path, Path], object]:
+        enabled = {"enabledPlugins": {"probe@market": value, "other@market": True}}
+        return lambda home, work: write(home / place, enabled)
 
-    return set_switch
+    return Case(make, switched(True), switched(False), "probe@market", "off")
 
 
 def _rules(place: str, *rules: str) -> Callable[[Path, Path], object]:
-    def set_switch(home: Path, work: Path) -> Path:
-        return write(home / place, {"probe": {"overrides": [rule.replace("WORK", str(work)) for rule in rules]}})
-
-    return set_switch
+    return lambda home, work: write(
+        home / place, {"probe": {"overrides": [rule.replace("WORK", str(work)) for rule in rules]}}
+    )
 
 
 def _installed(value: bool) -> Callable[[Path, Path], object]:
-    def set_switch(home: Path, work: Path) -> Path:
-        about = {"extensions": {"probe": {"name": "probe", "enabled": value}}}
-        return write(home / ".openhands/plugins/installed/.installed.json", about)
-
-    return set_switch
+    about = {"extensions": {"probe": {"name": "probe", "enabled": value}}}
+    return lambda home, work: write(home / ".openhands/plugins/installed/.installed.json", about)
 
 
 def _gemini(home: Path, work: Path) -> None:
@@ -130,43 +127,17 @@ def _gemini(home: Path, work: Path) -> None:
 
 RULES = "extensions/extension-enablement.json"
 CASES = {
-    "claude": Case(
-        _claude,
-        _enabled(".claude/settings.json", True),
-        _enabled(".claude/settings.json", False),
-        "probe@market",
-        "off",
-    ),
-    "copilot": Case(
-        _copilot,
-        _enabled(".copilot/settings.json", True),
-        _enabled(".copilot/settings.json", False),
-        "probe@market",
-        "off",
-    ),
-    "droid": Case(
-        _droid,
-        _enabled(".factory/settings.json", True),
-        _enabled(".factory/settings.json", False),
-        "probe@market",
-        "off",
-    ),
-    "gemini": Case(
-        _gemini, _rules(f".gemini/{RULES}", "!/*", "WORK/*"), _rules(f".gemini/{RULES}", "!WORK/*"), "probe", "runs"
-    ),
+    "claude": _enabled(_claude, ".claude/settings.json"),
+    "copilot": _enabled(_copilot, ".copilot/settings.json"),
+    "droid": _enabled(_droid, ".factory/settings.json"),
+    "gemini": Case(_gemini, _rules(f".gemini/{RULES}", "!/*", "WORK/*"), _rules(f".gemini/{RULES}", "!WORK/*")),
     "qwen": Case(
         lambda home, work: plugin(home / ".qwen/extensions/probe", "qwen-extension.json"),
         _rules(f".qwen/{RULES}", "!/*", "WORK/"),
         _rules(f".qwen/{RULES}", "WORK/*", "!WORK/"),
-        "probe",
-        "runs",
     ),
     "openhands": Case(
-        lambda home, work: plugin(home / ".openhands/plugins/installed/probe"),
-        _installed(True),
-        _installed(False),
-        "probe",
-        "runs",
+        lambda home, work: plugin(home / ".openhands/plugins/installed/probe"), _installed(True), _installed(False)
     ),
 }
 
@@ -506,25 +477,15 @@ def test_the_command_lists_them_with_what_is_in_their_way(home: Path, work: Path
 # Strangers' folders.
 
 
-def _link_out(folder: Path) -> None:
-    path = folder / "hooks/hooks.json"
-    path.rename(folder.parent.parent / "elsewhere.json")
-    path.symlink_to(folder.parent.parent / "elsewhere.json")
+def _put(make: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Something else in the place of the file with the hooks."""
 
+    def change(folder: Path) -> None:
+        path = folder / "hooks/hooks.json"
+        path.rename(folder.parent.parent / "elsewhere.json")
+        make(path)
 
-def _circle(folder: Path) -> None:
-    (folder / "hooks/hooks.json").unlink()
-    (folder / "hooks/hooks.json").symlink_to("hooks.json")
-
-
-def _fifo(folder: Path) -> None:
-    (folder / "hooks/hooks.json").unlink()
-    os.mkfifo(folder / "hooks/hooks.json")
-
-
-def _folder(folder: Path) -> None:
-    (folder / "hooks/hooks.json").unlink()
-    (folder / "hooks/hooks.json").mkdir()
+    return change
 
 
 def _text(data: bytes | str) -> Callable[[Path], object]:
@@ -537,10 +498,10 @@ def _names(*names: str) -> Callable[[Path], object]:
 
 
 BAD = {
-    "link out": (_link_out, "hooks/hooks.json"),
-    "link in a circle": (_circle, "hooks/hooks.json"),
-    "fifo": (_fifo, "hooks/hooks.json"),
-    "folder": (_folder, "hooks/hooks.json"),
+    "link out": (_put(lambda path: path.symlink_to("../../../elsewhere.json")), "hooks/hooks.json"),
+    "link in a circle": (_put(lambda path: path.symlink_to("hooks.json")), "hooks/hooks.json"),
+    "fifo": (_put(os.mkfifo), "hooks/hooks.json"),
+    "folder": (_put(Path.mkdir), "hooks/hooks.json"),
     "2 MiB": (_text(b" " * (2 << 20)), "hooks/hooks.json"),
     "no JSON": (_text('{"hooks": {'), "hooks/hooks.json"),
     "comment": (_text('{"hooks": {}} // no'), "hooks/hooks.json"),

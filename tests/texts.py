@@ -15,7 +15,6 @@ from pathlib import Path
 _TOP = "{TOP}"
 _HEADING = r"(?m)^== (\S+)(?: \((.+)\))? ==\n"
 _NO_NEWLINE, _AS = "no final newline", "as "
-_SHORT = 100  # a file of fewer characters says what it holds itself
 
 
 def sections(top: Path, paths: Iterable[Path]) -> dict[str, str]:
@@ -34,20 +33,6 @@ def joined(found: dict[str, str], top: Path) -> str:
     """The sections as one text."""
     parts = [f"== {heading} ==\n{text}" + ("" if text.endswith("\n") else "\n") for heading, text in found.items()]
     return "".join(parts).replace(str(top), _TOP)
-
-
-def named_once(found: dict[str, str]) -> dict[str, str]:
-    """The sections, each long text only where it stands first: later ones name that file."""
-    first: dict[str, str] = {}
-    result = {}
-    for heading, text in found.items():
-        name, _, flags = heading.partition(" ")
-        if len(text) < _SHORT or first.setdefault(text, name) == name:
-            result[heading] = text
-        else:
-            said = [_AS + first[text], *flags.strip("()").split(", ")]
-            result[f"{name} ({', '.join(filter(None, said))})"] = ""
-    return result
 
 
 def parsed(text: str, top: Path) -> Iterator[tuple[str, list[str], str]]:

@@ -49,11 +49,7 @@ STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
     "antigravity": lambda now: {"executionNum": now.total},
     "droid": lambda now: {"message_id": f"m{now.total}", "stop_hook_active": now.stop > 0},
     "kimi": lambda now: {},
-    "pi": lambda now: {
-        "prompt_id": f"p{now.prompt}",
-        "message_id": f"m{now.total}",
-        "stop_hook_active": now.stop > 0,
-    },
+    "pi": lambda now: {"prompt_id": f"p{now.prompt}", "stop_hook_active": now.stop > 0},
     "kiro": lambda now: {},
     "vscode": lambda now: {"timestamp": f"2026-11-24T10:30:{now.total:02}.000Z", "stop_hook_active": now.stop > 0},
     "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
@@ -87,31 +83,20 @@ PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
 BLOCK = {"decision": "block", "reason": ...}
 REFUSAL = {"permissionDecision": "deny", "permissionDecisionReason": ...}
 NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}}
+DENY = {"decision": "deny", "reason": ...}
 BLOCKS = {name: BLOCK for name in NAMES} | {
-    "gemini": {"decision": "deny", "reason": ...},
-    "openhands": {"decision": "deny", "reason": ...},
+    **{name: DENY for name in ("gemini", "openhands", "vibe")},
     "kimi": {"hookSpecificOutput": {"hookEventName": "Stop", **REFUSAL}},
-    "vibe": {"decision": "deny", "reason": ...},
     "cursor": {"followup_message": ...},
     "antigravity": {"decision": "continue", "reason": ...},
     "vscode": {"hookSpecificOutput": {"hookEventName": "Stop", **BLOCK}},
 }
 REFUSALS: dict[str, dict[str, Any]] = {
-    "claude": NESTED,
-    "codex": NESTED,
-    "gemini": {"decision": "deny", "reason": ...},
-    "grok": NESTED,
-    "qwen": NESTED,
+    **{name: NESTED for name in ("claude", "codex", "grok", "qwen", "droid", "kimi", "vscode")},
+    **{name: DENY for name in ("gemini", "openhands", "antigravity", "pi", "vibe")},
     "copilot": REFUSAL,
-    "openhands": {"decision": "deny", "reason": ...},
     "cursor": {"permission": "deny", "user_message": ..., "agent_message": ...},
-    "antigravity": {"decision": "deny", "reason": ...},
-    "droid": NESTED,
-    "kimi": NESTED,
-    "pi": {"decision": "deny", "reason": ...},
-    "vscode": NESTED,
     "hermes": {"decision": "block", "reason": ...},
-    "vibe": {"decision": "deny", "reason": ...},
 }
 # Those that show or record why the agent may stop.
 TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi", "vibe", "vscode")

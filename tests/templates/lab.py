@@ -49,6 +49,7 @@ class Lab:
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host, self.python = "claude", PYTHON
         self.folder = self.state / "guard" / name_of(self.project)
+        self.user: int | None = None  # who runs the hook, if somebody else
         self.said = ""  # what the hook answered last
         self.wrapped: Any = None  # another tool's hook, run by `hook.py wrap`
 
@@ -121,6 +122,9 @@ class Lab:
             cwd=cwd or self.root,
             timeout=60,
             check=False,
+            user=self.user,
+            group=self.user,
+            extra_groups=None if self.user is None else [],
         )
 
     def on_a_full_disk(self, event: str, size: int, stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
@@ -180,6 +184,10 @@ class Lab:
     def tree(self) -> list[Path]:
         """Everything that lies there, but for what Python keeps beside the package's modules."""
         return sorted(path for path in self.root.rglob("*") if "__pycache__" not in path.parts)
+
+    def place(self, where: str) -> Path:
+        """A path in the state folder, where P is the project's folder and S the session."""
+        return self.state / where.replace("P", self.folder.name).replace("S.", name_of("S1") + ".")
 
     @property
     def breadcrumb(self) -> Path:

@@ -95,9 +95,6 @@ class Stage(plugin_stage.Stage):
     def given(self) -> dict[str, Any]:
         return {"directory": str(self.directory), "children": self.children, "client": self.client}
 
-    def work_in(self, folder: Path) -> None:
-        self.directory = folder
-
     def call(self, tool: str = "bash", **input: Any) -> list[Any]:
         return [BEFORE, {**CALL, "tool": tool}, {"args": input or {"command": "ls"}}]
 

@@ -95,9 +95,6 @@ class Stage(plugin_stage.Stage):
     def given(self) -> dict[str, Any]:
         return {"entries": self.entries, "context": self.context}
 
-    def work_in(self, folder: Path) -> None:
-        self.context["cwd"] = str(folder)
-
     def call(self, tool: str = "bash", **input: Any) -> list[Any]:
         return before(tool, **input)
 

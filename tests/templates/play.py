@@ -22,10 +22,9 @@ import pytest
 from hookctl import events
 from hookctl.packs.choices import PRESETS
 
-from .lab import WAKE_TEXT, Lab, letter, spoil
+from .lab import WAKE_TEXT, Lab, letter, name_of, spoil
 from .wraps import Wrapped
 
-HIGH_CAP = "cap 5000"
 FOLDER = Path(__file__).parent / "scenarios"
 SETTING = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 
@@ -142,10 +141,12 @@ def remove(lab: Lab, what: str) -> None:
 
 def spoil_file(lab: Lab, rest: str) -> None:
     name, _, how = rest.partition(" ")
-    path = lab.session_file() if name == "session" else lab.folder / name
-    if name in ("task.json", "OWNER"):
-        path = lab.run / name
-    path.unlink(missing_ok=True)
+    if name == "transcript":
+        lab.payload["transcript_path"] = str(lab.transcript)
+    places = {"session": lab.folder / f"{name_of('S1')}.json", "transcript": lab.transcript}
+    places |= {"configuration": lab.configuration, "task.json": lab.run / name, "OWNER": lab.run / name}
+    path = places.get(name, lab.folder / name)
+    path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
     spoil(path, how)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import abc
 import json
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,17 @@ def nested(event: str = "PreToolUse", **answer: Any) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, **answer}})
 
 
-class Stage(abc.ABC):
+class Stage:
     """A folder with a plugin file and a log of what its hooks were given."""
 
     host = program = ""
     before_call = stop = ""  # the host's names of these events
     project_variable = "PROJECT"
+    given: Callable[[], dict[str, Any]]  # what else the host's program is given
+    call: Callable[..., list[Any]]  # the step of a tool call
+    refusals: Callable[..., list[str]]  # plays calls; why each is refused, or ""
+    inputs: Callable[..., list[Any]]  # plays calls; the input that each runs with
+    prompts: Callable[[], list[str]]  # plays a stop; what the agent is prompted with
     writes_errors = False  # whether it may write to stderr, where the host leaves it to its plugins
 
     def __init__(self, root: Path, users: str, projects: str) -> None:
@@ -50,30 +55,6 @@ class Stage(abc.ABC):
         command = command or note + f"printf %s {shlex.quote(answer)}"
         self.document = self.document.append(("hooks", event), {"command": command, **fields})
         return self
-
-    @abc.abstractmethod
-    def given(self) -> dict[str, Any]:
-        """What else the host's program is given."""
-
-    @abc.abstractmethod
-    def work_in(self, folder: Path) -> None:
-        """Let the agent work in a folder."""
-
-    @abc.abstractmethod
-    def call(self, tool: str = "bash", **input: Any) -> list[Any]:
-        """The step of a tool call."""
-
-    @abc.abstractmethod
-    def refusals(self, *calls: Any) -> list[str]:
-        """Play calls; why each is refused, or ""."""
-
-    @abc.abstractmethod
-    def inputs(self, *calls: Any) -> list[Any]:
-        """Play calls; the input that each runs with."""
-
-    @abc.abstractmethod
-    def prompts(self) -> list[str]:
-        """Play a stop; what the agent is prompted with."""
 
     def play(self, *steps: Any) -> dict[str, Any]:
         """Load the files and play these steps: a hook's name and what it is given; nobody waits for "later" ones."""

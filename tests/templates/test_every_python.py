@@ -4,11 +4,13 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from .hosts import NAMES, Session
 from .lab import Lab
+from .play import Row, play, rows
 
 VERSIONS = [f"3.{minor}" for minor in range(8, 16)]
 
@@ -37,23 +39,16 @@ def older_or_newer(request: pytest.FixtureRequest, lab: Lab) -> Lab:
     return lab
 
 
-def test_it_blocks_lets_go_and_is_itself_again_after_a_prompt(older_or_newer: Lab) -> None:
-    lab = older_or_newer
-    lab.task(remaining=2, heartbeat={"step": 1})
-    lab.asks("begin", promptId="p")
-    assert lab.stops("0111", prompt_id="p") == "BBBB"
-    lab.calls("make")
-    assert lab.stops("1111111", prompt_id="p") == "BBBBBRA"
-    assert lab.stops("0", prompt_id="q") == "B"
-    assert lab.codes()[-4:] == ["blocked", "tripped", "open", "blocked"]
+SCRIPTS: list[Row] = [
+    ("breaker", {}, 'text {"remaining": 2, "heartbeat": {"step": 1}}; asks begin; turn p; 0111=BBBB; calls make; '
+                    "1111111=BBBBBRA[open]; turn q; 0=B[blocked]"),
+    ("keepalive", {"mode": "keepalive", "keepalive_cap": 2}, "armed; 011=BBR; mark CONCLUDE; 1=A"),
+]  # fmt: skip
 
 
-def test_it_arms_and_concludes(older_or_newer: Lab) -> None:
-    lab = older_or_newer
-    lab.config(mode="keepalive", keepalive_cap=2).arm()
-    assert lab.stops("011") == "BBR"
-    lab.mark("CONCLUDE")
-    assert lab.stops("1") == "A"
+@rows(SCRIPTS)
+def test_it_decides_as_ever(older_or_newer: Lab, config: dict[str, Any], script: str) -> None:
+    play(older_or_newer, config, script)
 
 
 def test_it_refuses_and_reminds(older_or_newer: Lab) -> None:

@@ -143,17 +143,3 @@ def test_every_line_is_counted_once(tmp_path_factory: pytest.TempPathFactory, st
                 file.write(data + b"\n")
             lines += [step] if isinstance(step, dict) else []
         assert events.count_all(str(folder.parents[1])) == expected(lines)
-
-
-def test_a_hook_that_turns_the_log_over_keeps_what_goes(lab: Lab) -> None:
-    lab.stop()
-    log = lab.folder / "events.jsonl"
-    line = log.read_bytes()
-    for _ in range(3):
-        log.write_bytes(line + b"x" * 256 * 1024)
-        lab.stop()
-    counts = events.count_all(str(lab.state))
-    assert sum(counts.values()) == 3 + 1, "three in the files that were full, and the last"
-    assert sorted(path.name for path in lab.folder.glob("*") if "." not in path.name[16:17]) == sorted(
-        ["events.jsonl", "events.jsonl.1", "project", "totals.json"]
-    )

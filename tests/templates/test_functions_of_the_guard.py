@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import posix
 import pwd
 import stat
-import time
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from tests.templates.lab import Lab
 from tests.templates.modules import module
-
-
-@pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    return Lab(tmp_path / "lab")
-
-
-# Values
-
-
-# Files and folders
 
 
 def test_a_locked_guard_has_its_state_where_no_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,26 +32,6 @@ def test_a_sticky_bit_protects_what_is_in_a_folder_and_no_file(
 
 
 # Whose work it is
-
-
-def stop_of(tmp_path: Path, **fields: Any) -> SimpleNamespace:
-    """What a stop of the session S1 has, as far as the owner is asked for."""
-    settings = SimpleNamespace(claim=True, owner="", run_dir=str(tmp_path), work_hours=12)
-    host = SimpleNamespace(process="")
-    call = SimpleNamespace(session="S1", settings=settings, host=host, host_name="claude", process="")
-    call.task_path, call.task_owner = str(tmp_path / "task.json"), ""
-    call.now, call.folder, call.project_folder = time.time(), str(tmp_path), str(tmp_path)
-    vars(call).update(fields)
-    call.holder = module("work").Holder(call)
-    return call
-
-
-@pytest.mark.parametrize(("since", "is_free"), [(4_102_444_801, True), (1_800_000_060, False)])
-def test_a_claim_from_the_future_holds_nobody(tmp_path: Path, since: int, is_free: bool) -> None:
-    call = stop_of(tmp_path)
-    call.now = 1_800_000_000
-    (tmp_path / "taken").write_text(json.dumps({"session": "somebody", "t": since}))
-    assert module("work").Holder(call).is_free(call) is is_free
 
 
 def held(_: object) -> str:

@@ -14,7 +14,7 @@ from hookctl import hosts
 from .lab import Lab, letter
 
 ON = {"guidance": True}
-TOLD = sorted(name for name in hosts.names() if hosts.load(name).dialect.context)
+TOLD = ("claude", "codex", "copilot", "droid", "gemini", "openhands", "pi", "qwen", "vscode")
 
 
 def start(lab: Lab, **fields: Any) -> str:
@@ -28,50 +28,13 @@ def start(lab: Lab, **fields: Any) -> str:
     return str(inner["additionalContext"])
 
 
-def test_the_hosts_that_take_context() -> None:
-    assert TOLD == ["claude", "codex", "copilot", "droid", "gemini", "openhands", "pi", "qwen", "vscode"]
-
-
-@pytest.mark.parametrize("host", TOLD)
-def test_a_session_is_told_what_waits(lab: Lab, host: str) -> None:
+@pytest.mark.parametrize("host", hosts.names())
+def test_a_session_is_told_what_waits_where_the_host_takes_context(lab: Lab, host: str) -> None:
     lab.host = host
     lab.config(**ON).task(remaining=3)
     text = start(lab)
-    assert "(3)" in text
-    assert "do not poll" in text
-    assert len(text) <= 1200
-
-
-@pytest.mark.parametrize("host", sorted(set(hosts.names()) - set(TOLD)))
-def test_a_host_that_takes_none_gets_none(lab: Lab, host: str) -> None:
-    lab.host = host
-    lab.config(**ON).task(remaining=3)
-    assert lab.call("session-start") == ""
-
-
-@pytest.mark.parametrize(
-    ("config", "work", "marks"),
-    [
-        ({}, 3, []),
-        ({"guidance": False}, 3, []),
-        (ON, 0, []),
-        (ON, None, []),
-        (ON, 3, ["STOP"]),
-        (ON, 3, ["CONCLUDE"]),
-        ({**ON, "mode": "guard"}, 3, []),
-        ({**ON, "mode": "off"}, 3, []),
-        ({**ON, "mode": "keepalive"}, 3, []),  # no run is active
-        ({**ON, "require_arm": True}, 3, []),
-        ({**ON, "owner": "S2"}, 3, []),
-    ],
-)
-def test_otherwise_not_a_word(lab: Lab, config: dict[str, Any], work: int | None, marks: list[str]) -> None:
-    lab.config(**config)
-    if work is not None:
-        lab.task(remaining=work)
-    for mark in marks:
-        lab.mark(mark)
-    assert start(lab) == ""
+    assert bool(text) == (host in TOLD)
+    assert not text or ("(3)" in text and "do not poll" in text and len(text) <= 1200)
 
 
 def test_a_wait_is_advised_where_there_is_something_to_wait_for(lab: Lab) -> None:
@@ -149,17 +112,6 @@ def test_another_session_is_told_so_once_the_agents_process_is_gone(lab: Lab) ->
     assert is_told(lab)
 
 
-# The hook's own words, for agents and for people, in each mode.
-
-
-def test_the_reminder_is_the_default_words_or_the_operators(lab: Lab) -> None:
-    lab.config(required_tools=["a", "b"])
-    assert json.loads(lab.call("stop"))["reason"] == "Before you finish, call a or b. Then stop."
-    lab.config(required_tools=["a", "b"], nudge_reason="{tools}! {remaining} {x}", reason="of a block")
-    lab.task(remaining=0)
-    assert json.loads(lab.call("stop", session_id="S2"))["reason"] == "a or b! 0 {x}"
-
-
 # Mode guard
 
 
@@ -177,32 +129,8 @@ def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("end", "stop_loop")]
 
 
-@pytest.mark.parametrize(
-    "host", ["qwen", "copilot", "openhands", "cursor", "antigravity", "droid", "hermes", "opencode"]
-)
-def test_a_host_that_cannot_end_a_turn_hears_nothing_and_the_log_does(lab: Lab, host: str) -> None:
-    lab.config(mode="guard", max_stop_blocks=2)
-    lab.host = host
-    assert [lab.call("stop", stop_hook_active=active) for active in (False, True)] == ["", ""]
-    assert [(line["decision"], line["code"]) for line in lab.log()] == [("allow", "allowed"), ("counted", "stop_loop")]
-
-
 def test_nothing_of_the_project_or_the_payload_is_said(lab: Lab) -> None:
     lab.config(mode="guard", max_stop_blocks=2).task(remaining=3, heartbeat="evil")
     lab.stop(last_assistant_message="evil")
     said = lab.call("stop", stop_hook_active=True, last_assistant_message="evil", reason="evil")
     assert letter(said) == "H" and "evil" not in said
-
-
-def test_the_release_may_be_in_the_operators_words(lab: Lab) -> None:
-    lab.config(max_stop_blocks=1, release_reason="{why}: {remaining}").task(remaining=2)
-    assert lab.stops("0") == "B"
-    assert json.loads(lab.call("stop", stop_hook_active=True))["systemMessage"] == "after 1 block without progress: 2"
-
-
-def test_the_refusal_of_a_call_may_be_in_the_operators_words(lab: Lab) -> None:
-    lab.config(dispatch_tools=["Task"], dispatch_max=1, dispatch_reason="Enough {remaining}.")
-    call = {"tool_name": "Task", "tool_input": {"prompt": "a"}}
-    assert lab.call("pre-tool", **call) == ""
-    answer = json.loads(lab.call("pre-tool", **call))["hookSpecificOutput"]
-    assert answer["permissionDecisionReason"] == "Enough {remaining}."

@@ -52,40 +52,36 @@ def test_the_hook_starts_nothing_and_talks_to_nobody(lab: Lab) -> None:
     assert "execve" in started
 
 
-def test_no_file_of_the_state_tells_anything(lab: Lab) -> None:
+def test_no_file_of_the_state_tells_anything_all_are_private_and_nothing_lies_elsewhere(lab: Lab) -> None:
     lab.config(**EVERYTHING)
-    live(lab)
-    assert {"blocked", "tripped", "nudged", "dispatch_refused"} <= set(lab.codes())
-    paths = [lab.state, *lab.state.rglob("*")]
-    files = [path for path in paths if path.is_file()]
-    told = [path for path in paths if SECRET in path.name or (path in files and SECRET.encode() in path.read_bytes())]
-    assert told == []
-    assert not [path for path in files if b"S1" in path.read_bytes()]
-    assert [path for path in files if str(lab.project).encode() in path.read_bytes()] == [lab.folder / "project"]
-
-
-def test_every_file_is_private_and_nothing_lies_elsewhere(lab: Lab) -> None:
-    lab.config(**EVERYTHING)
-    lab.environment["HOME"] = str(lab.home)
     old = os.umask(0)
     try:
         live(lab)
     finally:
         os.umask(old)
-    active = lab.folder / "ACTIVE"
-    for path in lab.state.rglob("*"):
-        if path != active and path.is_file():
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+    assert {"blocked", "tripped", "nudged", "dispatch_refused"} <= set(lab.codes())
+    paths = [lab.state, *lab.state.rglob("*")]
+    files = [path for path in paths if path.is_file()]
+    assert [path for path in paths if SECRET in path.name] == []
+    assert [path for path in files if SECRET.encode() in path.read_bytes() or b"S1" in path.read_bytes()] == []
+    assert [path for path in files if str(lab.project).encode() in path.read_bytes()] == [lab.folder / "project"]
+    for path in files:
+        assert path == lab.folder / "ACTIVE" or stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
     assert not list(lab.home.rglob("*"))
     assert {path.name for path in lab.top.iterdir()} == {"hook.py", "guard", "runtime"}
     assert {path.suffix for path in (lab.top / "runtime").rglob("*") if path.is_file()} == {".py", ".pyc"}
     assert {path.name for path in lab.run.iterdir()} == {"task.json", "CONCLUDE"}
 
 
-def test_the_folders_that_the_hook_makes_are_private(lab: Lab) -> None:
+@pytest.mark.parametrize("mask", [0, 0o777])
+def test_the_folders_that_the_hook_makes_are_private_whatever_the_umask(lab: Lab, mask: int) -> None:
     lab.config(**{**EVERYTHING, "mode": "breaker"})
-    lab.attempts("a", 2)
-    lab.stops("01")
+    old = os.umask(mask)
+    try:
+        lab.attempts("a", 2)
+        lab.stops("01")
+    finally:
+        os.umask(old)
     folders = [lab.state, *(path for path in lab.state.rglob("*") if path.is_dir())]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
 

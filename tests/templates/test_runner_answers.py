@@ -63,38 +63,13 @@ CAN_CHANGE = {
     "vibe": {"hook_specific_output": {"tool_input": WHOLE}},
 }
 TAKES_CONTEXT = {
-    PRE: {"codex": nested(**CONTEXT), "copilot": CONTEXT, "opencode": nested(**CONTEXT), "pi": nested(**CONTEXT)},
-    POST: {
-        "codex": nested(POST, **CONTEXT),
-        "gemini": nested("AfterTool", **CONTEXT),
-        "qwen": nested(POST, **CONTEXT),
-        "copilot": CONTEXT,
-        "opencode": nested(POST, **CONTEXT),
-        "pi": nested(POST, **CONTEXT),
-        "droid": nested(POST, **CONTEXT),
-        "vibe": {"hook_specific_output": {"additional_context": "C"}},
-    },
-    PROMPT: {
-        "codex": nested(PROMPT, **CONTEXT),
-        "gemini": nested("BeforeAgent", **CONTEXT),
-        "qwen": nested(PROMPT, **CONTEXT),
-        "copilot": CONTEXT,
-        "opencode": nested(PROMPT, **CONTEXT),
-        "pi": nested(PROMPT, **CONTEXT),
-        "openhands": CONTEXT,
-        "hermes": {"context": "C"},
-    },
-    START: {
-        "codex": nested(START, **CONTEXT),
-        "gemini": nested(START, **CONTEXT),
-        "qwen": nested(START, **CONTEXT),
-        "copilot": CONTEXT,
-        "opencode": nested(START, **CONTEXT),
-        "pi": nested(START, **CONTEXT),
-        "openhands": CONTEXT,
-        "droid": nested(START, **CONTEXT),
-    },
+    PRE: ("codex", "copilot", "opencode", "pi"),
+    POST: ("codex", "gemini", "qwen", "copilot", "opencode", "pi", "droid", "vibe"),
+    FAILURE: ("gemini", "qwen", "copilot", "opencode", "pi"),
+    PROMPT: ("codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "hermes"),
+    START: ("codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid"),
 }
+GEMINIS = {POST: "AfterTool", FAILURE: "AfterTool", PROMPT: "BeforeAgent"}
 DENIES_AND_ENDS = {"decision": "deny", "reason": "R", "continue": False}
 ENDS = {
     PRE: {"gemini": END, "droid": END, "opencode": DENIES_AND_ENDS, "pi": DENIES_AND_ENDS},
@@ -128,9 +103,15 @@ def told_end(host: str, event: str) -> Told:
 
 
 def told_context(host: str, event: str) -> Told:
-    if host in TAKES_CONTEXT[event]:
-        return Told(TAKES_CONTEXT[event][host], "context")
-    return Told(None, "none", ("context",))
+    if host not in TAKES_CONTEXT[event]:
+        return Told(None, "none", ("context",))
+    own = GEMINIS.get(event, event) if host == "gemini" else event
+    context: dict[str, dict[str, Any]] = {
+        **dict.fromkeys(("copilot", "openhands"), CONTEXT),
+        "hermes": {"context": "C"},
+        "vibe": {"hook_specific_output": {"additional_context": "C"}},
+    }
+    return Told(context.get(host, nested(own, **CONTEXT)), "context")
 
 
 def shown(host: str, text: str) -> dict[str, str]:
@@ -225,34 +206,23 @@ def test_answers_elsewhere(bench: Bench, host: str, event: str) -> None:
     check(bench, host, event, END, told_end(host, event))
 
 
-AFTER_FAILURE = {
-    "gemini": nested("AfterTool", **CONTEXT),
-    "qwen": nested(FAILURE, **CONTEXT),
-    "copilot": CONTEXT,
-    "opencode": nested(FAILURE, **CONTEXT),
-    "pi": nested(FAILURE, **CONTEXT),
-    "openhands": None,
-    "hermes": None,
-    "vibe": None,
+FAILED: dict[str, dict[str, Any]] = {
+    "gemini": {"tool_response": {"llmContent": "boom", "error": {"message": "boom"}}},
+    "qwen": {"error": "boom"},
+    "copilot": {"error": "boom"},
+    "opencode": {"tool_response": {"output": "boom", "metadata": {"exit": 1}}},
+    "pi": {"tool_response": {"output": "boom", "is_error": True}},
+    "openhands": {"tool_response": {"content": [{"text": "boom"}], "exit_code": 1, "is_error": False}},
+    "hermes": {"extra": {"result": '{"output": "boom", "exit_code": 1}'}},
+    "vibe": {"tool_status": "failure", "tool_output": None, "tool_error": "boom"},
 }
 
 
-@pytest.mark.parametrize("host", AFTER_FAILURE)
+@pytest.mark.parametrize("host", FAILED)
 def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> None:
     """On the hosts that say which calls failed."""
-    answer = AFTER_FAILURE[host]
-    told = Told(answer, "context") if answer else Told(None, "none", ("context",))
-    fields = {
-        "gemini": {"tool_response": {"llmContent": "boom", "error": {"message": "boom"}}},
-        "qwen": {"error": "boom"},
-        "copilot": {"error": "boom"},
-        "opencode": {"tool_response": {"output": "boom", "metadata": {"exit": 1}}},
-        "pi": {"tool_response": {"output": "boom", "is_error": True}},
-        "openhands": {"tool_response": {"content": [{"text": "boom"}], "exit_code": 1, "is_error": False}},
-        "hermes": {"extra": {"result": '{"output": "boom", "exit_code": 1}'}},
-        "vibe": {"tool_status": "failure", "tool_output": None, "tool_error": "boom"},
-    }[host]
-    payload = bench.tool_call(host, SHELLS[host], {"command": "ls"}, FAILURE, **fields)
+    told = told_context(host, FAILURE)
+    payload = bench.tool_call(host, SHELLS[host], {"command": "ls"}, FAILURE, **FAILED[host])
     for command in ("echo C >&2; exit 2", say(json.dumps(nested(FAILURE, **CONTEXT)))):
         ran = bench.run(host, FAILURE, payload, command)
         (receipt,) = ran.receipts
@@ -290,19 +260,12 @@ CLAUDES = [
 ]
 
 
-REPLACED = {
-    "opencode": nested("PostToolUse", updatedToolOutput="***"),
-    "pi": nested("PostToolUse", updatedToolOutput="***"),
-    "droid": None,
-}
-
-
-@pytest.mark.parametrize("host", REPLACED)
+@pytest.mark.parametrize("host", ["opencode", "pi", "droid"])
 @pytest.mark.parametrize("field", ["updatedToolOutput", "updatedMCPToolOutput"])
 @pytest.mark.parametrize("output", ["***", {"stdout": "***", "stderr": ""}, {"filePath": "/x", "content": "***"}])
 def test_what_a_tool_gave_is_replaced_where_the_host_can(bench: Bench, host: str, field: str, output: Any) -> None:
-    answer = REPLACED[host]
-    told = Told(answer, "change") if answer else Told(None, "none", ("replace",))
+    told = Told(nested(POST, updatedToolOutput="***"), "change")
+    told = Told(None, "none", ("replace",)) if host == "droid" else told
     check(bench, host, POST, nested(POST, **{field: output}), told)
 
 

@@ -228,19 +228,10 @@ def test_a_state_folder_that_cannot_be_written_costs_the_receipt_alone(bench: Be
     assert is_refusal(bench.run("droid", PRE, call(bench), NO))
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        None,
-        b"",
-        b"{",
-        b"[]",
-        b'{"hosts":{}}',
-        b'{"hosts":[]}',
-        b'{"hosts":{"droid":7}}',
-        b'{"hosts":{"droid":{"cap":7}}}',
-    ],
-)
+HOSTS_TABLES = (b"{}", b"[]", b'{"droid":7}', b'{"droid":{"cap":7}}')
+
+
+@pytest.mark.parametrize("table", [None, b"", b"{", b"[]", *(b'{"hosts":%s}' % hosts for hosts in HOSTS_TABLES)])
 def test_without_a_table_nothing_can_be_said(bench: Bench, table: bytes | None) -> None:
     bench.table.unlink()
     if table is not None:

@@ -31,6 +31,9 @@ TOOLS = [(name, tool, kind) for name, file in FILES.items() for tool, kind in fi
 CLASSES = {"shell": "Bash", "write": "Write", "edit": "Edit", "read": "Read", "fetch": "WebFetch"}
 
 
+GONE = "*** Delete File: /x/"
+
+
 def host_of(name: str) -> str:
     """The host of a file; some have more than one way of telling their hooks."""
     return name.partition("-")[0]
@@ -68,42 +71,28 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     ("host", "tool", "input", "asked"),
     [
         # What only Claude Code reads hides nothing.
-        ("pi", "write", {"path": "/x/.env", "file_path": "/x/ok", "content": "a"}, ["/x/.env"]),
-        ("pi", "write", {"file_path": "/x/ok", "path": "/x/.env", "content": "a"}, ["/x/.env"]),
-        ("openhands", "write_file", {"path": "/x/ok", "file_path": "/x/.env", "content": "a"}, ["/x/ok", "/x/.env"]),
-        ("pi", "write", {"path": "sub/../../x/.env", "content": "a"}, ["/home/u/x/.env"]),
-        ("pi", "write", {"path": "/usr/../LINK/../.env", "content": "a"}, ["ROOT/.env", "/.env"]),
-        ("pi", "write", {"path": "\0/../.env", "content": "a"}, ["/home/u/project/.env"]),
-        ("pi", "write", {"path": "\ud800/../.env", "content": "a"}, ["/home/u/project/.env"]),
-        ("pi", "write", {"path": ".//x/./.env", "content": "a"}, ["/home/u/project/x/.env"]),
-        ("pi", "write", {"path": "file:///x/%2Eenv", "content": "a"}, ["/x/.env"]),
-        ("pi", "write", {"path": "file://host/x/.env", "content": "a"}, [None]),
-        ("vscode", "create_file", {"filePath": "untitled:/x/.env", "content": "a"}, [None]),
-        ("hermes", "write_file", {"path": "~u/.env", "content": "a"}, [None]),
+        ("pi", "write", {"path": "/x/.env", "file_path": "/x/ok"}, ["/x/.env"]),
+        ("pi", "write", {"file_path": "/x/ok", "path": "/x/.env"}, ["/x/.env"]),
+        ("openhands", "write_file", {"path": "/x/ok", "file_path": "/x/.env"}, ["/x/ok", "/x/.env"]),
+        ("pi", "write", {"path": "sub/../../x/.env"}, ["/home/u/x/.env"]),
+        ("pi", "write", {"path": "/usr/../LINK/../.env"}, ["ROOT/.env", "/.env"]),
+        ("pi", "write", {"path": "\0/../.env"}, ["/home/u/project/.env"]),
+        ("pi", "write", {"path": "\ud800/../.env"}, ["/home/u/project/.env"]),
+        ("pi", "write", {"path": ".//x/./.env"}, ["/home/u/project/x/.env"]),
+        ("pi", "write", {"path": "file:///x/%2Eenv"}, ["/x/.env"]),
+        ("pi", "write", {"path": "file://host/x/.env"}, [None]),
+        ("vscode", "create_file", {"filePath": "untitled:/x/.env"}, [None]),
+        ("hermes", "write_file", {"path": "~u/.env"}, [None]),
         ("codex", "view_image", {"path": "~u/.env"}, ["/home/u/project/~u/.env"]),
-        (
-            "pi",
-            "edit",
-            {"path": "/x/.env", "edits": [{"path": "/x/ok", "oldText": "a", "newText": "b"}]},
-            ["/x/ok", "/x/.env"],
-        ),
+        ("pi", "edit", {"path": "/x/.env", "edits": [{"path": "/x/ok", "oldText": "a"}]}, ["/x/ok", "/x/.env"]),
         ("kiro", "read_files", {"path": "/x/ok", "paths": ["/x/.env", "/x/b"]}, ["/x/ok", "/x/.env", "/x/b"]),
-        (
-            "cursor",
-            "ApplyPatch",
-            {"patch": "*** Delete File: /x/ok", "input": "*** Delete File: /x/.env"},
-            ["/x/ok", "/x/.env"],
-        ),
-        (
-            "hermes",
-            "patch",
-            {"mode": "patch", "patch": "*** Begin Patch\n*** Add File: /x/a\n***  End Patch\n*** Delete File: /x/.env"},
-            ["/x/a", "/x/.env"],
-        ),
-        ("pi", "write", {"path": ["/x/.env"], "content": "a"}, ["/x/.env"]),
-        ("pi", "write", {"path": 5, "content": "a"}, [None]),
+        ("cursor", "ApplyPatch", {"patch": f"{GONE}ok", "input": f"{GONE}.env"}, ["/x/ok", "/x/.env"]),
+        ("hermes", "patch", {"mode": "patch", "patch": f"*** Begin Patch\n{GONE}a\n***  End Patch\n{GONE}.env"},
+         ["/x/a", "/x/.env"]),
+        ("pi", "write", {"path": ["/x/.env"]}, ["/x/.env"]),
+        ("pi", "write", {"path": 5}, [None]),
     ],
-)
+)  # fmt: skip
 def test_no_file_hides_behind_another(bench: Bench, host: str, tool: str, input: Any, asked: list[Any]) -> None:
     (bench.root / "link").symlink_to("/usr")
     link = str(bench.root / "link")

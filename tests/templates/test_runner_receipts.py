@@ -6,7 +6,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,36 +18,12 @@ from .lab import name_of
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
 PRE = "PreToolUse"
-LIMIT = 1 << 20
 LINE = {"kind": "run", "t": 1, "host": "droid", "session": "a" * 16, "event": PRE, "id": "p/x", "ms": 3, "status": 0,
         "outcome": "none", "bytes": 0}  # fmt: skip
 
 
 def call(bench: Bench, host: str = "droid") -> dict[str, Any]:
     return bench.tool_call(host, SHELLS[host], {"command": "rm secret-argument"})
-
-
-def counted(bench: Bench) -> Counter[str]:
-    """What the totals and the lines beside them say, as `stats` adds them."""
-    rotation, receipts = guard_module("rotation"), guard_module("receipts")
-    folder = bench.state / "guard" / name_of(bench.project)
-    totals = rotation.read_totals(str(folder), receipts.describe_log())
-    counts = dict(totals["counts"])
-    for file in (folder / "runs.jsonl.1", folder / "runs.jsonl"):
-        if file.exists():
-            for line in file.read_bytes()[rotation.counted_size(totals, file.stat()) :].splitlines():
-                receipts.add_run(counts, line)
-    return Counter(counts)
-
-
-def fill(bench: Bench, room: int, file: str = "runs.jsonl") -> int:
-    """Fill the log but for some bytes; how many lines there are."""
-    line = json.dumps(LINE, separators=(",", ":")) + "\n"
-    number = (LIMIT - room) // len(line)
-    folder = bench.state / "guard" / name_of(bench.project)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / file).write_text(line * number)
-    return number
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -105,19 +80,6 @@ def test_nothing_of_prompts_arguments_and_outputs_is_kept(bench: Bench) -> None:
     for path in written:
         assert b"secret" not in path.read_bytes()
         assert b"5b1f0c9e" not in path.read_bytes(), "sessions are hashed"
-
-
-def test_a_full_log_is_turned_over_and_the_oldest_lines_are_counted(bench: Bench) -> None:
-    first = fill(bench, 0)
-    bench.run("droid", PRE, call(bench), "exit 1")
-    assert (bench.folder / "runs.jsonl.1").exists()
-    assert len((bench.folder / "runs.jsonl").read_bytes().splitlines()) == 1
-    second = fill(bench, 0)
-    bench.run("droid", PRE, call(bench), ":")
-    totals = json.loads((bench.folder / "run-totals.json").read_text())["counts"]
-    name = f"droid {PRE} p/x"
-    assert totals == {f"{name} runs": first, f"{name} ms": 3 * first, f"{name} le0": first, f"{name} t": 1}
-    assert counted(bench)[f"{name} runs"] == first + second + 1
 
 
 def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench: Bench) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.system.package_data import guard_module
 
-from .runner_bench import HOSTS, Bench
+from .runner_bench import HOSTS
 
 answer_module, child = guard_module("answer"), guard_module("child")
 PRE = "PreToolUse"
@@ -158,15 +158,3 @@ def test_no_answer_is_weakened(host: str, answer: Any, status: int, may_allow: b
         assert stopped, (answer, said)
     if not any((own.get("permissionDecision") == "ask", "updatedInput" in own, answer.get("continue") is False)):
         assert not stopped, "nobody wanted that"
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_the_judge_and_the_runner_agree_in_a_process(bench: Bench, host: str) -> None:
-    for answer in (
-        {"decision": "block", "systemMessage": "M", "continue": False},
-        {"hookSpecificOutput": {"hookEventName": PRE, "permissionDecision": "deny", "additionalContext": "C"}},
-        {"hookSpecificOutput": {"hookEventName": PRE, "permissionDecision": "deny", "permissionDecisionReason": " "}},
-    ):
-        ran = bench.say(host, PRE, answer, "--may-allow")
-        assert STOPS[host](ran.answer), (answer, ran)
-    assert STOPS[host](bench.say(host, PRE, "", status=2).answer)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs import choices
+from hookctl.packs.choices import PRESETS
 
 from .lab import Lab
 from .oracles.bmad import Bmad
@@ -14,7 +14,6 @@ from .oracles.hermes import Hermes
 from .oracles.nightly import Nightly
 from .oracles.openhands import OpenHands
 from .oracles.rockbot import RockBot
-from .presets import PRESETS
 
 EXAMPLES = int(os.environ.get("HOOKCTL_TEST_EXAMPLES") or 16)  # many more where somebody looks for trouble
 GROUP = 8  # sequences a test
@@ -33,14 +32,6 @@ def laboratory(root: Path, preset: str, **knobs: object) -> Lab:
 
 def odds(dice: random.Random, chance: float) -> bool:
     return dice.random() < chance
-
-
-def test_every_published_system_has_a_preset_with_the_knobs_of_the_documents() -> None:
-    """Where the documents leave the mode to the user, the preset may name one."""
-    presets = {name: dict(preset) for name, preset in choices.PRESETS.items()}
-    for name in presets.keys() & {name for name, wanted in PRESETS.items() if "mode" not in wanted}:
-        assert presets[name].pop("mode", "breaker") != "off" or name == "rockbot"
-    assert presets == PRESETS
 
 
 @several

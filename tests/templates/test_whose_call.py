@@ -45,22 +45,14 @@ def test_each_that_runs_another_ones_file_is_played_here() -> None:
     assert {(name.partition("-")[0], host) for name, host in BORROWED.items()} == runs_ours()
 
 
-@pytest.mark.parametrize(("name", "event"), CALLS)
+@pytest.mark.parametrize(("name", "event"), [*CALLS, *OWN_CALLS])
 def test_the_caller_is_known_at_each_event_whatever_shell_it_was_started_in(
     name: str, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registered, host = name.partition("-")[0], BORROWED[name]
-    own = VARIABLES.get(host, {})
+    registered, host = name.partition("-")[0], BORROWED.get(name, name)
+    own = VARIABLES.get(host, {}) if name in BORROWED else {}
     assert caller(registered, PAYLOADS[name][event], monkeypatch, **own) == host
     assert caller(registered, PAYLOADS[name][event], monkeypatch, **{**EVERY_VARIABLE, **own}) == host
-
-
-@pytest.mark.parametrize(("name", "event"), OWN_CALLS)
-def test_a_host_is_itself_in_its_own_file_whatever_shell_it_was_started_in(
-    name: str, event: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert caller(name, PAYLOADS[name][event], monkeypatch) == name
-    assert caller(name, PAYLOADS[name][event], monkeypatch, **EVERY_VARIABLE) == name
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations(TABLE["claude"]["also_run_by"])])

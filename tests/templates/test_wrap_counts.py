@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .lab import Lab, name_of
+from .lab import Lab
 from .wraps import DENIAL, Wrapped
 
 FORMS = [
@@ -66,9 +66,9 @@ def test_the_fifth_denial_lets_go_whatever_its_form(lab: Lab, host: str, command
         assert json.loads(done.stdout)["decision"] == "allow"
     else:
         assert done.stdout == b""
-    assert wrapped.codes() == ["blocked"] * 4 + ["tripped"]
+    assert lab.codes() == ["blocked"] * 4 + ["tripped"]
     assert passed_on(wrapped, 2) == [False] * 2
-    assert wrapped.codes()[5:] == ["open", "open"]
+    assert lab.codes()[5:] == ["open", "open"]
 
 
 @pytest.mark.parametrize(("host", "command"), HARMLESS)
@@ -109,8 +109,7 @@ def test_each_session_and_each_wrapped_hook_has_a_count_of_its_own(lab: Lab) -> 
 
 
 def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
-    wrapped = Wrapped(lab)
-    other = lab.second()
+    wrapped, other = Wrapped(lab), lab.second()
     answers = ""
     for number in range(6):
         lab.payload["number"] = number
@@ -130,21 +129,6 @@ def test_a_denial_of_an_unknown_session_is_not_passed_on(lab: Lab, stdin: bytes)
     assert lab.codes() == ["no_input"]
 
 
-@pytest.mark.parametrize("kind", ["a file", "read-only"])
-def test_a_denial_that_cannot_be_saved_is_not_passed_on(lab: Lab, kind: str) -> None:
-    if kind == "a file":
-        lab.state.write_text("")
-    else:
-        (lab.folder / f"{name_of('S1')}.{name_of(DENIAL)}.json.tmp").mkdir(parents=True)
-    for _ in range(2):
-        done = Wrapped(lab).run()
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert "the count cannot be saved" in json.loads(done.stdout)["systemMessage"]
-
-
-# The log
-
-
 # A wrapped hook where prompts and tool calls come as events only, and what a person is told when it is let go.
 
 
@@ -159,20 +143,12 @@ def wrapped(lab: Lab) -> Wrapped:
     return Wrapped(lab, DENY)
 
 
-def denials(wrapped: Wrapped, times: int) -> str:
-    letters = []
-    for _ in range(times):
-        answer = json.loads(wrapped.run().stdout or b"{}")
-        letters.append({"deny": "B", "allow": "R"}.get(answer.get("decision", ""), "A"))
-    return "".join(letters)
-
-
 def test_a_tool_call_starts_the_count_anew_in_mode_off_too(lab: Lab, wrapped: Wrapped) -> None:
-    assert denials(wrapped, 2) == "BB"
+    assert wrapped.stops(2) == "BB"
     lab.call("post-tool", tool_name="terminal", tool_input={"command": "true 1"})
-    assert denials(wrapped, 4) == "BBRA"
+    assert wrapped.stops(4) == "BBRA"
     lab.call("post-tool", tool_name="terminal", tool_input={"command": "true 1"})  # the same again is no progress
-    assert denials(wrapped, 1) == "A"
+    assert wrapped.stop() == "A"
 
 
 @pytest.mark.parametrize(

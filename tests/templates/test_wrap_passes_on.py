@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from .lab import PYTHON, Lab, package_in
+from .lab import Lab, package_in
 from .wraps import Wrapped, alive
 
 STATUSES = [("exit 0", 0), ("exit 1", 1), ("exit 3", 3), ("no-such-command-at-all", 127), ("kill -9 $$", 137)]
@@ -102,26 +102,6 @@ def test_where_no_process_can_be_started_it_becomes_the_other_hook(lab: Lab) -> 
         preexec_fn=few_files,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (3, b"stdin", b"")
-
-
-def test_it_leaves_nothing_in_its_folder_and_runs_no_other_program_there(lab: Lab) -> None:
-    """Neither a module nor a compiled copy that somebody has put beside it: a repository could bring both."""
-    wrapped = Wrapped(lab)
-    marked = lab.root / "ran"
-    for name in ("_sha256", "_sha2", "fcntl", "_json", "subprocess", "threading", "pwd"):
-        lab.hook.with_name(f"{name}.py").write_text(f"open({str(marked)!r}, 'w')\nraise ImportError\n")
-    evil = lab.root / "evil.py"
-    evil.write_text(f"open({str(marked)!r}, 'w')\n")
-    code = (
-        "import py_compile, sys, importlib.util as u;"
-        f"py_compile.compile({str(evil)!r}, u.cache_from_source({str(lab.hook)!r}),"
-        "invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"
-    )
-    subprocess.run([PYTHON, "-I", "-c", code], check=True)
-    before = lab.tree()
-    assert wrapped.stops(6) == "BBBBRA"
-    assert not marked.exists()
-    assert [path for path in lab.tree() if path != lab.state and lab.state not in path.parents] == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

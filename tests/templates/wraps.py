@@ -41,13 +41,11 @@ class Wrapped:
             return "B"
         assert done.returncode == 0, done
         answer = json.loads(done.stdout) if done.stdout.strip() else {}
-        return "A" if not answer else "R" if set(answer) == {"systemMessage"} else "B"
+        is_release = set(answer) == {"systemMessage"} or answer.get("decision") == "allow"
+        return "A" if not answer else "R" if is_release else "B"
 
     def stops(self, times: int, **fields: Any) -> str:
         return "".join(self.stop(**fields) for _ in range(times))
-
-    def codes(self) -> list[str]:
-        return [line["code"] for line in self.lab.log()]
 
 
 def alive(pid: int) -> bool:
