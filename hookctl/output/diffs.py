@@ -260,7 +260,7 @@ def _own_paths(file: Draft, document: Document) -> set[Path]:
 def _entries(file: Draft) -> list[Entry]:
     """The entries on record before and after the run."""
     records = [record for record in (file.known, file.record) if record is not None]
-    return [entry for record in records for entry in (*record.entries, *record.disabled)]
+    return [entry for record in records for entry in record.entries]
 
 
 # Lines

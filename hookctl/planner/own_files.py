@@ -367,7 +367,7 @@ def _starts(record: Record, pack: str, hook: str) -> bool:
         return True
     host = hosts.load(record.host)
     called = in_sh(Target(host, record.scope, record.known_as, record.project), hook)
-    for entry in (*record.entries, *record.disabled):
+    for entry in record.entries:
         if entry.id.startswith(f"{pack}/") and called in str(entry.written.get("command")):
             return True
     return False
