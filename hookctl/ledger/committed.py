@@ -92,8 +92,9 @@ def load(
             try:
                 require_own_file(target, folders.environ)
             except HookctlError as error:
-                fault = ValueError(error.message)
-                raise unreadable("hookctl's record", fault, error.path, error.hint) from None
+                if error.path != target.path:  # else the project is somebody's home
+                    fault = ValueError(error.message)
+                    raise unreadable("hookctl's record", fault, error.path, error.hint) from None
             records[key] = _load_record(folders, target, record_data, stubs.get(key))
     return records
 

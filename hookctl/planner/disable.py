@@ -214,11 +214,10 @@ def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     for path, file in known.items():
         draft = _open_draft(sources, records, _target_of(file, path))
         if draft.snapshot.data is None:
-            path, message = (
-                draft.target.path,
-                "the file is gone, and with it the place of the hooks",
-            )
+            path = draft.target.path
+            message = "the file is gone, so there is no place for what was disabled in it"
             hint = f"`hookctl restore {shlex.quote(path)} --list` shows its backups."
+            hint = f"Put it back first: {hint}"
             raise HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
         hooks = [hook for hook in file.hooks if hook in wanted]
         for hook in hooks:  # a switch of the host's may stand in another file
