@@ -15,7 +15,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.hook_id import shorten
 from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals, with_paths
-from hookctl.model import Path
+from hookctl.model import Change, Path
 from hookctl.system import files
 from hookctl.system.folders import Folders
 
@@ -125,6 +125,22 @@ def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None
     if not kept:
         return None
     return dump_object(_VERSION_KEY, with_paths(_Book(kept), folders.shorten))
+
+
+def add_change(
+    folders: Folders,
+    known: Mapping[str, DisabledFile],
+    after: Mapping[str, DisabledFile],
+    changes: tuple[Change, ...],
+) -> tuple[Change, ...]:
+    """The changes with that of the record, which has a hook before it leaves until it is back."""
+    disabled = {**known, **after}
+    path, data = files.real(folders.disabled), dump(folders, disabled)
+    change = Change(path, files.read(path).data, data)
+    if change.before == change.after:
+        return changes
+    before, left = (sum(len(one.hooks) for one in each.values()) for each in (known, disabled))
+    return (change, *changes) if left > before else (*changes, change)
 
 
 # Which hooks are equal.

@@ -45,7 +45,7 @@ class Approvals:
         if not trust.covers(draft.target.scope):
             return
         if not self.sources.has_disabled:  # beside the switch of a disabled hook they wait for it
-            self.uninstall(draft, draft.packs)
+            self.uninstall(draft, [pack])
         if self._waits(draft, pack):
             draft.tell("not_approved", f"{trust.gate}: {trust.action}")
 

@@ -33,7 +33,6 @@ from hookctl.ledger.store import Records
 from hookctl.masking import masked_text
 from hookctl.model import (
     Action,
-    Change,
     DropHook,
     DropValue,
     Edit,
@@ -88,8 +87,7 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
         beside = open_file(Target(target.host._replace(format="toml"), "user", path))
         beside.take_hook(hook._replace(steps=(step,)), hook.steps[0].path)
     drafts = [file.finish() for file in opened.values() if file.new]
-    plan = assemble_plan(records, drafts, install=False)
-    return with_book(sources, plan, drafts, is_first=True)
+    return assemble_plan(records, drafts, install=False)
 
 
 class _File:
@@ -225,7 +223,7 @@ def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
             loading.require(host, sources.read(hook.file, host.format)[1])
         enable_in(draft, file, hooks)
         drafts.append(draft)
-    return with_book(sources, assemble_plan(records, drafts, install=False), drafts)
+    return assemble_plan(records, drafts, install=False)
 
 
 def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) -> None:
@@ -337,21 +335,6 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     for hook in find_away(known, lambda path, format: sources.read(path, format)[1]):
         line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
         yield line._replace(id=hook.name, owners=(pack,))
-
-
-def with_book(
-    sources: Sources, plan: Plan, drafts: Iterable[Draft], *, is_first: bool = False
-) -> Plan:
-    """The plan with what is disabled in these files after it, which is written first or last."""
-    disabled = dict(sources.disabled())
-    for draft in drafts:
-        if draft.disabled_after is not None:
-            disabled[draft.snapshot.path] = draft.disabled_after
-    path = files.real(sources.folders.disabled)
-    old, new = files.read(path).data, book.dump(sources.folders, disabled)
-    changes = (Change(path, old, new),) if old != new else ()
-    changes = (*changes, *plan.changes) if is_first else (*plan.changes, *changes)
-    return plan._replace(changes=changes)
 
 
 # What both have in common.

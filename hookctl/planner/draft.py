@@ -70,7 +70,9 @@ class Draft:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
-        self.taken = sources.taken(target.host, snapshot.path, document) if record else set()
+        self.taken = set[str | Path]()
+        if record:
+            self.taken = sources.taken(target.host, snapshot.path, document)
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}

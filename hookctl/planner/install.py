@@ -90,10 +90,6 @@ def plan_install(
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     every = [*with_approvals, *rules_drafts]
     plan = assemble_plan(records, every, install=True, force=choice.force)
-    if choice.enables and sources.has_disabled:
-        from hookctl.planner.disable import with_book  # late: few have anything disabled
-
-        plan = with_book(sources, plan, with_approvals)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan

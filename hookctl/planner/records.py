@@ -257,6 +257,12 @@ def assemble_plan(
         changes = (*runtime, *settings, *project_changes)
     else:
         changes = (*settings, *runtime, *project_changes)
+    after_all = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
+    if after_all:
+        from hookctl.ledger import disabled  # late: few have anything disabled
+
+        sources = drafts[0].sources
+        changes = disabled.add_change(sources.folders, sources.disabled(), after_all, changes)
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)

@@ -118,10 +118,6 @@ def plan_uninstall(
         approvals.uninstall(draft, packs)
         rules.uninstall(draft, packs, loaded)
     plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
-    if sources.has_disabled:
-        from hookctl.planner.disable import with_book  # late, too
-
-        plan = with_book(sources, plan, approvals.drafts)
     return plan._replace(unread=(*unread, *approvals.unread, *rules.unread))
 
 
