@@ -133,8 +133,6 @@ class Record(NamedTuple):
     project: str = ""  # the project's real path; empty at user scope
     # The arrays in which an empty group of ours keeps the later groups at their index.
     gaps: tuple[Path, ...] = ()
-    # What `hookctl disable` took out for now; `entries` does not have it. It is never committed.
-    disabled: tuple[Entry, ...] = ()
 
 
 # The changes to a document that the engine decides on.

@@ -669,7 +669,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_missing", "warning", changed(lambda page: page.pop("hooks"))),
     ("disabled", "info", disabled),
     ("disabled", "info", hook_alone_disabled),
-    ("entry_missing", "warning", lambda place: (disabled(place), (place.root / "state" / "disabled.json").unlink())),
     ("entry_edited", "info", lambda place: place.install().edit('"timeout": 10', '"timeout": 20')),
     ("entry_edited", "info", lambda place: place.install().edit('"5"', '"6"')),
     ("entry_edited", "warning", command_edited),

@@ -128,6 +128,7 @@ def broken_pages() -> list[tuple[str, Any]]:
     return found
 
 
+ODD = "hookctl does not write it like this"
 PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", "attribute")
 
 
@@ -135,12 +136,12 @@ PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", 
     ("data", "place", "said"),
     [
         (b"no ledger", (1, 1), "not valid JSON"), (b'{"files":\n 1 2}', (2, 4), "not valid JSON"),
-        (b"\xff\xfe\xfa", (0, 0), "not valid UTF-8"), (b"[" * 100_000, (0, 0), "it is nested too deeply"),
-        (b"[]", (0, 0), "a value has the wrong type"),
-        (b'{"ledger_version": 2, "needs": "0.2.0"}', (0, 0), "files is missing"),
+        (b"\xff\xfe\xfa", (0, 0), ODD), (b"[" * 100_000, (0, 0), ODD),
+        (b"[]", (0, 0), ODD),
+        (b'{"ledger_version": 2, "needs": "0.2.0"}', (0, 0), ODD),
         (b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}', (0, 0), "unknown: more"),
         (b'{"ledger_version": NaN}', (0, 0), "NaN is not valid JSON"),
-        (b"1" * 5_000, (0, 0), "a value has the wrong type"),
+        (b"1" * 5_000, (0, 0), ODD),
     ],
     ids=["no JSON", "no JSON further on", "no UTF-8", "deep", "a list", "no files", "unknown", "NaN", "huge"],
 )  # fmt: skip

@@ -89,7 +89,7 @@ def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]
 
 
 def judge_disabled(file: File) -> Iterator[Finding]:
-    """What `hookctl disable` switched off, and what is on record as such but kept nowhere."""
+    """What `hookctl disable` switched off."""
     kept = {hook.name for hook in file.disabled}
     for hook in file.disabled:
         is_part = bool(hook.name) and hook.pack in kept
@@ -99,11 +99,6 @@ def judge_disabled(file: File) -> Iterator[Finding]:
         name = hook.name or name_program(str(hook.fields[keys[0]]) if keys else "") or "a hook"
         name = f"{name} ({hook.event})" if hook.event else name
         yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
-    for entry in file.record.disabled if file.record else ():
-        if entry.id and entry.id not in kept:
-            install = file.install_of(next(iter(entry.owners), GUARD))
-            fix = f"`{install} --force` writes it again."
-            yield file.find("entry_missing", level="warning", name=entry.id, fix=fix)
 
 
 def _list_left_out(file: File) -> Iterator[str]:

@@ -59,10 +59,6 @@ class File:
             if target.project:
                 require_inside(target.project, target.path)
             self.document = machine.reader.patient_document(target.path, target.host.format)[1]
-            if record and record.disabled:
-                from hookctl.ledger import disabled  # late: few have anything disabled
-
-                record = disabled.with_returned(target.host, record, self.document)
             self.current = look(target.host, self.document, (), record.entries if record else ())
         except HookctlError as error:
             explain_conflict(target, error)
@@ -70,6 +66,11 @@ class File:
         self.record = record
         self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
+        if self.disabled:
+            from hookctl.ledger.disabled import list_taken  # late: few have anything disabled
+
+            taken = list_taken(self.disabled)
+            self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
         self.elements = self.current.elements if self.current else Hooks()
         self.guard = self.packs.get(GUARD)
         self.settings = settings_from(self.guard.settings) if self.guard else None
@@ -124,8 +125,7 @@ class File:
     @cached_property
     def disabled_ids(self) -> set[str]:
         """The ids of those that are hooks of packs."""
-        entries = self.record.disabled if self.record else ()
-        return {entry.id for entry in entries} | {hook.name for hook in self.disabled} - {""}
+        return {hook.name for hook in self.disabled} - {""}
 
     @property
     def install(self) -> str:

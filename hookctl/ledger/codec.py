@@ -11,7 +11,7 @@ import functools
 import json
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, get_args, get_origin, get_type_hints
 
 from hookctl.documents import is_too_deep
@@ -66,11 +66,19 @@ def from_json(kind: Any, data: Any, name: str) -> Any:
     raise TypeError(f"{name} is not of type {' or '.join(names)}")
 
 
+# The fields with paths, and those whose keys are paths.
+_PATHS = {"created_dirs", "file", "folder", "folders", "known_as"}
+_PATHS |= {"packages", "path", "project", "source", "unswept"}
+_BY_PATH = {"files", "records"}
 _field_types = functools.cache(get_type_hints)
 
 
 def _read_object(kind: Any, data: dict[str, Any]) -> Any:
     field_types = _field_types(kind)
+    if kind is Record and "disabled" in data:  # 0.2.0 had these entries apart
+        entries = [*data.get("entries", ()), *data["disabled"]]
+        data = {**data, "entries": entries}
+        del data["disabled"]
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
@@ -79,6 +87,21 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
             raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
     return kind(**values)
+
+
+def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
+    """A value of hookctl's types with all its paths changed from or to their form on disk."""
+    if isinstance(value, str):
+        return change(value) if name in _PATHS else value
+    if isinstance(value, dict):
+        items = {key: with_paths(item, change) for key, item in value.items()}
+        return {change(key): item for key, item in items.items()} if name in _BY_PATH else items
+    if not isinstance(value, tuple):
+        return value
+    if not hasattr(value, "_fields"):  # the path of an entry is one of keys
+        return tuple(with_paths(item, change, name * (name != "path")) for item in value)
+    fields = zip(value._fields, value, strict=True)
+    return type(value)(*(with_paths(field, change, each) for each, field in fields))
 
 
 def dump_object(key: str, value: Any) -> bytes:
@@ -127,14 +150,8 @@ def unreadable(title: str, error: Exception, path: str, hint: str) -> HookctlErr
     line, column, why = 0, 0, str(error)
     if isinstance(error, json.JSONDecodeError):
         line, column, why = error.lineno, error.colno, "not valid JSON"
-    elif isinstance(error, KeyError):
-        why = f"{error.args[0]} is missing"
-    elif isinstance(error, UnicodeDecodeError):
-        why = "not valid UTF-8"
-    elif isinstance(error, RecursionError):
-        why = "it is nested too deeply"
-    elif re.search(_WRONG_TYPE, why):  # in Python's words
-        why = "a value has the wrong type"
+    elif type(error) not in (ValueError, TypeError) or re.search(_WRONG_TYPE, why):
+        why = "hookctl does not write it like this"  # for Python's words
     message = f"{title} cannot be read: {why}"
     return HookctlError(
         "ledger_unreadable", message, path=path, line=line, column=column, hint=hint
@@ -150,7 +167,7 @@ def check_record(record: Record) -> None:
     for path in record.gaps:
         if not all(isinstance(key, str) for key in path):
             raise TypeError("a gap is not a path of keys")
-    for entry in (*record.entries, *record.disabled):
+    for entry in record.entries:
         _check_entry(entry)
 
 

@@ -39,9 +39,9 @@ from hookctl.settings.targets import (
     OWN,
     RULES,
     Target,
-    one_file_error,
     pack_folder,
     require_inside,
+    require_own_file,
     rules_target,
     top,
     variant_of_file,
@@ -89,22 +89,14 @@ def load(
         for name, record_data in _without_end(json_object["files"]).items():
             target = _find_target(folders, project, name)
             key = os.path.realpath(target.path)
-            _refuse_other_scopes(folders, target, name)
+            try:
+                require_own_file(target, folders.environ)
+            except HookctlError as error:
+                if error.path != target.path:  # else the project is somebody's home
+                    fault = ValueError(error.message)
+                    raise unreadable("hookctl's record", fault, error.path, error.hint) from None
             records[key] = _load_record(folders, target, record_data, stubs.get(key))
     return records
-
-
-def _refuse_other_scopes(folders: Folders, target: Target, name: str) -> None:
-    """Refuse project settings that a link makes the settings of another scope."""
-    key = os.path.realpath(target.path)
-    for scope in target.host.scopes:
-        if scope == "project":
-            continue
-        other = hosts.settings_path(target.host, scope, folders.environ, target.project)
-        if other != target.path and key == os.path.realpath(other):
-            fault = one_file_error(target, scope, other)
-            error = ValueError(f"{name} leads to the {scope} settings")
-            raise unreadable("hookctl's record", error, fault.path, fault.hint)
 
 
 def _load_record(folders: Folders, target: Target, data: Any, stub: Record | None) -> Record:
@@ -132,13 +124,7 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     record = record._replace(format=target.host.format, packs=whole, created_dirs=created_dirs)
     if stub is None:
         return record
-    record = record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
-    names = {(entry.kind, entry.id or entry.path) for entry in stub.disabled}
-    active, disabled = list[Entry](), list[Entry]()
-    for entry in record.entries:
-        is_active = (entry.kind, entry.id or entry.path) not in names
-        (active if is_active else disabled).append(entry)
-    return record._replace(entries=tuple(active), disabled=tuple(disabled))
+    return record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
 
 
 def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
@@ -214,7 +200,7 @@ def _record_lines(project: str, record: Record) -> list[str]:
     if record.gaps:
         lines.append(f'   "gaps": {_dump_line(record.gaps)},')
     lines.append('   "entries": [')
-    for entry in sorted((*record.entries, *record.disabled), key=_sort_key):
+    for entry in sorted(record.entries, key=_sort_key):
         lines.append(f"    {_dump_line(_with_short_claims(to_json(entry), packs))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
     for name, pack in packs.items():

@@ -8,14 +8,14 @@ text without some of its steps, and no edit of a disable has to be undone.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.hook_id import shorten
-from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals
-from hookctl.model import Entry, Path, Record
+from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals, with_paths
+from hookctl.model import Change, Path
 from hookctl.system import files
 from hookctl.system.folders import Folders
 
@@ -86,7 +86,7 @@ class DisabledFile(NamedTuple):
     known_as: str  # the path as the host has it
     project: str = ""  # its real path
     layers: tuple[Layer, ...] = ()
-    made: tuple[str, ...] = ()  # the file and the folders above it, where a disable made them
+    created: bool = False  # whether a disable made the file
 
     @property
     def hooks(self) -> tuple[DisabledHook, ...]:
@@ -115,7 +115,8 @@ def load(folders: Folders) -> dict[str, DisabledFile]:
         return {}
     with refusals("the record of disabled hooks", path, _MOVE_AWAY):
         book = from_json(_Book, parse_object(data, _VERSION_KEY, path), "the record")
-    return _rename(book.files, folders.resolve)
+    files_by_path: dict[str, DisabledFile] = with_paths(book, folders.resolve).files
+    return files_by_path
 
 
 def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None:
@@ -123,27 +124,23 @@ def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None
     kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
     if not kept:
         return None
-    return dump_object(_VERSION_KEY, _Book(_rename(kept, folders.shorten)))
+    return dump_object(_VERSION_KEY, with_paths(_Book(kept), folders.shorten))
 
 
-def _rename(
-    disabled: Mapping[str, DisabledFile], change: Callable[[str], str]
-) -> dict[str, DisabledFile]:
-    """The files with all their paths changed from or to their form on disk."""
-    renamed = {}
-    for path, file in disabled.items():
-        layers = []
-        for layer in file.layers:
-            hooks = [hook._replace(file=change(hook.file)) for hook in layer.hooks]
-            layers.append(layer._replace(hooks=tuple(hooks)))
-        project = file.project and change(file.project)
-        renamed[change(path)] = file._replace(
-            known_as=change(file.known_as),
-            project=project,
-            layers=tuple(layers),
-            made=tuple(map(change, file.made)),
-        )
-    return renamed
+def add_change(
+    folders: Folders,
+    known: Mapping[str, DisabledFile],
+    after: Mapping[str, DisabledFile],
+    changes: tuple[Change, ...],
+) -> tuple[Change, ...]:
+    """The changes with that of the record, which has a hook before it leaves until it is back."""
+    disabled = {**known, **after}
+    path, data = files.real(folders.disabled), dump(folders, disabled)
+    change = Change(path, files.read(path).data, data)
+    if change.before == change.after:
+        return changes
+    before, left = (sum(len(one.hooks) for one in each.values()) for each in (known, disabled))
+    return (change, *changes) if left > before else (*changes, change)
 
 
 # Which hooks are equal.
@@ -198,31 +195,11 @@ def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
 # What our own record has of it.
 
 
-def with_returned(host: Host, record: Record, document: Document) -> Record:
-    """The record with the disabled entries that are in the file again: there the file wins."""
-    root = {} if document.value is MISSING else document.value
-    ids = {hook.id for hook in shapes.elements(host.shape, root)} if record.disabled else set()
-    returned = [
-        entry
-        for entry in record.disabled
-        if (entry.id in ids if entry.id else document.get(entry.path) == entry.written)
-    ]
-    entries, disabled = enabled(record.entries, record.disabled, returned)
-    return record._replace(entries=entries, disabled=disabled)
-
-
-def enabled(
-    entries: tuple[Entry, ...], disabled: tuple[Entry, ...], returned: Sequence[Entry]
-) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """The entries with those that return, and the containers; what is left of the disabled ones."""
-    if not any(entry.kind != "container" for entry in returned):
-        return entries, disabled
-    back = [entry for entry in disabled if entry in returned or entry.kind == "container"]
-    return join(entries, back), tuple(entry for entry in disabled if entry not in back)
-
-
-def join(entries: tuple[Entry, ...], more: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries, and those of the others that are not among them."""
-    known = {(entry.kind, entry.id or entry.path) for entry in entries}
-    new = [entry for entry in more if (entry.kind, entry.id or entry.path) not in known]
-    return (*entries, *new)
+def list_taken(away: Iterable[DisabledHook]) -> set[str | Path]:
+    """The ids of our hooks and the paths of our values that are out of their file for now."""
+    taken = set[str | Path]()
+    for hook in away:
+        if hook.name and hook.steps[0].kind == HOOK:
+            taken.add(hook.name)
+        taken |= {step.path for step in hook.steps if step.kind == VALUE}
+    return taken

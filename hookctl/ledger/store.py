@@ -12,7 +12,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.documents import formats
@@ -24,6 +24,7 @@ from hookctl.ledger.codec import (
     from_json,
     parse_object,
     refusals,
+    with_paths,
 )
 from hookctl.model import Entry, Record
 from hookctl.system import files
@@ -31,7 +32,6 @@ from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
 
 _VERSION_KEY = "ledger_version"
-Optional = TypeVar("Optional", Record, Record | None)
 
 
 class _Ledger(NamedTuple):
@@ -62,22 +62,9 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
     return made
 
 
-def rename(records: Mapping[str, Optional], change: Callable[[str], str]) -> dict[str, Optional]:
+def rename(records: dict[str, Record], change: Callable[[str], str]) -> dict[str, Record]:
     """The records with all their paths changed from or to their form on disk."""
-    renamed: dict[str, Optional] = {}
-    for key, record in records.items():
-        if record:
-            packs = {
-                name: pack._replace(folder=change(pack.folder), source=change(pack.source))
-                for name, pack in record.packs.items()
-            }
-            record = record._replace(
-                packs=packs,
-                created_dirs=tuple(map(change, record.created_dirs)),
-                known_as=change(record.known_as),
-                project=change(record.project),
-            )
-        renamed[change(key)] = record
+    renamed: dict[str, Record] = with_paths(_Ledger(records), change).files
     return renamed
 
 

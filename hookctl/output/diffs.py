@@ -206,7 +206,7 @@ def _as_json(value: Any) -> str:
 def _find_own(file: Draft, document: Document) -> _Own:
     """The values that hookctl wrote or writes: leaves, and fields of its hooks."""
     records = [record for record in (file.known, file.record) if record is not None]
-    entries = [entry for record in records for entry in (*record.entries, *record.disabled)]
+    entries = [entry for record in records for entry in record.entries]
     paths = {entry.path for entry in entries if entry.kind == "leaf"}
     fields: dict[str, set[str]] = {}
     commands = set()

@@ -1,7 +1,7 @@
 """Approvals of our hooks, for hosts that run only approved hooks: the person's own, only read.
 
 What 0.2.0 approved where it was asked to is on record, an entry like any other, in the file that
-the host keeps it in. It is taken out once it no longer fits, and on uninstall.
+the host keeps it in. An upgrade or uninstall takes it out.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hookctl import engine
-from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.hosts import codex, shapes
+from hookctl.hosts import codex
 from hookctl.hosts.model import APPROVALS
 from hookctl.ledger import store
-from hookctl.model import Entry, Path, Record
+from hookctl.model import Entry, Record
 from hookctl.planner.draft import Draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval
@@ -38,57 +37,45 @@ class Approvals:
     @property
     def drafts(self) -> list[Draft]:
         """The drafts of the run, and those of other files whose approvals change."""
-        changed = []
-        for draft in self._opened:
-            if draft.is_edited or draft.has_other_entries or draft.disabled_after is not None:
-                changed.append(draft)
-        return [*self._drafts, *changed]
+        return [*self._drafts, *(draft for draft in self._opened if draft.is_decided)]
 
     def install(self, draft: Draft, pack: str) -> None:
-        """Tell the person where a pack's hooks wait for an approval."""
+        """Tell the person where a pack's hooks wait for an approval; those of 0.2.0 go."""
         trust = draft.host.trust
         if not trust.covers(draft.target.scope):
             return
-        if trust.config:
-            root = draft.document.value or {}
-            hooks = [hook.path for hook in shapes.elements(draft.host.shape, root)]
-            fitting = dict(codex.approvals(draft.host.shape, draft.target.path, root, hooks))
-            for name in draft.packs:
-                self.uninstall(draft, [name], fitting)
+        if not self.sources.has_disabled:  # beside the switch of a disabled hook they wait for it
+            self.uninstall(draft, [pack])
         if self._waits(draft, pack):
             draft.tell("not_approved", f"{trust.gate}: {trust.action}")
 
-    def uninstall(
-        self, draft: Draft, packs: Iterable[str], fitting: Mapping[Path, str] | None = None
-    ) -> None:
-        """Take out the approvals of these packs that 0.2.0 wrote, but for those that still fit.
+    def uninstall(self, draft: Draft, packs: Iterable[str]) -> None:
+        """Take out the approvals of these packs that 0.2.0 wrote.
 
         A file that cannot be read keeps them, and is named in `unread`.
         """
         for key, record in self._records.items():
             for pack in packs:
-                if not self._list_approvals(record.entries, draft, pack, fitting or {}):
+                if not self._list_approvals(record.entries, draft, pack):
                     continue
-                path = store.current_path(self._records, key)
                 try:
-                    config = self.open_beside(draft, path)
+                    config = self.open_beside(draft, store.current_path(self._records, key))
                 except HookctlError as error:
-                    self.unread.append(_unread_approvals(error, draft, pack))
+                    named = "" if pack == GUARD else f" {pack}"
+                    again = f"`hookctl uninstall{named} --host {draft.host.name}`"
+                    message = f"{error.message}; the approvals of {pack} stay in it"
+                    hint = f"Fix it, then run {again} again."
+                    self.unread.append(error.reworded(message, hint))
                     continue
-                approvals = self._list_approvals(config.entries, draft, pack, fitting or {})
-                if fitting is not None:  # beside the switch of a disabled hook they wait for it
-                    approvals = [entry for entry in approvals if _is_alone(config, entry)]
+                approvals = self._list_approvals(config.entries, draft, pack)
                 containers = [entry for entry in config.entries if entry.kind == "container"]
                 visible = (*approvals, *containers)
-                decision = engine.uninstall(
-                    visible, look(config.host, config.document, (), visible), pack
-                )
+                current = look(config.host, config.document, (), visible)
+                decision = engine.uninstall(visible, current, pack)
                 config.apply_decision(decision._replace(kept=()), visible)
 
-    def _list_approvals(
-        self, entries: Iterable[Entry], draft: Draft, pack: str, fitting: Mapping[Path, str]
-    ) -> list[Entry]:
-        """The entries that approve a pack's hooks in one settings file, and fit none of these.
+    def _list_approvals(self, entries: Iterable[Entry], draft: Draft, pack: str) -> list[Entry]:
+        """The entries that approve a pack's hooks in one settings file.
 
         So are those for a file that is on no record: its HOME was moved.
         """
@@ -99,8 +86,7 @@ class Approvals:
         for entry in entries:
             if entry.path[:2] != APPROVALS or len(entry.path) == 2 or pack not in entry.owners:
                 continue
-            is_elsewhere = codex.file_of_state(entry.path) in known
-            if not is_elsewhere and fitting.get(entry.path[:-1]) != entry.written:
+            if codex.file_of_state(entry.path) not in known:
                 approvals.append(entry)
         return approvals
 
@@ -127,19 +113,3 @@ class Approvals:
         config = Draft(self.sources, target, snapshot, document, key, record)
         self._opened.append(config)
         return config
-
-
-def _is_alone(config: Draft, approval: Entry) -> bool:
-    """Whether nothing else is said of the hook."""
-    return config.document.get(approval.path[:-1]) in (
-        MISSING,
-        {approval.path[-1]: approval.written},
-    )
-
-
-def _unread_approvals(error: HookctlError, draft: Draft, pack: str) -> HookctlError:
-    """The error of a file that cannot be read, with what stays in it for now."""
-    named = "" if pack == GUARD else f" {pack}"
-    message = f"{error.message}; the approvals of {pack} stay in it"
-    hint = f"Fix it, then run `hookctl uninstall{named} --host {draft.host.name}` again."
-    return error.reworded(message, hint)

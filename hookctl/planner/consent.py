@@ -22,7 +22,6 @@ from hookctl.packs.choices import Permission
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import load_file
-from hookctl.planner.draft import Draft
 from hookctl.planner.own_files import read_own
 from hookctl.planner.records import Plan
 from hookctl.planner.sources import Sources
@@ -82,18 +81,18 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
     changes: dict[str, None] = {}
     replaces, refused = False, set[str]()
     for file in plan.files:
-        if file.record is None or name not in file.record.packs:
+        before, after = file.known, file.record
+        if after is None or name not in after.packs:
             continue
-        refused.update(set(risky_env(pack)) - set(_consent_of(file.record, name).env))
-        known = file.known.packs.get(name) if file.known else None
-        if known is None:
+        refused.update(set(risky_env(pack)) - set(_consent_of(after, name).env))
+        if before is None or name not in before.packs:
             continue
-        commits = changed_commit(file, name)
-        if commits is not None:
-            new = f"{pack.version}, {commits[1] or 'not from git'}"
-            lines = ["  version and commit", f"    was {known.version}, {commits[0]}"]
-            changes.update(dict.fromkeys([*lines, f"    now {new}"]))
-        lines = _describe_changes(sources, file, name, contents)
+        known, commit = before.packs[name], after.packs[name].commit
+        if known.commit not in ("", commit):
+            lines = ["  version and commit", f"    was {known.version}, {known.commit}"]
+            lines.append(f"    now {pack.version}, {commit or 'not from git'}")
+            changes.update(dict.fromkeys(lines))
+        lines = _describe_changes(sources, file.target, before, after, name, contents)
         changes.update(dict.fromkeys(lines))
         if known.version == pack.version:
             replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
@@ -163,45 +162,36 @@ def _consent_of(record: Record | None, name: str) -> Consent:
     return record.packs[name].consent
 
 
-def changed_commit(file: Draft, name: str) -> tuple[str, str] | None:
-    """The commit of a pack from git that is installed, and the one to be; None if it stays."""
-    if file.known is None or file.record is None:
-        return None
-    old, new = file.known.packs.get(name), file.record.packs.get(name)
-    if old is None or new is None or not old.commit or old.commit == new.commit:
-        return None
-    return old.commit, new.commit
-
-
 def _describe_changes(
-    sources: Sources, file: Draft, name: str, contents: Mapping[str, bytes]
+    sources: Sources,
+    target: Target,
+    before: Record,
+    after: Record,
+    name: str,
+    contents: Mapping[str, bytes],
 ) -> list[str]:
     """The commands, values and files of a pack that an install changes, old and new."""
-    if file.known is None or file.record is None:
-        return []
     lines = []
-    old, new = file.known.packs[name], file.record.packs[name]
-    was, now = _claims(file.known.entries, name), _claims(file.record.entries, name)
+    old, new = before.packs[name], after.packs[name]
+    was, now = _claims(before.entries, name), _claims(after.entries, name)
     for key in dict.fromkeys([*was, *now]):
         if was.get(key) != now.get(key):
             lines.append(f"  {key}")
             lines.append(f"    was {was.get(key, 'not there')}")
             lines.append(f"    now {now.get(key, 'not there')}")
     for file_name in sorted({*old.files, *new.files} - {MANIFEST}):  # its claims are there already
-        before = None
+        there, brought = None, contents.get(file_name)
         with contextlib.suppress(HookctlError):
             if file_name in old.files:
-                path = os.path.join(old.folder, file_name)
-                before = read_own(sources, file.target, path).data
-        after = contents.get(file_name)
-        if before == after:
+                there = read_own(sources, target, os.path.join(old.folder, file_name)).data
+        if there == brought:
             continue
         lines.append(f"  file {file_name}")
-        for word, data in (("was", before), ("now", after)):
+        for word, data in (("was", there), ("now", brought)):
             shown = "not there" if data is None else f"sha256 {files.digest(data)}"
             lines.append(f"    {word} {shown}")
-        if before is not None and after is not None:
-            lines += listing.file_changes(before, after)
+        if there is not None and brought is not None:
+            lines += listing.file_changes(there, brought)
     return lines
 
 

@@ -6,7 +6,6 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -34,7 +33,6 @@ from hookctl.ledger.store import Records
 from hookctl.masking import masked_text
 from hookctl.model import (
     Action,
-    Change,
     DropHook,
     DropValue,
     Edit,
@@ -52,6 +50,7 @@ from hookctl.system import files
 
 DISABLED = "disabled"  # the state of what is taken out
 _LONGEST = 60  # characters of a command
+_OWN = (SWITCH, NAME)  # the hosts' own means
 
 
 def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]) -> Plan:
@@ -88,8 +87,7 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
         beside = open_file(Target(target.host._replace(format="toml"), "user", path))
         beside.take_hook(hook._replace(steps=(step,)), hook.steps[0].path)
     drafts = [file.finish() for file in opened.values() if file.new]
-    plan = assemble_plan(records, drafts, install=False)
-    return with_book(sources, plan, drafts, is_first=True)
+    return assemble_plan(records, drafts, install=False)
 
 
 class _File:
@@ -100,12 +98,13 @@ class _File:
         self.hooks, self.new = list[DisabledHook](), list[DisabledHook]()
         target = draft.target
         self.known = known or DisabledFile(
-            target.host.name, target.scope, target.host.format, target.path, target.project
+            target.host.name,
+            target.scope,
+            target.host.format,
+            target.path,
+            target.project,
+            created=draft.snapshot.data is None,
         )
-        if draft.snapshot.data is None:
-            path = draft.snapshot.path
-            made = (path, *files.missing_folders(os.path.dirname(path)))
-            self.known = self.known._replace(made=made)
         self.known = self.known.keep(lambda hook: not book.is_back(self.host, draft.before, hook))
         if not self.known.layers:
             return
@@ -164,24 +163,16 @@ class _File:
         return engine.state(entry, current, entry.path) == "owned"
 
     def _take_entries(self, is_taken: Callable[[Entry], bool]) -> list[Step]:
-        """Take entries of ours out of the record, with the containers that nothing else is in.
-
-        Returns the steps for values and containers.
-        """
+        """The steps that take entries of ours out, with the containers that this leaves empty."""
         draft = self.draft
         taken = [entry for entry in draft.entries if is_taken(entry)]
-        rest = [entry for entry in draft.entries if entry not in taken]
-        used = set()
-        for entry in rest:
-            if entry.kind != "container":
-                used |= {entry.path[:length] for length in range(1, len(entry.path) + 1)}
-        for entry in rest if taken else ():
-            if entry.kind == "container" and entry.path not in used:
-                taken.append(entry)
-        draft.entries = tuple(entry for entry in draft.entries if entry not in taken)
-        draft.disabled = book.join(draft.disabled, taken)
-        kinds = {"leaf": VALUE, "container": CONTAINER}
-        return [Step(kinds[one.kind], one.path, one.before) for one in taken if not one.id]
+        taken = [entry for entry in taken if (entry.id or entry.path) not in draft.taken]
+        draft.taken |= {entry.id or entry.path for entry in taken}
+        steps = [Step(VALUE, entry.path, entry.before) for entry in taken if not entry.id]
+        for entry in draft.entries if taken else ():
+            if entry.kind == "container":
+                steps.append(Step(CONTAINER, entry.path, entry.before))
+        return steps
 
     def finish(self) -> Draft:
         """The draft with the changes, and with what is disabled in the file afterwards."""
@@ -221,20 +212,18 @@ def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     for path, file in known.items():
         draft = _open_draft(sources, records, _target_of(file, path))
         if draft.snapshot.data is None:
-            raise _file_gone(draft.target.path)
+            path = draft.target.path
+            message = "the file is gone, so there is no place for what was disabled in it"
+            hint = f"`hookctl restore {shlex.quote(path)} --list` shows its backups."
+            hint = f"Put it back first: {hint}"
+            raise HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
         hooks = [hook for hook in file.hooks if hook in wanted]
         for hook in hooks:  # a switch of the host's may stand in another file
             host = variant_of_file(hosts.load(hook.host), hook.file, sources.read)
             loading.require(host, sources.read(hook.file, host.format)[1])
         enable_in(draft, file, hooks)
         drafts.append(draft)
-    return with_book(sources, assemble_plan(records, drafts, install=False), drafts)
-
-
-def _file_gone(path: str) -> HookctlError:
-    message = "the file is gone, so there is no place for what was disabled in it"
-    hint = f"Put it back first: `hookctl restore {shlex.quote(path)} --list` shows its backups."
-    return HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
+    return assemble_plan(records, drafts, install=False)
 
 
 def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) -> None:
@@ -255,16 +244,8 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
             is_same = len(rest) == len(layer.hooks)
             layers.insert(0, layer if is_same else make_layer(host, layer.text, rest))
     draft.disabled_after = known._replace(layers=tuple(layers))
-    if known.made and not (layers or draft.record or draft.document.data.strip()):
+    if known.created and not (layers or draft.record or draft.document.data.strip()):
         draft.restored = None, None
-        draft.rmdirs += known.made[1:]
-    names = {hook.name for hook in chosen if hook.name}
-    returned = []
-    for entry in draft.disabled:
-        is_value = entry.kind == "leaf" and bool(entry.owners.keys() & names)
-        if entry.id in names or is_value:
-            returned.append(entry)
-    draft.entries, draft.disabled = book.enabled(draft.entries, draft.disabled, returned)
 
 
 def _sort_out(
@@ -272,7 +253,7 @@ def _sort_out(
 ) -> list[DisabledHook]:
     """Those of the wanted ones that are to return; a line says why another one does not."""
     returning = []
-    known = {entry.id for entry in (*draft.disabled, *draft.entries)}
+    known = {entry.id for entry in draft.entries}
     for hook in wanted:
         is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
         if hook in back and not hook.is_values:
@@ -324,7 +305,6 @@ def forget(
     """
     packs = set(packs)
     for draft in list(drafts):
-        draft.disabled = without_packs(draft.disabled, packs)
         for path, known in draft.sources.disabled().items():
             hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
             if not hooks:
@@ -332,20 +312,13 @@ def forget(
             is_here = path == draft.snapshot.path
             beside = draft if is_here else open_beside(draft, known.known_as)
             known = beside.disabled_after or known
-            switches = [hook for hook in hooks if hook.steps[0].kind in (SWITCH, NAME)]
+            switches = [hook for hook in hooks if hook.steps[0].kind in _OWN]
             if beside.snapshot.data is not None and switches:
                 lines = [_line("drop", hook, "it was disabled") for hook in switches]
                 actions = [*beside.actions, *lines]
                 enable_in(beside, known, switches)
                 beside.actions, known = actions, beside.disabled_after or known
             beside.disabled_after = known.keep(lambda hook, gone=hooks: hook not in gone)
-
-
-def without_packs(disabled: tuple[Entry, ...], packs: Iterable[str]) -> tuple[Entry, ...]:
-    """The disabled entries of other packs, with their containers."""
-    packs = set(packs)
-    rest = [one for one in disabled if packs.isdisjoint(one.owners)]
-    return tuple(rest) if any(one.kind != "container" for one in rest) else ()
 
 
 def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
@@ -356,28 +329,12 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
     sources, known = draft.sources, {}
     for path, file in sources.disabled().items():
-        hooks = [hook for hook in file.hooks if _is_of(hook, {pack}, draft)]
-        if any(hook.steps[0].kind in (SWITCH, NAME) for hook in hooks):
+        file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
+        if file.hooks:
             known[path] = file
     for hook in find_away(known, lambda path, format: sources.read(path, format)[1]):
-        if _is_of(hook, {pack}, draft) and hook.steps[0].kind in (SWITCH, NAME):
-            line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
-            yield line._replace(id=hook.name, owners=(pack,))
-
-
-def with_book(
-    sources: Sources, plan: Plan, drafts: Iterable[Draft], *, is_first: bool = False
-) -> Plan:
-    """The plan with what is disabled in these files after it, which is written first or last."""
-    disabled = dict(sources.disabled())
-    for draft in drafts:
-        if draft.disabled_after is not None:
-            disabled[draft.snapshot.path] = draft.disabled_after
-    path = files.real(sources.folders.disabled)
-    old, new = files.read(path).data, book.dump(sources.folders, disabled)
-    changes = (Change(path, old, new),) if old != new else ()
-    changes = (*changes, *plan.changes) if is_first else (*plan.changes, *changes)
-    return plan._replace(changes=changes)
+        line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
+        yield line._replace(id=hook.name, owners=(pack,))
 
 
 # What both have in common.
@@ -389,8 +346,6 @@ def _open_draft(sources: Sources, records: Records, target: Target) -> Draft:
         require_inside(target.project, target.path)
     snapshot, document = sources.read(target.path, target.host.format)
     key, record = store.find_record(records, target.path)
-    if record is not None:
-        record = book.with_returned(target.host, record, document)
     return Draft(sources, target, snapshot, document, key, record)
 
 

@@ -69,7 +69,10 @@ class Draft:
         # As it will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
-        self.disabled: tuple[Entry, ...] = record.disabled if record else ()
+        # The ids and paths of the entries that `hookctl disable` took out of the file:
+        self.taken = set[str | Path]()
+        if record:
+            self.taken = sources.taken(target.host, snapshot.path, document)
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
@@ -104,10 +107,14 @@ class Draft:
         self.messages += [Message(text, code, level, host, path) for text in texts]
 
     def pack_entries(self) -> tuple[Entry, ...]:
-        """The entries of packs' hooks and values: neither approvals nor other tools' hooks."""
+        """The entries of packs' hooks and values: neither approvals nor other tools' hooks.
+
+        What is disabled is not among them.
+        """
         entries: list[Entry] = []
         for entry in self.entries:
-            if entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
+            is_here = (entry.id or entry.path) not in self.taken
+            if is_here and entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
                 entries.append(entry)
         return tuple(entries)
 
@@ -200,10 +207,11 @@ class Draft:
         return self.document is not self.before
 
     @property
-    def has_other_entries(self) -> bool:
-        """Whether the entries in the record change."""
+    def is_decided(self) -> bool:
+        """Whether anything is decided on the file, be it to keep something."""
         known = self.known.entries if self.known else ()
-        return self.entries != known
+        has_others = self.entries != known or self.disabled_after is not None
+        return self.is_edited or has_others or bool(self.kept)
 
 
 def _join_entries(

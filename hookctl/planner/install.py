@@ -88,10 +88,6 @@ def plan_install(
     rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
     every = [*with_approvals, *rules_drafts]
     plan = assemble_plan(records, every, install=True, force=choice.force)
-    if choice.enables and sources.has_disabled:
-        from hookctl.planner.disable import with_book  # late: few have anything disabled
-
-        plan = with_book(sources, plan, with_approvals)
     if not plan.empty and not plan.conflicts:
         _require_safe_paths(plan, drafts, pack)
     return plan
@@ -176,10 +172,10 @@ def _decide_on_file(
     target = draft.target
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
-    if choice.enables and draft.disabled:
-        from hookctl.planner.disable import without_packs  # late: few have anything disabled
-
-        draft.disabled = without_packs(draft.disabled, (pack.name,))
+    if choice.enables:
+        for entry in draft.entries:
+            if pack.name in entry.owners:
+                draft.taken.discard(entry.id or entry.path)
     draft.drop_stranded_hooks(pack.name)
     if pack.name == GUARD:
         wants, brought, record = guard_content(draft, records, pack, choice)
@@ -192,7 +188,7 @@ def _decide_on_file(
             return  # a message says why nothing of it belongs here
     if target.shared:
         _require_reachable_programs(target, wants)
-    if draft.disabled:
+    if draft.taken:
         wants = _without_disabled(draft, pack, wants)
     if not choice.enables and draft.sources.has_disabled:
         from hookctl.planner.disable import list_switched_off  # late, too
@@ -200,11 +196,14 @@ def _decide_on_file(
         draft.kept += list_switched_off(draft, pack.name)
     visible = draft.pack_entries()
     current = look(draft.host, draft.document, wants, visible)
+    own = [entry for entry in visible if pack.name in entry.owners]
+    states = {engine.state(entry, current, entry.path, entry.id) for entry in own}
+    force = choice.force or (choice.restores and states == {"missing"})
     # A committed ledger is a stranger's: entries of other packs are written again only if
     # this machine has written them before.
     others = not target.shared or bool(draft.known and draft.known.sha256_after)
     decision = engine.install(
-        visible, current, pack.name, pack.version, wants, force=choice.force, others=others
+        visible, current, pack.name, pack.version, wants, force=force, others=others
     )
     draft.apply_decision(decision, visible)
     draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
@@ -235,27 +234,24 @@ def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wa
 
     What the pack wants there now is noted, so that `enable` can say that it is another thing.
     """
-    disabled = {entry.id or entry.path: entry for entry in draft.disabled}
-    names = {want.id or want.path for want in wanted}
-    for name, entry in list(disabled.items()):
-        if entry.owners.keys() == {pack.name} and name not in names:
-            del disabled[name]
+    reason = f"disabled; `hookctl enable {pack.name}` puts it back"
+    wants: dict[object, Wanted] = {want.id or want.path: want for want in wanted}
+    entries = []
+    for entry in draft.entries:
+        name = entry.id or entry.path
+        want = wants.pop(name, None) if name in draft.taken else None
+        if want:
+            claim = Claim(want.value, pack.version, want.merge)
+            entry = entry._replace(owners={**entry.owners, pack.name: claim})
+            states = ("disabled", "disabled", reason, tuple(entry.owners))
+            draft.kept.append(Action("keep", want.path, want.kind, want.id, *states))
+        elif name in draft.taken and entry.owners.keys() == {pack.name}:
             states = ("disabled", "free", "the pack does not want it any more", (pack.name,))
             draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states))
-    reason = f"disabled; `hookctl enable {pack.name}` puts it back"
-    wants = []
-    for want in wanted:
-        entry = disabled.get(want.id or want.path)
-        if entry is None or entry.kind == "container":
-            wants.append(want)
             continue
-        claim = Claim(want.value, pack.version, want.merge)
-        owners = {**entry.owners, pack.name: claim}
-        disabled[want.id or want.path] = entry._replace(owners=owners)
-        states = ("disabled", "disabled", reason, tuple(owners))
-        draft.kept.append(Action("keep", want.path, want.kind, want.id, *states))
-    draft.disabled = tuple(disabled.values())
-    return wants
+        entries.append(entry)
+    draft.entries = tuple(entries)
+    return [*wants.values()]
 
 
 def _install_files(

@@ -343,7 +343,7 @@ def _find_callers(
             continue
         scope.append(record)
         callers = set[str]()
-        for entry in (*record.entries, *record.disabled):
+        for entry in record.entries:
             if not FORMER_CALL.search(str(entry.written)):
                 callers.add(entry.id.partition("/")[0])
         is_called = is_called or GUARD in callers

@@ -117,17 +117,12 @@ def make_draft(
         if len(moved) == 1:
             key, record = moved[0], records[moved[0]]
     _require_same_scope(record, target)
-    if record is not None:
-        if record.project != target.project:  # which was moved
-            old, new = top(record.project), top(target.project)
-            dirs = []
-            for each in record.created_dirs:
-                dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
-            record = record._replace(project=target.project, created_dirs=tuple(dirs))
-        if record.disabled:
-            from hookctl.ledger.disabled import with_returned  # late: few have anything disabled
-
-            record = with_returned(target.host, record, document)
+    if record is not None and record.project != target.project:  # which was moved
+        old, new = top(record.project), top(target.project)
+        dirs = []
+        for each in record.created_dirs:
+            dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
+        record = record._replace(project=target.project, created_dirs=tuple(dirs))
     draft = Draft(sources, target, snapshot, document, key, record)
     decide(draft)
     return draft
@@ -147,7 +142,7 @@ def plan_file(records: Records, draft: Draft) -> Draft:
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
         record = with_made_folders(records, draft, next_record(draft, draft.after))
-        record = record._replace(gaps=draft.placeholders, disabled=draft.disabled)
+        record = record._replace(gaps=draft.placeholders)
     else:
         draft.after = _bytes_without_us(draft)
     draft.record = record
@@ -265,6 +260,12 @@ def assemble_plan(
         changes = (*runtime, *settings, *project_changes)
     else:
         changes = (*settings, *runtime, *project_changes)
+    after_all = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
+    if after_all:
+        from hookctl.ledger import disabled  # late: few have anything disabled
+
+        sources = drafts[0].sources
+        changes = disabled.add_change(sources.folders, sources.disabled(), after_all, changes)
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)

@@ -45,11 +45,7 @@ class RulesBlocks:
     @property
     def drafts(self) -> list[Draft]:
         """The drafts of the files whose blocks the run decided on."""
-        changed = []
-        for draft in self._opened.values():
-            if draft.is_edited or draft.has_other_entries or draft.kept:
-                changed.append(draft)
-        return changed
+        return [draft for draft in self._opened.values() if draft.is_decided]
 
     def install(self, draft: Draft, pack: Pack, choice: Choice) -> None:
         """Write a pack's block for a host where the pack is installed, or take it out again."""

@@ -65,6 +65,17 @@ class Sources:
         )
         return found
 
+    def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
+        """The ids and paths of what `hookctl disable` took out of the file at a real path."""
+        if not self.has_disabled:
+            return set()
+        from hookctl.ledger import disabled  # late, too
+
+        known = self.disabled().get(path)
+        hooks = known.hooks if known else ()
+        away = [hook for hook in hooks if not disabled.is_back(host, document, hook)]
+        return disabled.list_taken(away)
+
     def backup(self, sha: str) -> bytes | None:
         """The bytes with this SHA-256 from before one of our writes, if they are kept."""
         from hookctl.system import files  # late: most plans look at no backup

@@ -111,10 +111,6 @@ def plan_uninstall(
         approvals.uninstall(draft, packs)
         rules.uninstall(draft, packs, loaded)
     plan = assemble_plan(records, [*approvals.drafts, *rules.drafts], install=False)
-    if sources.has_disabled:
-        from hookctl.planner.disable import with_book  # late, too
-
-        plan = with_book(sources, plan, approvals.drafts)
     return plan._replace(unread=(*unread, *approvals.unread, *rules.unread))
 
 
@@ -123,8 +119,7 @@ def _decide_on_file(
 ) -> None:
     """Take the packs out, the last one in the file first."""
     known = dict(draft.packs)
-    if draft.disabled:
-        _drop_disabled(draft, packs)
+    _drop_disabled(draft, packs)
     if GUARD in packs:
         unwrap_hooks(draft)
     config = known[GUARD].config if GUARD in known else ""
@@ -155,14 +150,14 @@ def _decide_on_file(
 
 def _drop_disabled(draft: Draft, packs: tuple[str, ...]) -> None:
     """Take what is disabled of these packs off the record; in the file there is nothing of it."""
-    from hookctl.planner.disable import without_packs  # late: few have anything disabled
-
-    rest = without_packs(draft.disabled, packs)
-    for entry in draft.disabled:
-        if entry not in rest and entry.kind != "container":
+    entries = []
+    for entry in draft.entries:
+        if (entry.id or entry.path) in draft.taken and not entry.owners.keys().isdisjoint(packs):
             states, owners = ("disabled", "free", "it was disabled"), tuple(entry.owners)
             draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states, owners))
-    draft.disabled = rest
+        else:
+            entries.append(entry)
+    draft.entries = tuple(entries)
 
 
 def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:

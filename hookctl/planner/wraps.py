@@ -14,7 +14,6 @@ from typing import Any
 from hookctl.documents import MISSING, Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP, Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.packs import wrapping
@@ -23,6 +22,9 @@ from hookctl.settings.targets import GUARD
 
 # What a host that expands variables takes for one.
 _VARIABLE = re.compile(r"\$(?:\w|\{)")
+# A command that a shell splits into the same words as a host without one.
+_WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
+_PLAIN = re.compile(rf"(?![^ \t]*=)(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")
 
 
 def unwrap_hooks(draft: Draft) -> None:
@@ -77,7 +79,8 @@ def wrap_hooks(
 
 
 def _wrap_entries(draft: Draft) -> dict[str, Entry]:
-    return {entry.id: entry for entry in draft.entries if entry.id.startswith(WRAP)}
+    entries = [entry for entry in draft.entries if entry.id.startswith(WRAP)]
+    return {entry.id: entry for entry in entries if entry.id not in draft.taken}
 
 
 class _Wraps:
@@ -150,11 +153,8 @@ class _Wraps:
         original = handler[key]
         if host.registration.expands and _VARIABLE.search(original):
             return f"variables, which {host.title} fills in and the guard cannot"
-        if not host.shape.shell:
-            from hookctl.planner import wraps  # late: few hosts have no shell
-
-            if not wraps.is_plain(original):
-                return f"words: a shell reads them otherwise than {host.title}, which runs none"
+        if not (host.shape.shell or _PLAIN.fullmatch(original)):
+            return f"words: a shell reads them otherwise than {host.title}, which runs none"
         if key == "bash":
             return f"key `bash`: {host.title} runs `command` alike, so call it that"
         if handler.get("shell") not in (None, "sh", "bash"):
@@ -245,24 +245,3 @@ def _source(document: Document, path: Path, entry: Entry | None, original: str) 
 def _line(action: str, path: Path, id: str, before: str, after: str, reason: str) -> Action:
     """A line of the plan about a wrapped hook, with its state before and after."""
     return Action(action, path, "element", id, before, after, reason, owners=(GUARD,))
-
-
-_WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
-_PLAIN = re.compile(rf"(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")
-# Words that some shell runs itself, or that are a part of its language.
-_SHELL_WORDS = re.compile(
-    r"[.:]|alias|bg|bind|break|builtin|caller|case|cd|chdir|command|compgen|complete|compopt"
-    r"|continue|coproc|declare|dirs|disown|do|done|echo|elif|else|enable|esac|eval|exec|exit"
-    r"|export|false|fc|fg|fi|for|function|getopts|hash|help|history|if|in|jobs|kill|let|local"
-    r"|logout|mapfile|popd|printf|pushd|pwd|read|readarray|readonly|return|select|set|shift"
-    r"|shopt|source|suspend|test|then|time|times|trap|true|type|typeset|ulimit|umask|unalias"
-    r"|unset|until|wait|while"
-)
-
-
-def is_plain(command: str) -> bool:
-    """Whether a shell runs the same program with the same words as a host without one."""
-    if not _PLAIN.fullmatch(command):
-        return False
-    program = split_words(command)[0]
-    return not _SHELL_WORDS.fullmatch(program) and "=" not in program

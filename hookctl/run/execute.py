@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hookctl.documents import Document, formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import committed, store
-from hookctl.ledger.codec import check_record, dump_object, from_json, parse_object, refusals
+from hookctl.ledger.codec import (
+    check_record,
+    dump_object,
+    from_json,
+    parse_object,
+    refusals,
+    with_paths,
+)
 from hookctl.model import INTERRUPTED, Change, Record
 from hookctl.system import files, packages
 from hookctl.system.files import Changed
@@ -184,27 +191,17 @@ def read_journal(folders: Folders) -> Journal | None:
     hint = "Move it away and run `hookctl doctor`."
     with refusals("the journal of an interrupted run", folders.journal, hint):
         json_object = parse_object(data, _KEY, folders.journal)
-        journal = from_json(Journal, json_object, "the journal")
+        journal: Journal = from_json(Journal, json_object, "the journal")
         for record in journal.records.values():
             if record is not None:
                 check_record(record)
-    return _rename_paths(journal, folders.resolve)
+    renamed: Journal = with_paths(journal, folders.resolve)
+    return renamed
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:
-    stored = _rename_paths(journal, folders.shorten)
+    stored = with_paths(journal, folders.shorten)
     files.write_own(folders.journal, dump_object(_KEY, stored))
-
-
-def _rename_paths(journal: Journal, change: Callable[[str], str]) -> Journal:
-    """The journal with every path of its changed from or to its form on disk."""
-    return Journal(
-        tuple(step._replace(path=change(step.path)) for step in journal.steps),
-        store.rename(journal.records, change),
-        tuple(map(change, journal.folders)),
-        tuple(map(change, journal.unswept)),
-        tuple(map(change, journal.packages)),
-    )
 
 
 def close_journal(

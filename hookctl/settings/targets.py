@@ -52,25 +52,20 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
         return Target(host, scope, path)
     target = Target(host, scope, path, project)
     require_inside(target.project, target.path)
-    users = settings_path(host, "user", folders.environ)
-    if files.is_same(target.path, users):
-        message = f"the {scope} settings of {project} are your user settings"
-        hint = "Install with --scope user."
-        raise HookctlError("usage", message, path=users, hint=hint, exit_code=USAGE)
-    for other in ("project", "local"):
-        path = settings_path(host, other, folders.environ, project) if other in host.scopes else ""
-        if other != scope and path and files.is_same(target.path, path):
-            raise one_file_error(target, other, path)
+    require_own_file(target, folders.environ)
     return target
 
 
-def one_file_error(target: Target, other: str, other_path: str) -> HookctlError:
-    """The error of two scopes whose settings a link makes one file."""
-    message = f"a link makes the {target.scope} and the {other} settings one file"
-    links = [path for path in (other_path, target.path) if os.path.islink(path)]
-    path = (links or [other_path])[0]
-    hint = f"Give each a file of its own: `rm {shlex.quote(path)}`"
-    return HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
+def require_own_file(target: Target, environ: Mapping[str, str]) -> None:
+    """Refuse (usage) settings that are those of another scope too: by a link, or in a home."""
+    for other in target.host.scopes:
+        path = settings_path(target.host, other, environ, target.project)
+        if other != target.scope and files.is_same(target.path, path):
+            message = (
+                f"the {target.scope} settings of {target.project} are the {other} settings too"
+            )
+            hint = f"Use --scope {other}, or give each a file of its own."
+            raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
 
 
 def require_scope(host: Host, scope: str) -> None:

@@ -13,7 +13,7 @@ from hookctl.ledger import store
 from hookctl.ledger.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
-from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.plans import plan_result
 from hookctl.planner.disable import plan_disable
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
@@ -53,10 +53,8 @@ def disable(
         make_plan = partial(plan_disable, sources, chosen)
         projects = {target.project for target, _ in chosen if target.scope == "project"}
         plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
-    done = list(_describe_done(selection))
-    text = plan_text(plan, dry_run=dry_run, done=done)
-    data = plan_data(plan, dry_run=dry_run)
-    return Result(data, tuple(text), tuple(selection.messages))
+    result = plan_result(plan, [*_describe_done(selection)], dry_run=dry_run)
+    return result._replace(messages=tuple(selection.messages))
 
 
 class _Selection:

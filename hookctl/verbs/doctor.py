@@ -14,7 +14,7 @@ from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import action_data
-from hookctl.packs.choices import Permission
+from hookctl.packs.choices import Choice, Permission
 from hookctl.run.execute import read_journal
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
@@ -115,7 +115,7 @@ def _install_again(
     results = []
     for root, its_scope, host_name, name in sorted(places):
         again = upgrade.Request(
-            name, hosts=(host_name,), scope=its_scope, project=root, keep_removed=True
+            name, hosts=(host_name,), scope=its_scope, project=root, choice=Choice()
         )
         try:
             results.append(upgrade.upgrade_meant(folders, again, Permission()))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from hookctl import report
-from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
 from hookctl.ledger import disabled as book
 from hookctl.ledger import store
 from hookctl.ledger.disabled import DisabledHook
-from hookctl.model import Line, Message, Result
+from hookctl.model import Message, Result
 from hookctl.output.lines import tilde, tildes
-from hookctl.output.plans import plan_data, plan_text
+from hookctl.output.plans import plan_result
 from hookctl.planner.disable import describe, plan_enable
-from hookctl.planner.records import Plan
 from hookctl.planner.run import carry_out, locked_run
 from hookctl.planner.sources import Sources
 from hookctl.survey.inventory import take_inventory
@@ -61,15 +59,9 @@ def enable(
 def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
     """What to say of a hook that is there, or of an installed pack; None where an ID means none.
 
-    Refuses what is disabled by hookctl's record, but kept nowhere, and what does not run anyway.
+    Refuses what does not run anyway.
     """
     records = store.read_known(folders)[0].values()
-    for record in records:
-        for entry in record.disabled:
-            if text in (entry.id, *entry.owners):
-                message = f"{text} is disabled, but what was kept of it is gone"
-                path, hint = folders.disabled, "`hookctl doctor` says how to write it again."
-                raise HookctlError("kept_gone", message, path=path, hint=hint, exit_code=FAILED)
     hooks: list[Hook] = []
     with contextlib.suppress(HookctlError):
         hooks = find(take_inventory(folders).hooks, text)
@@ -89,32 +81,14 @@ def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
-    text = plan_text(plan, dry_run=dry_run, done=_describe_done(plan, wanted))
-    data = plan_data(plan, dry_run=dry_run)
-    return Result(data, tuple(text), tuple(_find_outdated(plan, wanted)))
-
-
-def _describe_done(plan: Plan, wanted: Sequence[DisabledHook]) -> Iterator[Line]:
     names = [one.shown for one in wanted]
     packs = {name for name in names if "/" not in name}
     names = [name for name in names if name in packs or name.partition("/")[0] not in packs]
-    if any(file.old != file.after for file in plan.files):
-        listed = " and ".join(dict.fromkeys(names))
-        yield Line(f"{listed} {'is' if len(set(names)) == 1 else 'are'} enabled again.")
-
-
-def _find_outdated(plan: Plan, wanted: Sequence[DisabledHook]) -> Iterator[Message]:
-    """A hint for each pack that was installed anew, and otherwise, while it was disabled."""
-    packs = {one.pack for one in wanted if one.pack}
-    for file in plan.files:
-        others = set()
-        for entry in file.record.entries if file.record else ():
-            for name in packs & entry.owners.keys():
-                if not same(entry.owners[name].value, entry.written):
-                    others.add(name)
-        for name in sorted(others):
-            text = f"{name} has changed meanwhile: `hookctl upgrade {name}` brings it up to date"
-            yield Message(text, "outdated", path=file.path)
+    is_or_are = "is" if len(set(names)) == 1 else "are"
+    done = [f"{' and '.join(dict.fromkeys(names))} {is_or_are} enabled again."]
+    if all(file.old == file.after for file in plan.files):
+        done = []  # it was back already
+    return plan_result(plan, done, dry_run=dry_run)
 
 
 def others_question(folders: Folders) -> str:

@@ -158,8 +158,12 @@ def _warnings(folders: Folders, run_files: RunFiles, *, is_meant: bool) -> Itera
     guards = work_files.installed_guards(folders, root)
     if not guards:
         yield "the guard is not installed here: `hookctl install --host NAME`"
-    elif all(any(one.id == STOP for one in record.disabled) for record, _ in guards):
-        yield "the guard is disabled here: `hookctl enable guard`"
+    elif os.path.lexists(folders.disabled):
+        from hookctl.survey.listing import read_disabled  # late: few have anything disabled
+
+        off = {hook.file for hook in read_disabled(folders).hooks if hook.name == STOP}
+        if all(record.known_as in off for record, _ in guards):
+            yield "the guard is disabled here: `hookctl enable guard`"
 
 
 def _start(

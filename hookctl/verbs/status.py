@@ -13,7 +13,7 @@ from hookctl.checks.file import NOT_THERE, Configuration, read_config
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.ledger import store
-from hookctl.ledger.disabled import with_returned
+from hookctl.ledger.disabled import list_taken
 from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
@@ -77,6 +77,9 @@ def status(
     except HookctlError as error:
         problems.append(error)
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
+    if disabled.error:
+        path, line, message, *_ = disabled.error
+        problems.append(HookctlError("ledger_unreadable", message, path=path, line=line))
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
     for host in map(hosts.load, names or hosts.names()):
@@ -171,16 +174,18 @@ def _describe_file(
     try:
         host = variant_of_file(hosts.load(record.host), path, machine.read)
         document = machine.reader.patient_document(path, record.format)[1]
-        record = with_returned(host, record, document)
         current = look(host, document, (), record.entries)
         settings = settings_from(record.packs[GUARD].settings) if GUARD in record.packs else None
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
     target = Target(host, record.scope, path, record.project)
     sources = machine.surroundings(target)[0]
-    for entry in (*record.entries, *record.disabled):
+    taken = list_taken(machine.disabled_in(path))
+    for entry in record.entries:
         if entry.kind != "container":
-            shown["entries"].append(_describe_entry(host, record, entry, current, sources))
+            row = _describe_entry(host, record, entry, current, sources)
+            is_out = (entry.id or entry.path) in taken
+            shown["entries"].append({**row, "state": "disabled"} if is_out else row)
     for name in record.packs:
         shown["installs"][name] = _install_again(machine, target, record, name, settings)
     if not shown["here"]:
@@ -268,7 +273,7 @@ def _describe_entry(
         "path": list(entry.path),
         "kind": entry.kind,
         "id": entry.id,
-        "state": "disabled" if entry in record.disabled else state,
+        "state": state,
         "mode": entry.mode,
         "value": masked(value, str(entry.path[-1])),
         "env": env,

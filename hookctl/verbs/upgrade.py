@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from hookctl import engine, errors, packs, report
+from hookctl import errors, packs, report
 from hookctl.errors import HookctlError
 from hookctl.ledger import store
 from hookctl.masking import OwnText
@@ -19,7 +19,7 @@ from hookctl.packs.model import Pack
 from hookctl.planner.consent import Review
 from hookctl.planner.install import agree
 from hookctl.planner.run import changed_meanwhile, finish_pending, locked_run
-from hookctl.planner.sources import Sources, look
+from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import project
 from hookctl.system.folders import Folders
@@ -37,7 +37,7 @@ class Request(NamedTuple):
     scope: str = ""  # empty: every one
     project: str = ""  # its real path; empty: user scope and every known project
     diff: bool = False  # show the unified diff of it
-    keep_removed: bool = False  # also where every entry of one pack alone was taken out
+    choice: Choice = Choice(restores=True)
 
 
 class _Installed(NamedTuple):
@@ -46,6 +46,11 @@ class _Installed(NamedTuple):
     name: str
     source: str  # empty for a built-in pack
     records: list[tuple[str, Record]]  # by the path of the settings file
+
+    @property
+    def targets(self) -> list[Target]:
+        """The settings files; refuses one of a host that this hookctl does not know."""
+        return [choosing.recorded_target(record, path) for path, record in self.records]
 
 
 # The packs by name and source, each with what was agreed to of it; or why there is none.
@@ -101,9 +106,7 @@ def upgrade_meant(folders: Folders, request: Request, permission: Permission) ->
             names = sorted({name for record in meant for name in record.packs})
             hint = f"Use one of: {', '.join(names) or 'none is installed'}."
             raise errors.usage_error(f"{request.pack!r} is not installed here", hint)
-        results = []
-        for item in installed:
-            results += _upgrade_pack(sources, item, brought, request)
+        results = [_upgrade_pack(sources, item, brought, request) for item in installed]
     here = request.project or project.look(folders.cwd, folders.environ)
     for error in problems:
         if error.code == "hook_newer" or error.path.startswith(f"{here}/"):
@@ -132,9 +135,9 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
                 )
             pack, review = _load(sources.folders, item), None
             command = f"hookctl upgrade {item.name} --dry-run"
-            for choice, targets in _find_targets(sources, item, request):
-                if not request.dry_run:
-                    review = agree(sources, pack, targets, choice, permission, command) or review
+            if not request.dry_run:
+                targets = item.targets
+                review = agree(sources, pack, targets, request.choice, permission, command)
             brought[item.name, item.source] = pack, review
         except HookctlError as error:
             is_left_out = error.code == "consent_needed" and (permission.yes or request.dry_run)
@@ -146,35 +149,31 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
 
 def _upgrade_pack(
     sources: Sources, item: _Installed, brought: _Brought, request: Request
-) -> Iterator[Result]:
-    """Install a pack again in its settings files; where its entries vanished, in a run apart."""
+) -> Result:
+    """Install a pack again in its settings files."""
     found = brought.get((item.name, item.source), changed_meanwhile())  # or it came just now
     if item.name in packs.names():
         found = packs.load(item.name), None
     if isinstance(found, HookctlError):
-        yield _leave(item, found)
-        return
+        return _leave(item, found)
     pack, review = found
+    sources.forget()  # the one before has written
     try:
-        sources.forget()
-        for choice, targets in [*_find_targets(sources, item, request)]:
-            sources.forget()  # the step before has written
-            plan, review = install_agreed(
-                sources, pack, targets, choice, review, dry_run=request.dry_run
-            )
-            problems = list_conflicts(plan)
-            if problems:
-                yield _leave(item, *problems)
-            else:
-                title = f"{item.name} {pack.version}"
-                done = [Line(f"{title} is up to date.")]
-                result = plan_result(plan, done, dry_run=request.dry_run, diff=request.diff)
-                if plan.empty:
-                    line = Line(f"{title}: nothing to do", SKIP, path=tilde(item.source))
-                    result = result._replace(text=(line,))
-                yield with_review(result, review, dry_run=request.dry_run)
+        plan, review = install_agreed(
+            sources, pack, item.targets, request.choice, review, dry_run=request.dry_run
+        )
     except HookctlError as error:
-        yield _leave(item, error)
+        return _leave(item, error)
+    problems = list_conflicts(plan)
+    if problems:
+        return _leave(item, *problems)
+    title = f"{item.name} {pack.version}"
+    done = [Line(f"{title} is up to date.")]
+    result = plan_result(plan, done, dry_run=request.dry_run, diff=request.diff)
+    if plan.empty:
+        line = Line(f"{title}: nothing to do", SKIP, path=tilde(item.source))
+        result = result._replace(text=(line,))
+    return with_review(result, review, dry_run=request.dry_run)
 
 
 def _find_installed(
@@ -229,32 +228,6 @@ def _load(folders: Folders, item: _Installed) -> Pack:
     message = f"{item.name}: its source is gone: {why}"
     hint = "Put it back, or install the pack from where it is now."
     raise HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
-
-
-def _find_targets(
-    sources: Sources, item: _Installed, request: Request
-) -> Iterator[tuple[Choice, list[Target]]]:
-    """Where a pack is installed; apart, and with --force, where all of its entries vanished."""
-    present: list[Target] = []
-    vanished: list[Target] = []
-    for path, record in item.records:
-        target = choosing.recorded_target(record, path)
-        if not request.keep_removed and _has_vanished(sources, target, record, item.name):
-            vanished.append(target)
-        else:
-            present.append(target)
-    if present:
-        yield Choice(), present
-    if vanished:
-        yield Choice(force=True), vanished
-
-
-def _has_vanished(sources: Sources, target: Target, record: Record, name: str) -> bool:
-    """Whether a pack has entries on record there, and every one of them is gone."""
-    document = sources.read(target.path, target.host.format)[1]
-    current = look(target.host, document, (), record.entries)
-    own = [entry for entry in record.entries if entry.kind != "container" and name in entry.owners]
-    return {engine.state(entry, current, entry.path, entry.id) for entry in own} == {"missing"}
 
 
 # What is said.
