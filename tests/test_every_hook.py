@@ -449,7 +449,7 @@ def machine(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 def as_listed(hook: dict[str, Any]) -> tuple[str, ...]:
     """A hook of the list in the form of what is expected."""
-    token = re.search(r"h\d\d", hook["command"])
+    token = re.search(r"\bh\d\d\b", hook["command"])
     rest = (hook["file"], str(hook["line"]), hook["owner"], hook["state"])
     return (hook["host"], hook["scope"], hook["event"], hook["matcher"], token[0] if token else hook["name"], *rest)
 

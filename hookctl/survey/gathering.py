@@ -146,7 +146,7 @@ class _HostReader:
 
     def _list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
-        for path, scope, reason in self._list_unread_paths():
+        for path, scope, folder, reason in self._list_unread_paths():
             real_path = store.real_path(path)
             if real_path in read or not os.path.isfile(path):
                 continue
@@ -158,33 +158,35 @@ class _HostReader:
                 continue
             if loading.refusal(variant, document):
                 continue  # the host reads no such text anywhere
-            file = HookFile(variant, scope, path)
+            readers = tuple(self._find_readers(scope, folder)) if folder else ()
+            file = HookFile(variant, scope, path, readers=readers)
             entries = loading.read(variant, document).entries
             yield from list_hooks_of(file, document, entries, Obstacle(HIDDEN, reason))
 
-    def _list_unread_paths(self) -> Iterator[tuple[str, str, str]]:
-        """Settings that the host does not read here: path, scope and why."""
+    def _list_unread_paths(self) -> Iterator[tuple[str, str, str, str]]:
+        """Settings that the host does not read here: path, scope, a project's folder and why."""
         machine, host = self._machine, self._host
         environ, config = machine.environ, hosts.config_folder(host, machine.environ)
         title, variable = host.title, host.config.variable
         if "local" in host.scopes:
             name = os.path.basename(host.files["local"])
-            yield os.path.join(config, name), "local", f"{title} reads {name} in projects only"
+            yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
         if environ.get(variable):
             plain = {name: value for name, value in environ.items() if name != variable}
             path = hosts.settings_path(host, "user", plain)
-            yield path, "user", f"{variable} points to {config}"
+            yield path, "user", "", f"{variable} points to {config}"
         is_named = environ.get(variable)
         where = f"{variable} points there" if is_named else "nothing points to this folder"
         for target in machine.targets(host):
             if target.scope == "user":
-                yield target.path, "user", f"{title} reads {config}, and {where}"
+                yield target.path, "user", "", f"{title} reads {config}, and {where}"
         if host.scope_rules.start_folder_only:
             reason = f"{title} reads project settings only in the folder it is started in"
             home = store.real_path(environ["HOME"])
             for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
                 for scope in host.scopes[1:]:
-                    yield hosts.settings_path(host, scope, environ, folder), scope, reason
+                    path = hosts.settings_path(host, scope, environ, folder)
+                    yield path, scope, folder, reason
 
     # What becomes of their hooks.
 
@@ -200,7 +202,7 @@ class _HostReader:
             source.path,
             shared=() if found.obstacle else self._find_shared(source, found_switches),
             note=_note_on_trust(source),
-            readers=tuple(self._find_readers(source)),
+            readers=tuple(self._find_readers(source.scope, self._start)),
         )
         if found.obstacle:
             yield from list_hooks_of(file, source.document, entries, found.obstacle)
@@ -220,11 +222,14 @@ class _HostReader:
         found = [*self._stopping[:1], off, None if self._stopping else untrusted]
         return tuple(obstacle for obstacle in found if obstacle)
 
-    def _find_readers(self, source: Source) -> Iterator[OtherAgent]:
+    def _find_readers(self, scope: str, folder: str) -> Iterator[OtherAgent]:
+        """The other agents that read a file of a folder, and are not told to leave it alone."""
         machine = self._machine
-        for agent in source.host.also_read_by:
+        for agent in self._host.also_read_by:
             is_off = switches.leaves_alone(agent, machine.environ, machine.read)
-            if source.scope in agent.scopes and not is_off:
+            if scope not in agent.scopes or is_off:
+                continue
+            if scope == "user" or folder == machine.start_of(machine.load(agent.host)):
                 yield agent
 
     def _find_closed(
@@ -325,8 +330,7 @@ def find_waiting(
 def _explain_closed(host: Host, closed: approval.Closed, machine: Machine) -> Obstacle:
     trust = host.trust
     if closed.why == approval.OFF:
-        config = hosts.config_folder(host, machine.environ)
-        where = trust.config.format(config=config)
+        where = trust.config.format(config=hosts.config_folder(host, machine.environ))
         return Obstacle(OFF, f"it has enabled = false in {where}", "set it to true there")
     was = "nobody has approved it"
     if closed.why == approval.CHANGED:
@@ -338,9 +342,7 @@ def _note_on_trust(source: Source) -> str:
     """What to know where the host's own files do not show its approvals."""
     trust, host = source.host.trust, source.host
     is_shown = trust.config or trust.memory or host.folder_trust.file
-    if is_shown or not trust.covers(source.scope):
-        return ""
-    return trust.gate
+    return "" if is_shown or not trust.covers(source.scope) else trust.gate
 
 
 def list_hooks_of(

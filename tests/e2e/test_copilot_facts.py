@@ -193,15 +193,6 @@ def test_the_way_of_trusting_decides_which_folder_s_hooks_run_below_a_repository
     }
 
 
-def test_a_folder_in_the_list_of_trusted_ones_is_trusted(copilot: Client, place: Place) -> None:
-    probe = make_probe(place.root)
-    write_hooks(repository_hooks(place.project), agentStop=[entry(probe)])
-    config = place.home / ".copilot" / "config.json"
-    config.write_text(json.dumps({"trustedFolders": [str(place.project)]}))
-    play(copilot, place, ["done"])
-    assert probe.flags() == "F"
-
-
 def test_these_lose_the_hooks_of_their_own_file_alone(copilot: Client, place: Place) -> None:
     changes: dict[str, Callable[[str], str]] = {
         "a-comment": lambda text: "// mine\n" + text,

@@ -64,7 +64,7 @@ def with_files(client: Client, place: Place, texts: dict[str, str]) -> Client:
     """The client in a namespace of its own, where /etc has these files."""
     require_namespaces()
     etc = place.root / "etc"
-    shutil.copytree("/etc", etc, symlinks=True)
+    shutil.copytree("/etc", etc, symlinks=True, dirs_exist_ok=True)
     for name, text in texts.items():
         path = etc / Path(name).relative_to("/etc")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,12 +16,9 @@ from tests.test_codex_entries import GOOD as CODEX_GOOD
 
 from . import claude as anthropic_client
 from . import codex as openai
-from . import droid as factory
 from . import gemini as google
 from . import qwen as qwen_code
 from .clients import Client
-from .hooks import group
-from .probe import make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -116,12 +113,3 @@ def test_codex_loses_the_file_for_the_very_hooks_that_hookctl_names(codex: Clien
     good = {"type": "command", "command": "good"}
     place.settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [good]}, {"hooks": [hook]}]}}))
     assert (openai.list_hooks(codex, place) == []) == bool(contents("codex", "Stop", good, hook).whole)
-
-
-def test_droid_runs_the_events_beside_hooks_and_none_below_it(droid: Client, tmp_path: Path) -> None:
-    place = factory.Place.make(tmp_path / "place")
-    beside, below = make_probe(place.root, "beside"), make_probe(place.root, "below")
-    hooks = place.settings.parent / "hooks.json"
-    hooks.write_text(json.dumps({"hooks": {"Stop": [group(below)]}, "Stop": [group(beside)]}))
-    factory.play(droid, place, ["done"])
-    assert (len(beside.heard()), len(below.heard())) == (1, 0)

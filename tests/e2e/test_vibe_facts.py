@@ -17,7 +17,7 @@ from .facts import Came, Fact, beside, probe
 from .hooks import END, NESTED, UNDECIDED, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
-from .vibe import TRUST, YOLO, Place, play, shell, subagent, within
+from .vibe import YOLO, Place, play, shell, subagent, within
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -178,21 +178,6 @@ def test_a_subagent_is_a_session_of_its_own_with_the_same_hooks(vibe: Client, pl
     assert [parent for parent in parents.values() if parent] == [main]
     asked = {heard.payload["tool_name"]: heard.payload["parent_session_id"] for heard in probes["pre_tool"].heard()}
     assert (asked["agents.spawn"], asked["file_system.bash"]) == (None, main)
-
-
-def test_of_one_name_the_first_hook_runs_and_the_project_s_come_first(vibe: Client, place: Place) -> None:
-    names = ("user", "project", "twice", "second")
-    user, project, twice, second = (make_probe(place.root, name) for name in names)
-    write(
-        place.settings,
-        hook("post_agent", user, name="same"),
-        hook("post_agent", twice, name="twice"),
-        hook("pre_tool", second, name="twice"),
-    )
-    write(place.project / ".vibe" / "hooks.toml", hook("post_agent", project, name="same"))
-    for options, expected in (((), [1, 0, 1, 0]), ((TRUST,), [1, 1, 2, 0])):
-        play(vibe, place, Script([shell("true"), "done"], limit=9), YOLO, *options)
-        assert [len(probe.heard()) for probe in (user, project, twice, second)] == expected
 
 
 def test_a_project_s_hooks_want_a_trusted_folder_and_the_nearest_word_counts(vibe: Client, place: Place) -> None:
