@@ -229,7 +229,8 @@ class _HostReader:
             is_off = switches.leaves_alone(agent, machine.environ, machine.read)
             if scope not in agent.scopes or is_off:
                 continue
-            if scope == "user" or folder == machine.start_of(machine.load(agent.host)):
+            reader = hosts.load(agent.host) if agent.host else self._host
+            if scope == "user" or folder == machine.start_of(reader):
                 yield agent
 
     def _find_closed(
