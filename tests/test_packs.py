@@ -168,7 +168,7 @@ REFUSED = {
     "a canonical name as a host's own": (HEAD + '[[host.claude.hooks]]\nevent = "stop" #!\ncommand = "x"\n', "'stop'"),
     "a host's event with a blank": (HEAD + '[[host.opencode.hooks]]\nevent = "a b" #!\ncommand = "x"\n', "'a b'"),
     "a host with capitals": (HEAD + '[host.Claude.env] #!\nA = "1"\n', "'Claude'"),
-    "hosts with capitals": (RUN + 'hosts = [\n  "claude",\n  "Codex", #!\n]\n', "'Codex'"),
+    "hosts with capitals": (RUN + 'hosts = [ #!\n  "claude",\n  "Codex",\n]\n', "'Codex'"),
     "hosts is empty": (RUN + "hosts = [] #!\n", "hooks.hosts"),
     "a host twice": (RUN + 'hosts = ["a", "b", "a"] #!\n', "'a'"),
     **{
@@ -219,13 +219,13 @@ REFUSED = {
     "a quote without an end": (HEAD + HOOK + 'command = "echo \'a" #!\n', "'"),
     "files without files": (HEAD + HOOK + 'command = "cat {files}/x" #!\n', "{files}"),
     "no include": (HEAD + "[files] #!\n", "include"),
-    "include has a number": (HEAD + '[files]\ninclude = [\n  "run.sh",\n  1, #!\n]\n', "files.include"),
+    "include has a number": (HEAD + '[files]\ninclude = [ #!\n  "run.sh",\n  1,\n]\n', "files.include"),
     "include twice": (
         HEAD + '[files]\ninclude = [\n  "run.sh",\n  "run.sh",\n]\n'.replace("[\n", "[ #!\n"),
         "files.include",
     ),
     **{
-        f"include {name!r}": (HEAD + f"[files]\ninclude = [\n  'run.sh',\n  '{name}', #!\n]\n", name)
+        f"include {name!r}": (HEAD + f"[files]\ninclude = [ #!\n  'run.sh',\n  '{name}',\n]\n", name)
         for name in ODD_NAMES
     },
     "include with a backslash": (HEAD + "[files]\ninclude = ['a\\b'] #!\n", "files.include"),
@@ -234,7 +234,7 @@ REFUSED = {
         "files.include has a line break",
     ),
     "include of nothing": (
-        HEAD + '[files]\ninclude = [\n  "run.sh",\n  "gone.sh", #!\n]\n',
+        HEAD + '[files]\ninclude = [ #!\n  "run.sh",\n  "gone.sh",\n]\n',
         "'gone.sh' does not exist",
     ),
     "no TOML": (HEAD + "command = #!\n", "not valid TOML"),
@@ -258,9 +258,9 @@ def test_refused(folder: Path, name: str) -> None:
     ("text", "line", "column"),
     [
         ('[pack]\nname = "a"\n  version = 1\n', 3, 13),
-        ('[pack]\nname = "a"\nversion = "1"\n[env]\nA = "1"\nB = { value = "1", merge = "x" }\n', 6, 28),
+        ('[pack]\nname = "a"\nversion = "1"\n[env]\nA = "1"\nB = { value = "1", merge = "x" }\n', 6, 5),
         (HEAD + '[files]\ninclude = ["a", "a"]\n', 5, 11),
-        ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 2, 44),
+        ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 1, 9),
         (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 11),
         (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 14),
         (HEAD + "x.y = [\n", 5, 1),

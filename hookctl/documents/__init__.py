@@ -182,21 +182,23 @@ class Document:
         """Whether a node is nothing that a whole object or array may not be put in the place of."""
         return False
 
-    def _find(self, path: Path) -> Any:
-        """The node written at path, or None; of a duplicate key the last, as hosts read it."""
-        node = self._root
+    def _nearest(self, path: Path) -> tuple[Any, int]:
+        """The deepest node written on a path, and how long the path to it is.
+
+        Of a duplicate key it is the last one, as hosts read it.
+        """
+        node, length = self._root, 0
         for key in path:
             found = node.find(key) if node else ()
-            node = found[-1] if found else None
-        return node
+            if not found:
+                break
+            node, length = found[-1], length + 1
+        return node, length
 
-    def _nearest(self, path: Path) -> tuple[Any, int]:
-        """The deepest existing node on a path, and how long the path to it is."""
-        for length in range(len(path), -1, -1):
-            found = self._find(path[:length])
-            if found:
-                return found, length
-        return None, 0
+    def _find(self, path: Path) -> Any:
+        """The node written at path, or None."""
+        node, length = self._nearest(path)
+        return node if length == len(path) else None
 
     # Editing
 

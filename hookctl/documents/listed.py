@@ -20,15 +20,9 @@ class Listing(NamedTuple):
     event: str
     names: dict[str, tuple[str, ...]]  # the name that hookctl has for a field, and its real path
 
-    @property
-    def text(self) -> str:
-        """The listing behind the name of a format, such as `hooks.type,matcher=match`."""
-        renamed = [f"{name}={'.'.join(path)}" for name, path in self.names.items()]
-        return ",".join([".".join((*self.path, self.event)), *renamed])
-
     @classmethod
     def parse(cls, text: str) -> Listing:
-        """The listing of such a text."""
+        """The listing behind the name of a format, such as `hooks.type,matcher=match`."""
         first, *renamed = text.split(",")
         *path, event = first.split(".")
         names = (part.split("=") for part in renamed)

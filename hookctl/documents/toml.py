@@ -54,12 +54,8 @@ class Node:
         self.statements = document.statements_at(path)
         self.whole = document.bracketed(path)  # the key with the value that this is, or is in
         self.index = path[-1] if path else 0
-
-    @property
-    def start(self) -> int:
-        if self.whole:
-            return self.whole.value
-        return self.statements[0].start if self.path else 0
+        table_start = self.statements[0].start if path and self.statements else 0
+        self.start = self.whole.value if self.whole else table_start
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index."""
@@ -87,11 +83,10 @@ class TomlDocument(Document):
         value = self.get(path)
         if value is MISSING:
             raise KeyError(path)
-        assigned = self._own.get(path)
-        if assigned and assigned.value >= 0:
-            return self._text[assigned.value : assigned.end]
-        if self.bracketed(path):
-            return inline(value)
+        whole = self.bracketed(path)
+        if whole:
+            is_inside = len(whole.path) < len(path)
+            return inline(value) if is_inside else self._text[whole.value : whole.end]
         if isinstance(value, list):
             return text_of([self.raw((*path, index)) for index in range(len(value))])
         return text_of({name: self.raw((*path, name)) for name in value})

@@ -149,15 +149,13 @@ class YamlDocument(Document):
         stop = line_stop(self._text, offset)
         return Splice(stop, stop, "".join(self._line_end + line for line in lines))
 
-    def _replace(self, node: Node, new: New) -> list[Splice]:
+    def _replace(self, old: Node, value: New) -> list[Splice]:
         """Replace a value; a comment after it stays."""
-        if node.holder is None:
+        if old.holder is None:
             raise wrong_shape(self, (), "a part of the document")
-        return self._replace_lines(node, written(new.value, self._style))
-
-    def _replace_lines(self, old: Node, new: Lines) -> list[Splice]:
         end, indicator_end = self._content_end(old), self._indicator_end(old)
         indent, style = self._indent(old), self._style
+        new = written(value.value, style)
         if new.kind == "scalar" or not old.key:  # it begins on the line of its key or dash
             depth = style.unit if new.kind == "scalar" else 2
             first, *more = new.lines

@@ -400,11 +400,10 @@ def _read_layout(data: dict[str, Any], variant: str) -> Host:
 
 
 def _name_listing(registration: dict[str, Any]) -> str:
-    from hookctl.documents.listed import Listing  # late: few hosts have a list
-
-    names = registration.get("names", {})
-    paths = {name: tuple(path.split(".")) for name, path in names.items()}
-    return LISTED + Listing(tuple(registration["root"]), registration["event"], paths).text
+    """What the name of a format says of a list of all hooks."""
+    names = registration.get("names", {}).items()
+    listed = ".".join((*registration["root"], registration["event"]))
+    return LISTED + ",".join([listed, *(f"{name}={path}" for name, path in names)])
 
 
 def _read(kind: type[Table], table: dict[str, Any]) -> Table:
