@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from hookctl import hosts
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, names
 from hookctl.model import Wanted
@@ -148,9 +147,3 @@ class Bench:
         """Write what the runner has to know of a host."""
         table = hosts_file({host.name: [self.pack.name]}, self.state)
         files.write_own(os.path.join(self.data, TABLE), table)
-
-
-def every_host(names: tuple[str, ...]) -> list[Host]:
-    """The named hosts, or all that have answers to the runner."""
-    chosen = dict.fromkeys(names) or hosts.names()
-    return [hosts.load(name) for name in chosen]

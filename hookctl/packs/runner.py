@@ -62,6 +62,13 @@ def is_run_by_runner(pack: Pack, hook: PackHook) -> bool:
     return pack.protocol == CLAUDE and not hook.native
 
 
+def time_limit(pack: Pack, hook: PackHook) -> int | None:
+    """The seconds that a command has; None where the host decides."""
+    if hook.timeout is None and is_run_by_runner(pack, hook):
+        return DEFAULT_TIMEOUT
+    return hook.timeout
+
+
 def needs_runner(pack: Pack, host: Host) -> bool:
     """Whether any hook of a pack is run by the runner on a host."""
     hooks = hooks_of(pack, host.name)
