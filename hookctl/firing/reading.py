@@ -35,7 +35,7 @@ def read_answer(call: Call, ran: Ran) -> Reading:
     """What the host of a call makes of how a hook ended and what it printed."""
     if ran.problem:
         return Reading("failed", ran.problem)
-    if ran.timed_out:
+    if ran.status is None:
         return Reading("timeout", "it took too long")
     table = call.host.reads
     rules = table.get(call.protocol)
