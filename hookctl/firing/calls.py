@@ -281,11 +281,10 @@ class Shot(NamedTuple):
 class Ran(NamedTuple):
     """How a command ended, and what it printed."""
 
-    status: int | None = None  # 128 + N for signal N; None where it did not end by itself
+    status: int | None = None  # 128 + N for signal N; None where it took too long, or did not run
     ms: int = 0
     out: str = ""
     err: str = ""
-    timed_out: bool = False
     problem: str = ""  # why its answer does not count
 
 

@@ -28,7 +28,6 @@ _REASONS = (
     "message",
     "stopReason",
 )
-_MISSING: Any = object()
 _REFUSED = 2  # its text is on stderr; that of other statuses may stand anywhere
 
 
@@ -36,7 +35,7 @@ def read_answer(call: Call, ran: Ran) -> Reading:
     """What the host of a call makes of how a hook ended and what it printed."""
     if ran.problem:
         return Reading("failed", ran.problem)
-    if ran.timed_out:
+    if ran.status is None:
         return Reading("timeout", "it took too long")
     table = call.host.reads
     rules = table.get(call.protocol)
@@ -111,10 +110,10 @@ class _Reader:
             return Reading("end", _text_at(values, "stopReason"), refuses=self._is_stop)
         asked = self._match("ask", values)
         allowed = self._match("allow", values)
-        reason, change = _find_reason(values), self._find_value("change", values)
+        reason, change = _find_reason(values), _value_at(values, self._match("change", values))
         if self._rules.get("change_allows") and not allowed:
             change = None
-        context = self._find_context(values)
+        context = _text_at(values, self._match("context", values))
         decided = asked or allowed
         source = _source_of(decided) if decided else ""
         if asked:
@@ -130,10 +129,8 @@ class _Reader:
         ended, refused = self._match("end", values), self._match("refuse", values)
         if not refused or (ended and self._is_stop):
             return None
-        if refused == "continue=false":
-            reason = _text_at(values, "stopReason")
-        else:
-            reason = _find_reason(values)
+        is_end = refused == "continue=false"
+        reason = _text_at(values, "stopReason") if is_end else _find_reason(values)
         ends = bool(ended) or bool(self._match("end_of_refusal", values))
         source = _source_of(refused)
         return Reading("end" if ends else self._refusal, reason, source=source, refuses=True)
@@ -145,7 +142,8 @@ class _Reader:
         decision = values.get("decision")
         if decisions and decision is not None and decision not in decisions:
             return f"it does not know the decision {json.dumps(decision)[:80]}"
-        if rules.get("named") and nested is not None and not self._is_for_event(nested):
+        is_named = isinstance(nested, dict) and nested.get("hookEventName") == self._call.event
+        if rules.get("named") and nested is not None and not is_named:
             return f"{_NESTED} is not for {self._call.event}"
         strange = _others(values, rules.get("keys"))
         strange += _others(nested, rules.get("strict"))
@@ -156,27 +154,15 @@ class _Reader:
             return "a refusal without a reason is void"
         return ""
 
-    def _is_for_event(self, nested: object) -> bool:
-        return isinstance(nested, dict) and nested.get("hookEventName") == self._call.event
-
     def _match(self, name: str, values: dict[str, Any]) -> str:
         """The first of the forms with this name that the object has; '' if none."""
         for form in self._rules.get(name, ()):
             path, _, word = form.partition("=")
             value = _value_at(values, path)
-            if value is _MISSING or value is None:
-                continue
-            if not word or value == {"true": True, "false": False}.get(word, word):
+            is_meant = not word or value == {"true": True, "false": False}.get(word, word)
+            if value is not None and is_meant:
                 return str(form)
         return ""
-
-    def _find_value(self, name: str, values: dict[str, Any]) -> Any:
-        form = self._match(name, values)
-        return _value_at(values, form) if form else None
-
-    def _find_context(self, values: dict[str, Any]) -> str:
-        value = self._find_value("context", values)
-        return value if isinstance(value, str) else ""
 
 
 def _clean(out: str) -> str:
@@ -197,9 +183,7 @@ def object_in(text: str) -> dict[str, Any] | None:
 def _value_at(values: dict[str, Any], path: str) -> Any:
     inside: Any = values
     for part in path.split("."):
-        if not isinstance(inside, dict) or part not in inside:
-            return _MISSING
-        inside = inside[part]
+        inside = inside.get(part) if part and isinstance(inside, dict) else None
     return inside
 
 

@@ -110,8 +110,7 @@ class Stand:
             return Ran(_NOT_STARTED, err=f"not started: {error}\n")
         out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))
         problem = f"it printed more than {LIMIT >> 20} MiB" if output.is_cut else ""
-        is_late = output.status is None
-        return Ran(output.status, int(output.seconds * 1000), out, err, is_late, problem)
+        return Ran(output.status, int(output.seconds * 1000), out, err, problem)
 
     def _read(self, call: Call, shot: Shot, ran: Ran) -> Reading:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""

@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from hookctl import hosts
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, names
 from hookctl.model import Wanted
@@ -70,10 +69,8 @@ def load_cases(pack: Pack) -> list[Case]:
         try:
             tables = tomllib.loads(data.decode()).get("cases", [])
             json.dumps(tables, allow_nan=False)
-        except (ValueError, RecursionError) as error:
-            raise _bad(path, f"not valid TOML: {error}") from None
-        except TypeError:
-            raise _bad(path, "a case has a value that no host sends, a date perhaps") from None
+        except (ValueError, TypeError, RecursionError) as error:  # TOML has dates, and JSON none
+            raise _bad(path, f"these are no cases: {error}") from None
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise _bad(path, "cases is not an array of tables")
         cases += [_read(path, number, table) for number, table in enumerate(tables, 1)]
@@ -97,8 +94,8 @@ def _read(path: str, number: int, table: dict[str, Any]) -> Case:
             words = EVENTS.values() if key == "event" else allowed
             hint = f"{nearest(str(value), words)}Use one of: {', '.join(words)}."
             raise _bad(path, f"{label}: {key} cannot be {value!r}", hint)
-    known = {key: table[key] for key in ("hook", "tool", "input", "fields", "text") if key in table}
-    return Case(path, label, EVENTS[event], expect, hosts=hosts, **known)
+    about = {"name": label, "event": EVENTS[event], "expect": expect, "hosts": hosts}
+    return Case(path, **{**table, **about})
 
 
 def _bad(path: str, message: str, hint: str = "docs/packs.md has an example.") -> HookctlError:
@@ -148,9 +145,3 @@ class Bench:
         """Write what the runner has to know of a host."""
         table = hosts_file({host.name: [self.pack.name]}, self.state)
         files.write_own(os.path.join(self.data, TABLE), table)
-
-
-def every_host(names: tuple[str, ...]) -> list[Host]:
-    """The named hosts, or all that have answers to the runner."""
-    chosen = dict.fromkeys(names) or hosts.names()
-    return [hosts.load(name) for name in chosen]

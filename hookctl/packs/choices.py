@@ -441,23 +441,14 @@ def settable_options() -> dict[str, Any]:
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     """An option's value from the command line, in the type and form that its schema wants."""
-    kind = rule.get("type", "string")
-    value = _convert(text, kind)
+    settings, kind = guard_module("settings"), rule.get("type", "string")
+    value = None
+    if text.isprintable():
+        value = settings.parse_text(type(settings.DEFAULTS[name]), text)
+    if isinstance(value, list):
+        value = [part for part in value if part]
     if not is_valid(name, value, rule):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
         hint = kinds.get(kind, "") + rule.get("description", "")
         raise usage_error(f"{name} cannot be {text!r}", hint)
     return value
-
-
-def _convert(text: str, kind: str) -> Any:
-    """A text as a value of a type of JSON Schema; None if it cannot be one."""
-    if kind == "integer":
-        return int(text) if re.fullmatch(r"[+-]?[0-9]{1,9}", text) else None
-    if kind == "boolean":
-        return guard_module("settings").parse_text(bool, text)
-    if not text.isprintable():
-        return None
-    if kind == "array":
-        return [part.strip() for part in text.split(",") if part.strip()]
-    return text

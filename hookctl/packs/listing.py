@@ -11,7 +11,7 @@ from typing import Any
 from hookctl.masking import OwnText
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
-from hookctl.packs.runner import DEFAULT_TIMEOUT, is_run_by_runner
+from hookctl.packs.runner import is_run_by_runner, time_limit
 from hookctl.system import files
 
 # The hosts' own events that ask before something is done.
@@ -57,7 +57,7 @@ def data(pack: Pack, digest: str) -> dict[str, Any]:
     commands = []
     for host, hook in pack.all_hooks:
         command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
-        command |= {"matcher": hook.matcher, "timeout": _time_limit(pack, hook)}
+        command |= {"matcher": hook.matcher, "timeout": time_limit(pack, hook)}
         command |= {"on_failure": hook.on_failure, "may_allow": _may_allow(pack, hook)}
         commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
     env = []
@@ -104,7 +104,7 @@ def _limits(pack: Pack, hook: PackHook) -> Iterator[str]:
         yield f"matcher {hook.matcher}"
     elif hook.event in TOOL_EVENTS:
         yield "every tool"
-    seconds = _time_limit(pack, hook)
+    seconds = time_limit(pack, hook)
     if seconds is not None:
         yield f"timeout {seconds} s"
     if is_run_by_runner(pack, hook) and hook.event in REFUSING_EVENTS:
@@ -119,13 +119,6 @@ def _may_allow(pack: Pack, hook: PackHook) -> bool:
     if is_run_by_runner(pack, hook):
         return hook.may_allow
     return bool(re.search(_ASKS, EVENTS.get(hook.event, hook.event)))
-
-
-def _time_limit(pack: Pack, hook: PackHook) -> int | None:
-    """The seconds that a command has; None where the host decides."""
-    if hook.timeout is None and is_run_by_runner(pack, hook):
-        return DEFAULT_TIMEOUT
-    return hook.timeout
 
 
 def _text(data: bytes) -> str | None:

@@ -21,7 +21,7 @@ from hookctl.packs.abilities import (
     possible_answers,
 )
 from hookctl.packs.guard import QUIET, files_form
-from hookctl.packs.model import CLAUDE, EnvClaim, Pack, PackHook
+from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.slots import fill, list_named_files, top_wants, wanted_hook
 from hookctl.settings.targets import Target, in_sh, quote
@@ -62,13 +62,20 @@ def is_run_by_runner(pack: Pack, hook: PackHook) -> bool:
     return pack.protocol == CLAUDE and not hook.native
 
 
+def time_limit(pack: Pack, hook: PackHook) -> int | None:
+    """The seconds that a command has; None where the host decides."""
+    if hook.timeout is None and is_run_by_runner(pack, hook):
+        return DEFAULT_TIMEOUT
+    return hook.timeout
+
+
 def needs_runner(pack: Pack, host: Host) -> bool:
     """Whether any hook of a pack is run by the runner on a host."""
     hooks = hooks_of(pack, host.name)
     return any(is_run_by_runner(pack, one) and native_event(host, one.event) for one in hooks)
 
 
-def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:
+def _options(hook: PackHook, host: Host, env: dict[str, str]) -> list[str]:
     """The runner's options for a hook, but for its files."""
     options = []
     limit = hook.timeout or DEFAULT_TIMEOUT
@@ -83,8 +90,8 @@ def _options(hook: PackHook, host: Host, env: dict[str, EnvClaim]) -> list[str]:
     if hook.may_allow:
         options += ["--may-allow"]
     if not host.env_path and not host.env_field:
-        for key, claim in env.items():
-            options += ["--env", quote(host, f"{key}={claim.value}")]
+        for key, value in env.items():
+            options += ["--env", quote(host, f"{key}={value}")]
     return options
 
 
@@ -111,14 +118,16 @@ def _runner_command(
     return f"{programs.lead}{programs.call} {' '.join(words)}{end}"
 
 
-def _forms(host: Host, write: Callable[[Programs], str]) -> str:
-    """A pattern for every command that this pack writes for this hook, with any path."""
-    text = re.escape(write(Programs("\0", call="\1", lead="\2", quiet="\3")))
+def _texts(
+    host: Host, id: str, programs: Programs, write: Callable[[Programs], str]
+) -> tuple[str, str]:
+    """A command, and a pattern for every one that this pack writes for this hook, with any path."""
+    text = re.escape(head(id) + write(Programs("\0", call="\1", lead="\2", quiet="\3")))
     text = text.replace("\2\1", guard.start_forms(host, PACKAGES))
     text = text.replace("\2", f"(?:{re.escape(host.environment.finds_project)})?")  # 0.2.0 had none
     text = text.replace("\3", f"(?:{QUIET})?")  # nor this
     text = text.replace("\0", f"(?P<files>{files_form(host)})", 1)
-    return text.replace("\0", "(?P=files)")
+    return head(id) + write(programs), text.replace("\0", "(?P=files)")
 
 
 # The table of hosts
@@ -153,6 +162,7 @@ def wants(
 ) -> tuple[list[Wanted], list[str], list[str]]:
     """The pack's entries for this host, what it lacks, and what for answers that may never come."""
     env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
+    values = {key: claim.value for key, claim in env.items()}
     found: list[Wanted] = []
     lacking: list[str] = []
     perhaps: list[str] = []
@@ -172,11 +182,13 @@ def wants(
                 declared, others = notes_on_answers(hook, host, answers_of(hook))
                 lacking += declared
                 perhaps += others
-                found += _runner_wants(pack, hook, host, programs, env, matching.matcher)
+                found += _runner_wants(pack, hook, host, programs, values, matching.matcher)
         else:
-            matcher, write = _matcher(hook), partial(_host_command, pack, hook, host, event)
-            seconds = hook.timeout
-            found.append(_want(pack, hook, host, event, programs, env, seconds, matcher, write))
+            # None for all tools, as `*` and "" match none on some hosts.
+            matcher = None if hook.matcher in FOR_ALL else hook.matcher
+            id, write = f"{pack.name}/{hook.id}", partial(_host_command, pack, hook, host, event)
+            texts, seconds = _texts(host, id, programs, write), hook.timeout
+            found.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values))
             if reason := explain_mismatch(host, event, matcher):
                 lacking.append(f"the hook {hook.id} never runs there: {reason}")
     found = [*top_wants(host), *found] if found else []
@@ -197,7 +209,7 @@ def _runner_wants(
     hook: PackHook,
     host: Host,
     programs: Programs,
-    env: dict[str, EnvClaim],
+    env: dict[str, str],
     matcher: str | None,
 ) -> Iterator[Wanted]:
     """The entries of a hook that the runner runs: several where the host has several events."""
@@ -207,23 +219,9 @@ def _runner_wants(
         # An ID for each entry.
         own = hook._replace(id=f"{hook.id}.{event}") if number else hook
         write = partial(_runner_command, pack, own, host, options)
-        yield _want(pack, own, host, event, programs, env, seconds, matcher, write)
-
-
-def _want(
-    pack: Pack,
-    hook: PackHook,
-    host: Host,
-    event: str,
-    programs: Programs,
-    env: dict[str, EnvClaim],
-    seconds: int | None,
-    matcher: str | None,
-    write: Callable[[Programs], str],
-) -> Wanted:
-    id, values = f"{pack.name}/{hook.id}", {key: claim.value for key, claim in env.items()}
-    text, forms = head(id) + write(programs), re.escape(head(id)) + _forms(host, write)
-    return wanted_hook(host, id, event, text, forms, seconds, matcher=matcher, env=values)
+        id = f"{pack.name}/{own.id}"
+        texts = _texts(host, id, programs, write)
+        yield wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env)
 
 
 def hooks_of(pack: Pack, host: str) -> list[PackHook]:
@@ -232,11 +230,6 @@ def hooks_of(pack: Pack, host: str) -> list[PackHook]:
     common = [hook for hook in pack.hooks if not hook.hosts or host in hook.hosts]
     replaced = [own.pop(hook.id, hook) for hook in common]
     return [*replaced, *own.values()]
-
-
-def _matcher(hook: PackHook) -> str | None:
-    """The matcher to write: none for all tools, as `*` and "" match none on some hosts."""
-    return None if hook.matcher in FOR_ALL else hook.matcher
 
 
 def _host_command(pack: Pack, hook: PackHook, host: Host, event: str, programs: Programs) -> str:

@@ -7,16 +7,18 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 
+from hookctl import hosts as known
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
 from hookctl.packs.abilities import possible_answers
-from hookctl.packs.cases import Bench, cases_of, every_host, find_answers, load_cases
+from hookctl.packs.cases import Bench, cases_of, find_answers, load_cases
 from hookctl.packs.model import Pack
 from hookctl.packs.runner import is_run_by_runner
 from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
 from hookctl.survey.scripts import find_bare_program, find_scripts
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
+from hookctl.verbs.choosing import load_hosts
 
 _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
 
@@ -29,7 +31,7 @@ def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     told: dict[str, list[str]] = {}  # by what the hosts lack: their titles
     with private_folder("pack", folders.state) as top:
         bench = Bench(top, pack)
-        for host in every_host(names):
+        for host in load_hosts(names) or map(known.load, known.names()):
             hooks, notes = bench.look_at(host, lambda hook: find_answers(hook, cases))
             texts = [*dict.fromkeys(notes)]
             count = f"{len(hooks)} hook{'' if len(hooks) == 1 else 's'}"

@@ -13,7 +13,7 @@ from hookctl.hosts.matchers import FOR_ALL
 from hookctl.model import Line, Result
 from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.protocol import EVENTS
-from hookctl.packs.runner import DEFAULT_TIMEOUT, hooks_of, is_run_by_runner
+from hookctl.packs.runner import hooks_of, time_limit
 from hookctl.packs.slots import fill, list_named_files, slots
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -56,10 +56,9 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
     for hook in hooks_of(pack, _HOST):
         event = hook.event if hook.native else EVENTS[hook.event]
         entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
-        if hook.timeout is not None:
-            entry["timeout"] = hook.timeout
-        elif is_run_by_runner(pack, hook):  # the host's own limit is longer than that of a pack
-            entry["timeout"] = DEFAULT_TIMEOUT
+        seconds = time_limit(pack, hook)
+        if seconds is not None:  # the host's own limit is longer than that of a pack
+            entry["timeout"] = seconds
         group: dict[str, Any] = {}
         if hook.matcher is not None and hook.matcher not in FOR_ALL:
             group["matcher"] = hook.matcher

@@ -7,18 +7,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hookctl import hosts
 from hookctl.errors import FAILED, OK, HookctlError, nearest
 from hookctl.firing.calls import Call, is_meant, tool_in
 from hookctl.firing.shooting import Stand, list_shots
 from hookctl.hosts import Host
 from hookctl.model import Line, Result
-from hookctl.packs.cases import Bench, Case, every_host, load_cases
+from hookctl.packs.cases import Bench, Case, load_cases
 from hookctl.packs.model import Pack
 from hookctl.packs.protocol import SHORT, native_event, native_payload
 from hookctl.report import progress
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
+from hookctl.verbs.choosing import load_hosts
 
 # What stands for an outcome on a host that has no form for it.
 _INSTEAD = {
@@ -55,7 +57,7 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
         bench = Bench(top, pack)
         stand = Stand(top, folders.state, bench.project)
         environ = {**folders.environ, "HOME": top}
-        for host in every_host(names):
+        for host in load_hosts(names) or map(hosts.load, hosts.names()):
             progress(f"{host.title} ...")
             played = [*_play(bench, stand, environ, host, cases)]
             rows += played
