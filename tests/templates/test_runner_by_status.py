@@ -78,17 +78,13 @@ def installed(isolated: Path, hookctl: Hookctl, host: str) -> Installed:
 
 SAYS_NO = """echo '{"decision": "block", "reason": "not today, ä"}'"""
 REFUSED, SILENT = (2, "", "not today, ä"), (0, "", "")
+OTHERS = ("true", "exit 1", "exit 42", "kill -9 $$")
 
 
 @EACH
 @pytest.mark.parametrize("event", ["pre-tool", "prompt"])
 @pytest.mark.parametrize(
-    ("command", "ended"),
-    [
-        (REFUSES, REFUSED),
-        (SAYS_NO, REFUSED),
-        *((other, SILENT) for other in ("true", "exit 1", "exit 42", "kill -9 $$")),
-    ],
+    ("command", "ended"), [(REFUSES, REFUSED), (SAYS_NO, REFUSED), *((other, SILENT) for other in OTHERS)]
 )
 def test_a_refusal_is_status_2_with_the_reason_on_stderr_and_nothing_else_looks_like_one(
     installed: Installed, event: str, command: str, ended: tuple[int, str, str]
