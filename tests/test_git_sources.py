@@ -382,52 +382,36 @@ def test_a_partial_repository_here_is_refused(
 # What a repository may hold
 
 
-def link_manifest(top: Path) -> None:
-    (top / "pack.toml").rename(top / "real.txt")
-    (top / "pack.toml").symlink_to("real.txt")
+TEXT = PACK.format(version="1")
+# What its files hold, or where a link there leads, and what is said.
+BAD: dict[str, tuple[dict[str, str | bytes | Path], str]] = {
+    "its file is a link": ({"real.txt": TEXT, "pack.toml": Path("real.txt")}, "a link or a submodule"),
+    "a file is a link": ({"ring.sh": Path("/etc/passwd")}, "a link or a submodule"),
+    "a folder is a link": (
+        {"real/ring.sh": "echo\n", "way": Path("real"), "pack.toml": TEXT.replace("ring.sh", "way/ring.sh")},
+        "does not exist",
+    ),
+    "names differ in case": (
+        {"Ring.sh": "echo\n", "pack.toml": TEXT.replace('"ring.sh"', '"ring.sh", "Ring.sh"')}, "only in case",
+    ),
+    "a file lies outside": ({"pack.toml": TEXT.replace('"ring.sh"', '"../../ring.sh"')}, "files.include"),
+    "a file is large": ({"ring.sh": bytes(17 * 2**20)}, "larger than"),
+    "its file is large": ({"pack.toml": b"#" * (17 * 2**20)}, "larger than"),
+}  # fmt: skip
 
 
-def link_file(top: Path) -> None:
-    (top / "ring.sh").unlink()
-    (top / "ring.sh").symlink_to("/etc/passwd")
-
-
-def link_folder(top: Path) -> None:
-    put(top / "real" / "ring.sh", "echo\n")
-    (top / "way").symlink_to("real")
-    text = (top / "pack.toml").read_text()
-    put(top / "pack.toml", text.replace('"ring.sh"', '"way/ring.sh"').replace("}/ring.sh", "}/way/ring.sh"))
-
-
-def name_twins(top: Path) -> None:
-    put(top / "Ring.sh", "echo\n")
-    put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"ring.sh", "Ring.sh"'))
-
-
-def name_outside(top: Path) -> None:
-    put(top / "pack.toml", (top / "pack.toml").read_text().replace('"ring.sh"', '"../../ring.sh"'))
-
-
-def grow_file(top: Path) -> None:
-    put(top / "ring.sh", bytes(17 * 2**20))
-
-
-def grow_manifest(top: Path) -> None:
-    put(top / "pack.toml", b"#" * (17 * 2**20))
-
-
-BAD = [
-    (link_manifest, "a link or a submodule"), (link_file, "a link or a submodule"), (link_folder, "does not exist"),
-    (name_twins, "only in case"), (name_outside, "files.include"), (grow_file, "larger than"),
-    (grow_manifest, "larger than"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "message"), BAD, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("case", BAD)
 def test_a_bad_pack_is_refused_with_its_place_in_the_repository(
-    repository: Repository, hookctl: Hookctl, isolated: Path, change: Callable[[Path], None], message: str
+    repository: Repository, hookctl: Hookctl, isolated: Path, case: str
 ) -> None:
-    change(repository.folder)
+    contents, message = BAD[case]
+    for name, content in contents.items():
+        path = repository.folder / name
+        if isinstance(content, Path):
+            path.unlink(missing_ok=True)
+            path.symlink_to(content)
+        else:
+            put(path, content)
     repository.commit()
     done = hookctl("install", repository.address, *HOST, "--json")
     error = error_of(done)

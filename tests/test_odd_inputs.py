@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.manifest import hook, manifest
 
@@ -179,18 +180,24 @@ LIMITS = [
 ]
 
 
+@pytest.mark.parametrize("verb", [INSTALL, UNINSTALL], ids=lambda verb: verb[0])
 @pytest.mark.parametrize(("kind", "number"), LIMITS, ids=lambda value: str(value))
-def test_a_limit_of_the_shell_stops_an_install_and_changes_nothing(
-    kind: int, number: int, settings: Path, isolated: Path, hookctl: Hookctl
+def test_a_limit_of_the_shell_stops_a_run_and_changes_nothing(
+    kind: int, number: int, verb: tuple[str, ...], settings: Path, isolated: Path, hookctl: Hookctl
 ) -> None:
     put(settings, theirs := '{"model": "m", "note": "' + "x" * 6000 + '"}')
+    if verb == UNINSTALL:
+        assert hookctl(*INSTALL).code == 0
+    before = settings.read_text()
     done = subprocess.run(
-        [sys.executable, "-m", "hookctl", *INSTALL], capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-B", "-m", "hookctl", *verb], capture_output=True, text=True, timeout=60, check=False,
         stdin=subprocess.DEVNULL, preexec_fn=lambda: resource.setrlimit(kind, (number, number)),
     )  # fmt: skip
     assert done.returncode in (0, 1, 4) and "Traceback" not in done.stderr, done
     if done.returncode:
-        assert settings.read_text() == theirs and done.stderr
+        assert settings.read_text() == before and done.stderr
+        if kind == resource.RLIMIT_FSIZE:
+            assert "File too large" in done.stderr and not folders.here().has_unfinished_run()
     for command in (INSTALL, UNINSTALL):
         assert hookctl(*command).code == 0
     assert settings.read_text() == theirs

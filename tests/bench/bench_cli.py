@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.bench import cpu, ratio
 
 _HOOKCTL = os.path.join(os.path.dirname(sys.executable), "hookctl")
 _ROUNDS = 25
@@ -42,17 +41,18 @@ def rows() -> list[tuple[str, str, float, str]]:
 
 def _no_op(environ: dict[str, str]) -> tuple[str, str, float, str]:
     install = [_HOOKCTL, "install", "--host", "claude"]
-    _cpu(install, environ)
-    ratio = _ratio(install, [sys.executable, "-c", "import typer"], environ)
-    return "no-op install, one host", "python -c 'import typer' of the same environment", ratio, "< 1.25"
+    cpu(install, environ)
+    typer = [sys.executable, "-c", "import typer"]
+    found = ratio(lambda: cpu(install, environ), lambda: cpu(typer, environ), _ROUNDS)
+    return "no-op install, one host", "python -c 'import typer' of the same environment", found, "< 1.25"
 
 
 def _doctor(environ: dict[str, str]) -> tuple[str, str, float, str]:
     """Both without the processes that they start: doctor's self-test runs the hook."""
     doctor, install = ["doctor", "--host", "claude"], ["install", "--host", "claude"]
-    _cpu([_HOOKCTL, *install], environ)
-    ratio = _ratio(doctor, install, environ, _cpu_of_itself)
-    return "doctor, one host, without its self-test's processes", "no-op install", ratio, "< 1.8"
+    cpu([_HOOKCTL, *install], environ)
+    found = ratio(lambda: _cpu_of_itself(doctor, environ), lambda: _cpu_of_itself(install, environ), _ROUNDS)
+    return "doctor, one host, without its self-test's processes", "no-op install", found, "< 1.8"
 
 
 # Where eight hosts have their hooks, and their names of two events; with groups, or without. OpenCode has modules.
@@ -82,9 +82,9 @@ def _hooks(environ: dict[str, str]) -> tuple[str, str, float, str]:
     for number in range(_HOOKS - _HOOKS // 9 * 8):
         (modules / f"own{number}.js").write_text("export const Own = async () => ({ event: async () => {} })\n")
     install = [_HOOKCTL, "install", "--host", "claude"]
-    _cpu(install, own)
-    ratio = _ratio([_HOOKCTL, "hooks"], install, own)
-    return f"hooks, nine hosts with {_HOOKS} hooks", "no-op install", ratio, "< 2"
+    cpu(install, own)
+    found = ratio(lambda: cpu([_HOOKCTL, "hooks"], own), lambda: cpu(install, own), _ROUNDS)
+    return f"hooks, nine hosts with {_HOOKS} hooks", "no-op install", found, "< 2"
 
 
 def _register(path: Path, events: tuple[str, str], count: int, *, has_groups: bool) -> None:
@@ -101,20 +101,18 @@ def _register(path: Path, events: tuple[str, str], count: int, *, has_groups: bo
 def _status(environ: dict[str, str]) -> tuple[str, str, float, str]:
     """Every settings folder that CLAUDE_CONFIG_DIR names is a registration of its own."""
     one = dict(environ, HOOKCTL_STATE_DIR=f"{environ['HOME']}/one", HOOKCTL_DATA_DIR=f"{environ['HOME']}/data-one")
-    _cpu([_HOOKCTL, "install", "--host", "claude"], dict(one, CLAUDE_CONFIG_DIR=f"{environ['HOME']}/single"))
+    cpu([_HOOKCTL, "install", "--host", "claude"], dict(one, CLAUDE_CONFIG_DIR=f"{environ['HOME']}/single"))
     many = dict(environ, HOOKCTL_STATE_DIR=f"{environ['HOME']}/many", HOOKCTL_DATA_DIR=f"{environ['HOME']}/data-many")
     _install_many(many)
     status = [_HOOKCTL, "status"]
-    ratio = statistics.median(_cpu(status, many) for _ in range(3)) / statistics.median(
-        _cpu(status, one) for _ in range(9)
-    )
-    return f"status over {_MANY} settings files", "status over one", ratio, "< 1000"
+    found = ratio(lambda: cpu(status, many), lambda: cpu(status, one), 3)
+    return f"status over {_MANY} settings files", "status over one", found, "< 1000"
 
 
 def _install_many(environ: dict[str, str]) -> None:
     """One real install, and its settings file and ledger page again under a thousand names."""
     first = Path(environ["HOME"], "config-0", "settings.json")
-    _cpu([_HOOKCTL, "install", "--host", "claude"], dict(environ, CLAUDE_CONFIG_DIR=str(first.parent)))
+    cpu([_HOOKCTL, "install", "--host", "claude"], dict(environ, CLAUDE_CONFIG_DIR=str(first.parent)))
     ledger = Path(environ["HOOKCTL_STATE_DIR"], "ledger.json")
     pages = json.loads(ledger.read_bytes())
     (page,) = pages["files"].values()
@@ -126,36 +124,8 @@ def _install_many(environ: dict[str, str]) -> None:
     ledger.write_text(json.dumps(pages))
 
 
-def _ratio(
-    command: list[str],
-    yardstick: list[str],
-    environ: dict[str, str],
-    measure: Callable[[list[str], dict[str, str]], float] | None = None,
-) -> float:
-    """Interleaved, so that a slow moment of the machine meets both."""
-    measure = measure or _cpu
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(_ROUNDS):
-        for call, measured in zip((command, yardstick), times, strict=True):
-            measured.append(measure(call, environ))
-    return statistics.median(times[0]) / statistics.median(times[1])
-
-
 def _cpu_of_itself(arguments: list[str], environ: dict[str, str]) -> float:
     """The CPU time of one call of hookctl in seconds, without that of the processes that it starts."""
     call = [sys.executable, "-c", _ITSELF, *arguments]
     done = subprocess.run(call, env=environ, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     return float(done.stderr.rpartition("\n")[2])
-
-
-def _cpu(command: list[str], environ: dict[str, str]) -> float:
-    """The CPU time, user and system, of one call in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, env=environ, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(*row, sep="  ")

@@ -1,18 +1,15 @@
-"""One lossless edit against reading and writing the same text with json: `python -m tests.bench.bench_documents`."""
+"""One lossless edit against reading and writing the same text with json."""
 
 import json
 import os
-import resource
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hookctl.documents.jsonc import JsonDocument
+from tests.bench import cpu, ratio
 
 AIM = "below 4"
 KEYS, KEYS_AIM = 60_000, "below 6"
@@ -46,51 +43,39 @@ def commented(text: str) -> str:
     return "\n".join(f"{line} // why" if at % 10 == 1 else line for at, line in enumerate(text.split("\n")))
 
 
-def ratio(text: str, plain: str, rounds: int) -> float:
-    """Compare an edit of `text` with the yardstick on `plain`, taking turns; medians of CPU time."""
+def edited(text: str, plain: str, rounds: int) -> float:
+    """Compare an edit of `text` with the yardstick on `plain`."""
     data = text.encode("utf-8")
 
-    def edit() -> None:
+    def edit() -> float:
+        start = time.process_time()
         assert JsonDocument.parse(data).set(("env", "MAX_STOP_BLOCKS"), "3").data
+        return time.process_time() - start
 
-    def rewrite() -> None:
+    def rewrite() -> float:
+        start = time.process_time()
         value = json.loads(plain)
         value["env"]["MAX_STOP_BLOCKS"] = "3"
         assert json.dumps(value, indent=2, ensure_ascii=False)
+        return time.process_time() - start
 
-    times: dict[Callable[[], None], list[float]] = {edit: [], rewrite: []}
-    for _ in range(rounds):
-        for run, taken in times.items():
-            start = time.process_time()
-            run()
-            taken.append(time.process_time() - start)
-    return statistics.median(times[edit]) / statistics.median(times[rewrite])
+    return ratio(edit, rewrite, rounds)
 
 
-def processor_time(command: list[str], folder: Path) -> float:
-    """Run a command in a folder that is its home, and tell its CPU time."""
-    names = {"XDG_CONFIG_HOME": "c", "XDG_DATA_HOME": "d", "XDG_STATE_HOME": "st", "CLAUDE_CONFIG_DIR": ".claude"}
-    env = {**os.environ, "HOME": str(folder), **{name: str(folder / path) for name, path in names.items()}}
-    env["PYTHONPATH"] = str(Path(__file__).parents[2])
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *command], cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def process_ratio(count: int, rounds: int) -> float:
-    """Compare an install into settings of so many keys with a process that reads and writes them, taking turns."""
+def installed(count: int, rounds: int) -> float:
+    """Compare an install into settings of so many keys with a process that reads and writes them."""
     text = json.dumps({f"key_{at}": f"value number {at} of many" for at in range(count)}, indent=2) + "\n"
-    times: dict[str, list[float]] = {"install": [], "rewrite": []}
-    for _ in range(rounds):
+
+    def run(*command: str) -> float:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            (folder / ".claude").mkdir()
             for path in (folder / ".claude" / "settings.json", folder / "s"):
+                path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
-            times["install"].append(processor_time(["-m", "hookctl", "install", "--host", "claude"], folder))
-            times["rewrite"].append(processor_time(["-c", REWRITE], folder))
-    return statistics.median(times["install"]) / statistics.median(times["rewrite"])
+            environ = {"HOME": name, "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+            return cpu([sys.executable, *command], environ, folder=folder)
+
+    return ratio(lambda: run("-m", "hookctl", "install", "--host", "claude"), lambda: run("-c", REWRITE), rounds)
 
 
 def rows() -> list[tuple[str, str, float, str]]:
@@ -98,14 +83,9 @@ def rows() -> list[tuple[str, str, float, str]]:
     found = []
     for name, size, rounds in (("10 kB", 10_000, 300), ("1 MB", 1_000_000, 9)):
         text = settings(size)
-        found.append((f"lossless edit, {name} ({len(text)} characters)", YARDSTICK, ratio(text, text, rounds), AIM))
+        found.append((f"lossless edit, {name} ({len(text)} characters)", YARDSTICK, edited(text, text, rounds), AIM))
         what = f"lossless edit, {name} with comments"
-        found.append((what, f"{YARDSTICK}, without comments", ratio(commented(text), text, rounds), AIM))
+        found.append((what, f"{YARDSTICK}, without comments", edited(commented(text), text, rounds), AIM))
     what = f"install into a file of {KEYS} keys, as a process"
-    found.append((what, f"a process of {YARDSTICK}", process_ratio(KEYS, 5), KEYS_AIM))
+    found.append((what, f"a process of {YARDSTICK}", installed(KEYS, 5), KEYS_AIM))
     return found
-
-
-if __name__ == "__main__":
-    for what, yardstick, measured, aim in rows():
-        print(f"{what}: {measured:.2f} x {yardstick} ({aim})")

@@ -2,15 +2,14 @@
 
 import json
 import os
-import resource
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.bench import cpu, medians
 from tests.templates.lab import lay
 from tests.templates.runner_bench import Bench
 
@@ -18,14 +17,6 @@ PYTHON = shutil.which("python3", path="/usr/bin") or getattr(sys, "_base_executa
 BARE = [PYTHON, "-I", "-S", "-c", "pass"]
 SHELL = ["/bin/sh", "-c", ":"]
 ROUNDS = 31
-
-
-def cpu(command: list[str], stdin: bytes, environment: dict[str, str]) -> float:
-    """Run a command; its CPU seconds, user and system."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, input=stdin, env=environment, stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def write_transcript(path: Path, size: int, one_line: bool = False) -> Path:
@@ -102,12 +93,9 @@ def rows() -> list[tuple[str, str, float, str]]:
     """Return (what, yardstick, ratio, aim): medians of runs that take turns."""
     with tempfile.TemporaryDirectory() as folder:
         stops, environment = arrange(Path(folder).resolve())
-        times: dict[str, list[float]] = {name: [] for name in stops}
-        for _ in range(1 + ROUNDS):
-            for name, call in stops.items():
-                times[name].append(cpu(call.command, call.stdin, environment))
-    # The first round writes the bytecode.
-    median = {name: statistics.median(values[1:]) for name, values in times.items()}
+        calls = {name: partial(cpu, call.command, environment, call.stdin) for name, call in stops.items()}
+        medians(calls, 1)  # writes the bytecode
+        median = medians(calls, ROUNDS)
     interpreter, transcript = "python3 -I -S -c pass", "256 KiB transcript"
     no_runner = median["bare"] + median["shell"]
     return [
@@ -119,8 +107,3 @@ def rows() -> list[tuple[str, str, float, str]]:
         ("hook, 500 MB transcript", transcript, median["large"] / median["small"], "below 1.2"),
         ("hook, 500 MB in one line", transcript, median["line"] / median["small"], "below 1.2"),
     ]
-
-
-if __name__ == "__main__":
-    for what, yardstick, ratio, aim in rows():
-        print(f"{what:32} {ratio:5.2f} x {yardstick:34} {aim}")

@@ -41,7 +41,6 @@ CALLS = json.loads((Path(__file__).parent / "calls/windsurf.json").read_text("ut
 SENT = {"kiro": PAYLOADS["kiro"], "windsurf": WINDSURF}
 SETTINGS = {"kiro": ".kiro/hooks/hookctl.json", "windsurf": ".codeium/windsurf/hooks.json"}
 EACH = pytest.mark.parametrize("host", SENT)
-EVENTS = pytest.mark.parametrize("event", ["pre-tool", "prompt"])
 
 
 class Installed:
@@ -77,14 +76,22 @@ def installed(isolated: Path, hookctl: Hookctl, host: str) -> Installed:
     return Installed(isolated, hookctl, host)
 
 
-@EVENTS
+SAYS_NO = """echo '{"decision": "block", "reason": "not today, ä"}'"""
+REFUSED, SILENT = (2, "", "not today, ä"), (0, "", "")
+OTHERS = ("true", "exit 1", "exit 42", "kill -9 $$")
+
+
 @EACH
+@pytest.mark.parametrize("event", ["pre-tool", "prompt"])
 @pytest.mark.parametrize(
-    "command", [REFUSES, """echo '{"decision": "block", "reason": "not today, ä"}'"""], ids=["status", "json"]
+    ("command", "ended"), [(REFUSES, REFUSED), (SAYS_NO, REFUSED), *((other, SILENT) for other in OTHERS)]
 )
-def test_a_refusal_is_status_2_with_the_reason_on_stderr(installed: Installed, event: str, command: str) -> None:
+def test_a_refusal_is_status_2_with_the_reason_on_stderr_and_nothing_else_looks_like_one(
+    installed: Installed, event: str, command: str, ended: tuple[int, str, str]
+) -> None:
+    """Neither a failure, nor the status that the runner itself has for a refusal."""
     installed.install(event, command)
-    assert installed.run(event) == (2, "", "not today, ä")
+    assert installed.run(event) == ended
 
 
 @EACH
@@ -95,15 +102,6 @@ def test_a_refusal_holds_where_nobody_takes_its_words(installed: Installed, lost
     command = f"{{ {installed.command}\n}} {lost}"
     done = subprocess.run(command, shell=True, input=sent, text=True, cwd=installed.isolated / "work", check=False)
     assert done.returncode == 2
-
-
-@EVENTS
-@EACH
-@pytest.mark.parametrize("command", ["true", "exit 1", "exit 42", "kill -9 $$"])
-def test_nothing_else_looks_like_one(installed: Installed, event: str, command: str) -> None:
-    """Neither a failure, nor the status that the runner itself has for a refusal."""
-    installed.install(event, command)
-    assert installed.run(event) == (0, "", "")
 
 
 @EACH

@@ -7,6 +7,7 @@ import pytest
 
 from .runner_bench import BASES, HOSTS, SHELLS, Bench, decide
 
+PRE = "PreToolUse"
 # Host, its tool and input, then Claude Code's tool and input, and the class: those that are not in `calls/`.
 CALLS: list[tuple[str, str, dict[str, Any], str, dict[str, Any], str]] = [
     ("claude", "Agent", {"prompt": "p"}, "Agent", {"prompt": "p"}, "agent"),
@@ -191,30 +192,6 @@ def test_a_hook_of_the_shell_may_change_or_allow_a_command_with_a_patch(bench: B
     assert ran.outcome == "deny", "a change of an edit has no place in the command"
 
 
-@pytest.mark.parametrize(
-    ("matcher", "tool", "fits"),
-    [
-        ("*", "grep_search", True),
-        ("", "grep_search", True),
-        ("Grep", "grep_search", True),
-        ("Bash", "grep_search", False),
-        ("Gre", "grep_search", False),
-        ("grep", "grep_search", False),
-        ("Bash, Grep", "grep_search", True),
-        ("^Gr", "grep_search", True),
-        ("r.p$", "grep_search", True),
-        ("(", "grep_search", False),
-        ("mcp__probe__.*", "mcp_probe_ping", True),
-        ("mcp__probe", "mcp_probe_ping", False),
-        ("mcp__my-server__ping", "mcp_my-server_ping", True),
-        ("Task", "invoke_agent", True),
-    ],
-)
-def test_matchers_are_claude_codes(bench: Bench, matcher: str, tool: str, fits: bool) -> None:
-    asked = bench.ask("gemini", "PreToolUse", bench.tool_call("gemini", tool, {}), "--matcher", matcher)
-    assert len(asked) == fits
-
-
 @pytest.mark.parametrize("args", [{"path": "/f", "file_text": "a"}, '{"path": "/f", "file_text": "a"}'])
 def test_copilots_two_spellings_are_one_question(bench: Bench, args: Any) -> None:
     base = {"cwd": str(bench.project)}
@@ -320,8 +297,14 @@ def test_what_came_of_a_call(bench: Bench, host: str, fields: Any, text: Any, ok
 
 
 @pytest.mark.parametrize(
-    ("event", "fields", "matcher", "fits"),
+    ("event", "about", "matcher", "fits"),
     [
+        *[(PRE, "grep_search", matcher, True) for matcher in ("*", "", "Grep", "Bash, Grep", "^Gr", "r.p$")],
+        *[(PRE, "grep_search", matcher, False) for matcher in ("Bash", "Gre", "grep", "(")],
+        (PRE, "mcp_probe_ping", "mcp__probe__.*", True),
+        (PRE, "mcp_probe_ping", "mcp__probe", False),
+        (PRE, "mcp_my-server_ping", "mcp__my-server__ping", True),
+        (PRE, "invoke_agent", "Task", True),
         ("SessionStart", {"source": "resume"}, "startup|resume", True),
         ("SessionStart", {"source": "clear"}, "startup|resume", False),
         ("SessionStart", {}, "startup|resume", True),
@@ -337,10 +320,11 @@ def test_what_came_of_a_call(bench: Bench, host: str, fields: Any, text: Any, ok
         ("Stop", {"stop_hook_active": True}, "nothing", True),
     ],
 )
-def test_other_events_match_what_they_are_about(
-    bench: Bench, event: str, fields: dict[str, Any], matcher: str, fits: bool
-) -> None:
-    asked = bench.ask("gemini", event, bench.payload("gemini", event, **fields), "--matcher", matcher)
+def test_matchers_are_claude_codes(bench: Bench, event: str, about: Any, matcher: str, fits: bool) -> None:
+    """Of a tool, and of what other events are about."""
+    fields = {} if event == PRE else about
+    payload = bench.tool_call("gemini", about, {}) if event == PRE else bench.payload("gemini", event, **fields)
+    asked = bench.ask("gemini", event, payload, "--matcher", matcher)
     assert len(asked) == fits
     for one in asked:
         assert {name: one[name] for name in fields} == fields

@@ -178,17 +178,16 @@ def test_a_lock_that_the_caller_could_take_away_is_none(locked: LockedLab, whose
     assert locked.stops("01111") == "AAAAA"
 
 
-@pytest.mark.parametrize("name", ["OWNER", "STOP", "CONCLUDE"])
+@pytest.mark.parametrize("name", ["OWNER", "STOP", "CONCLUDE", ""])
 def test_no_file_of_a_project_ends_the_watch(locked: LockedLab, name: str) -> None:
-    locked.mark(name, "somebody")
-    assert locked.stops("01111") == "AAAAH"
-
-
-def test_no_heartbeat_of_a_project_does(locked: LockedLab) -> None:
+    """Nor does its heartbeat."""
     letters = ""
-    for number, active in enumerate((False, True, True, True, True)):
-        locked.task(remaining=0, heartbeat=number)
-        letters += locked.stop(active)
+    for number in range(5):
+        if name:
+            locked.mark(name, "somebody")
+        else:
+            locked.task(remaining=0, heartbeat=number)
+        letters += locked.stop(number > 0)
     assert letters == "AAAAH"
 
 
