@@ -377,7 +377,7 @@ def test_a_file_that_no_pack_may_bring(folder: Path, kind: str) -> None:
     with pytest.raises(HookctlError) as caught:
         pack_of(folder, text)
     error = caught.value
-    assert (error.code, error.exit_code, error.line, error.column) == ("bad_pack", UNREADABLE, 5, 12)
+    assert (error.code, error.exit_code, error.line, error.column) == ("bad_pack", UNREADABLE, 5, 11)
     assert error.path == pack.source and "'run.sh'" in error.message and SPOILT[kind] in error.message
 
 
@@ -395,7 +395,7 @@ def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
     names = [f'"{number}"' for number in range(5)]
     assert pack_of(folder, HEAD + f"[files]\ninclude = [{', '.join(names[:4])}]\n")
     error = refused(folder, HEAD + "[files]\ninclude = [\n" + ",\n".join(names) + "]\n")
-    assert (error.line, "'4'" in error.message) == (10, True)
+    assert (error.line, "'4'" in error.message) == (5, True)
 
 
 @pytest.mark.parametrize("kind", ["gone", "outside"])
