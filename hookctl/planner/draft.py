@@ -117,6 +117,12 @@ class Draft:
                 entries.append(entry)
         return tuple(entries)
 
+    def show_disabled(self, packs: Iterable[str]) -> None:
+        """Let what is disabled of these packs count again: as entries that are missing."""
+        for entry in self.entries:
+            if not entry.owners.keys().isdisjoint(packs):
+                self.taken.discard(entry.id or entry.path)
+
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""
         if decision.conflicts:

@@ -175,9 +175,7 @@ def _decide_on_file(
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
     if choice.enables:
-        for entry in draft.entries:
-            if pack.name in entry.owners:
-                draft.taken.discard(entry.id or entry.path)
+        draft.show_disabled([pack.name])
     draft.drop_stranded_hooks(pack.name)
     if pack.name == GUARD:
         wants, brought, record = guard_content(draft, records, pack, choice)
