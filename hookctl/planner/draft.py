@@ -71,7 +71,7 @@ class Draft:
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
         self.taken = set[str | Path]()
-        if record:
+        if record and sources.has_disabled:
             self.taken = sources.taken(target.host, snapshot.path, document)
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None

@@ -130,7 +130,8 @@ def _decide_on_file(
 ) -> None:
     """Take the packs out, the last one in the file first, and then their files."""
     known = dict(draft.packs)
-    draft.show_disabled(packs)
+    if draft.taken:
+        draft.show_disabled(packs)
     if GUARD in packs:
         unwrap_hooks(draft)
     config = known[GUARD].config if GUARD in known else ""
