@@ -320,6 +320,15 @@ def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -
     assert "sk-abcdefghijk" not in outcome.out + outcome.err
 
 
+def test_where_what_is_kept_cannot_be_read_nothing_is_written(hookctl: Hookctl, isolated: Path) -> None:
+    path = with_pack(hookctl, isolated)
+    run(hookctl, "disable", "notify")
+    book(isolated).write_text("{")
+    for command in ("status", "uninstall", "upgrade --yes", "enable notify"):
+        assert "the record of disabled hooks cannot be read" in run(hookctl, *command.split(), code=4).err
+    assert path.read_text() == THEIRS and book(isolated).read_text() == "{"
+
+
 def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: Hookctl, isolated: Path) -> None:
     path = with_pack(hookctl, isolated)
     ids = [id[:8] for id in disabled_here(hookctl, path, "one", "two")]
@@ -540,13 +549,6 @@ def _plugin(hookctl: Hookctl, path: Path) -> str:
     assert hookctl("uninstall", "--host", host).code == 0
     assert not path.exists()
     return text
-
-
-HOOK_WITHOUT_A_LIMIT = """[[hooks]]
-event = "Stop"
-command = "true"
-timeout = nan
-"""
 
 
 def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) -> None:

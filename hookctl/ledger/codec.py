@@ -92,7 +92,7 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
 def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     """A value of hookctl's types with all its paths changed from or to their form on disk."""
     if isinstance(value, str):
-        return change(value) if name in _PATHS else value
+        return change(value) if value and name in _PATHS else value
     if isinstance(value, dict):
         items = {key: with_paths(item, change) for key, item in value.items()}
         return {change(key): item for key, item in items.items()} if name in _BY_PATH else items

@@ -43,7 +43,7 @@ class _Ledger(NamedTuple):
 def load(folders: Folders) -> dict[str, Record]:
     """The records, stubs too, by the real path of their settings file; none without a ledger."""
     records = parse(files.read(folders.ledger).data, folders.ledger)
-    return _split_records(rename(records, folders.resolve))
+    return _split_records(with_paths(_Ledger(records), folders.resolve).files)
 
 
 def made_paths(folders: Folders) -> set[str]:
@@ -60,12 +60,6 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
     for record in records.values():
         made.update(record.created_dirs)
     return made
-
-
-def rename(records: dict[str, Record], change: Callable[[str], str]) -> dict[str, Record]:
-    """The records with all their paths changed from or to their form on disk."""
-    renamed: dict[str, Record] = with_paths(_Ledger(records), change).files
-    return renamed
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:
@@ -278,19 +272,24 @@ def real_path(path: str) -> str:
         return path
 
 
-def dump(records: Mapping[str, Record]) -> bytes:
-    """The bytes of a ledger with these records, in an order that does not depend on the history."""
-    return dump_object(_VERSION_KEY, _Ledger({path: records[path] for path in sorted(records)}))
+def dump(records: dict[str, Record], change: Callable[[str], str] = str) -> bytes:
+    """The bytes of a ledger with these records, in an order that does not depend on the history.
+
+    `change` makes paths those on disk.
+    """
+    files_by_path = with_paths(_Ledger(records), change).files
+    return dump_object(_VERSION_KEY, _Ledger(dict(sorted(files_by_path.items()))))
 
 
 def dump_record(folders: Folders, record: Record) -> bytes:
     """One record's bytes, to lie beside a backup."""
-    return dump(rename({"": record}, folders.shorten))
+    return dump({"": record}, folders.shorten)
 
 
 def parse_record(folders: Folders, data: bytes | None) -> Record | None:
     """The record beside a backup; None where there is none that can be read."""
     try:
-        return rename(parse(data, ""), folders.resolve).get("")
+        ledger: _Ledger = with_paths(_Ledger(parse(data, "")), folders.resolve)
+        return ledger.files.get("")
     except HookctlError:
         return None

@@ -17,7 +17,7 @@ from hookctl.model import Entry, Record
 from hookctl.planner.draft import Draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval
-from hookctl.settings.targets import GUARD, Target
+from hookctl.settings.targets import Target
 
 _FORMAT = "toml"  # of the only file that has such approvals
 
@@ -61,11 +61,10 @@ class Approvals:
                 try:
                     config = self.open_beside(draft, store.current_path(self._records, key))
                 except HookctlError as error:
-                    named = "" if pack == GUARD else f" {pack}"
-                    again = f"`hookctl uninstall{named} --host {draft.host.name}`"
                     message = f"{error.message}; the approvals of {pack} stay in it"
-                    hint = f"Fix it, then run {again} again."
-                    self.unread.append(error.reworded(message, hint))
+                    self.unread.append(
+                        error.reworded(message, f"Fix it, then uninstall {pack} again.")
+                    )
                     continue
                 approvals = self._list_approvals(config.entries, draft, pack)
                 containers = [entry for entry in config.entries if entry.kind == "container"]

@@ -260,7 +260,8 @@ def install_again(
     source = known.source if known else ""
     is_from_git = bool(known and source and known.commit)
     if source and target.shared and not is_from_git:
-        source = nearby(source, cwd)
+        source = os.path.relpath(source, cwd)
+        source = source if source.startswith("../") else f"./{source}"
     elif not source and pack != GUARD and target.shared:
         source = "PATH"  # of the pack's file, which lies outside of the project
     return install_command(target, pack, source, project)
@@ -287,9 +288,3 @@ def upgrade_command(target: Target, start_project: str) -> str:
 def project_option(project: str, start_project: str) -> str:
     """The option that names a project to a command which is typed in another one."""
     return "" if project == start_project else f" --project {shlex.quote(project)}"
-
-
-def nearby(path: str, folder: str) -> str:
-    """A path as it is typed in a folder."""
-    relative = os.path.relpath(path, folder)
-    return relative if relative.startswith("../") else f"./{relative}"

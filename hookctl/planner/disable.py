@@ -241,8 +241,7 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
             draft.actions += _describe_return(returning)
         rest = [hook for hook in layer.hooks if hook not in (*chosen, *back)]
         if rest:
-            is_same = len(rest) == len(layer.hooks)
-            layers.insert(0, layer if is_same else make_layer(host, layer.text, rest))
+            layers.insert(0, make_layer(host, layer.text, rest))
     draft.disabled_after = known._replace(layers=tuple(layers))
     if known.created and not (layers or draft.record or draft.document.data.strip()):
         draft.restored = None, None

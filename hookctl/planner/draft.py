@@ -71,7 +71,7 @@ class Draft:
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
         self.taken = set[str | Path]()
-        if record:
+        if record and sources.has_disabled:
             self.taken = sources.taken(target.host, snapshot.path, document)
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
@@ -117,6 +117,12 @@ class Draft:
             if is_here and entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
                 entries.append(entry)
         return tuple(entries)
+
+    def show_disabled(self, packs: Iterable[str]) -> None:
+        """Let what is disabled of these packs count again: as entries that are missing."""
+        for entry in self.entries:
+            if not entry.owners.keys().isdisjoint(packs):
+                self.taken.discard(entry.id or entry.path)
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""

@@ -173,9 +173,7 @@ def _decide_on_file(
     _require_own_file(records, drafts, draft)
     loading.require(target.host, draft.before)
     if choice.enables:
-        for entry in draft.entries:
-            if pack.name in entry.owners:
-                draft.taken.discard(entry.id or entry.path)
+        draft.show_disabled([pack.name])
     draft.drop_stranded_hooks(pack.name)
     if pack.name == GUARD:
         wants, brought, record = guard_content(draft, records, pack, choice)
@@ -196,9 +194,11 @@ def _decide_on_file(
         draft.kept += list_switched_off(draft, pack.name)
     visible = draft.pack_entries()
     current = look(draft.host, draft.document, wants, visible)
-    own = [entry for entry in visible if pack.name in entry.owners]
-    states = {engine.state(entry, current, entry.path, entry.id) for entry in own}
-    force = choice.force or (choice.restores and states == {"missing"})
+    force = choice.force
+    if choice.restores:
+        own = [entry for entry in visible if pack.name in entry.owners]
+        states = {engine.state(entry, current, entry.path, entry.id) for entry in own}
+        force = force or states == {"missing"}
     # A committed ledger is a stranger's: entries of other packs are written again only if
     # this machine has written them before.
     others = not target.shared or bool(draft.known and draft.known.sha256_after)

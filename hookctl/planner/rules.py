@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hookctl import engine
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import load, names, rules_beside
+from hookctl.hosts import load
 from hookctl.ledger import store
 from hookctl.ledger.store import Records, rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
@@ -106,15 +106,11 @@ class RulesBlocks:
             file.apply_decision(_in_plain_words(file, decision), visible)
 
     def _open(self, draft: Draft, target: Target) -> Draft:
-        """The draft of the file; its record is that of the first host by name that reads it."""
+        """The draft of the file."""
         if target.project:
             require_inside(target.project, target.path)
         real = store.real_path(target.path)
         if real not in self._opened:
-            for name in names() if target.scope != "user" else ():
-                if rules_beside(load(name), target.scope, "", target.project) == target.path:
-                    target.host = target.host._replace(name=name)
-                    break
             self._opened[real] = make_draft(self._sources, self._records, target)
         return self._opened[real]
 

@@ -67,8 +67,6 @@ class Sources:
 
     def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
         """The ids and paths of what `hookctl disable` took out of the file at a real path."""
-        if not self.has_disabled:
-            return set()
         from hookctl.ledger import disabled  # late, too
 
         known = self.disabled().get(path)

@@ -119,7 +119,8 @@ def _decide_on_file(
 ) -> None:
     """Take the packs out, the last one in the file first."""
     known = dict(draft.packs)
-    _drop_disabled(draft, packs)
+    if draft.taken:
+        draft.show_disabled(packs)
     if GUARD in packs:
         unwrap_hooks(draft)
     config = known[GUARD].config if GUARD in known else ""
@@ -146,18 +147,6 @@ def _decide_on_file(
         draft.lost[GUARD] = PackRecord("", {"config": values}, folder, (name,))
         # The record of who made the topmost one is lost.
         draft.rmdirs.append(own_top(draft.folders, draft.target))
-
-
-def _drop_disabled(draft: Draft, packs: tuple[str, ...]) -> None:
-    """Take what is disabled of these packs off the record; in the file there is nothing of it."""
-    entries = []
-    for entry in draft.entries:
-        if (entry.id or entry.path) in draft.taken and not entry.owners.keys().isdisjoint(packs):
-            states, owners = ("disabled", "free", "it was disabled"), tuple(entry.owners)
-            draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states, owners))
-        else:
-            entries.append(entry)
-    draft.entries = tuple(entries)
 
 
 def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:

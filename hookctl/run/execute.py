@@ -151,7 +151,7 @@ def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None
             saved[path] = store.make_stub(record)
         else:
             saved[path] = record
-    files.write_own(folders.ledger, store.dump(store.rename(saved, folders.shorten)))
+    files.write_own(folders.ledger, store.dump(saved, folders.shorten))
     for path, record in records.items():
         if record is None:
             files.restart_expiry(folders, path)
