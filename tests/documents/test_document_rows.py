@@ -71,3 +71,22 @@ def test_what_is_read_at_a_path(format: str, asked: str, text: str, answer: str)
     if asked == "get []":
         assert document.value is found or document.value == found
     assert document.data == document_of(text)
+
+
+THREE = {
+    "json": '{\n  "a": [\n    1, // one\n    {"b": 2},\n    3\n  ]\n}\n',
+    "toml": "x = 1\n\n[[a]]\nb = 0x1 # one\nc = 'y'\n\n[[a]]\nb = 2\n[a.d]\ne = 1\n\n# three\n[[a]]\nb = 3\n",
+    "yaml": "a:\n  - b: 1\n    c: 'x'\n  # two\n  - - 2\n    - y\n  - 3\nz: 1\n",
+}
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("format", THREE)
+def test_an_element_that_went_comes_back_to_its_place(format: str, number: int) -> None:
+    before = formats.parse(format, THREE[format].encode())
+    place = ("a", number)
+    gone = before.remove(place)
+    back = gone.insert_raw(place, before.block(place))
+    assert (len(gone.get(("a",))), back.value) == (2, before.value)
+    assert back.raw(place) == before.raw(place)
+    assert set(back.data.split()) == set(before.data.split())
