@@ -235,7 +235,7 @@ def parse_input(text: str) -> dict[str, Any]:
 def _parse(
     text: str | bytes,
     what: str = "the payload",
-    hint: str = "A host sends one JSON object; docs/hosts.md says what the hosts send.",
+    hint: str = "A host sends one JSON object; docs/packs.md says what is in it.",
 ) -> dict[str, Any]:
     try:
         value = json.loads(text)

@@ -1,6 +1,6 @@
 """Safe writes: a file is replaced whole or not at all, and only if it is still as it was read.
 
-The procedure is that of docs/md: a temporary file beside the real one, the owner, the
+The procedure: a temporary file beside the real one, the owner, the
 extended attributes and last the mode of the old file, fsync, a comparison with what was read,
 rename, fsync of the folder.
 """
