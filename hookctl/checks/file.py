@@ -109,7 +109,8 @@ class File:
     @cached_property
     def faults(self) -> dict[Path, str]:
         """What keeps the host from loading or running a hook of the file, by the hook's path."""
-        host, document, faults = self.host, self.document, {}
+        faults: dict[Path, str] = {}
+        host, document = self.host, self.document
         if document is not None:
             for entry in loading.read(host, document).entries:
                 if entry.faults:

@@ -20,18 +20,6 @@ from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
 
 RULES = "rules"  # the format of a file with instructions for the agent
-EVENTS = (
-    "session-start",
-    "prompt",
-    "pre-tool",
-    "post-tool",
-    "stop",
-    "subagent-stop",
-    "pre-compact",
-    "notification",
-    "session-end",
-)
-
 # Their files are checked by the tests. A file of any other name is checked whenever it is loaded.
 SHIPPED = (
     "antigravity",

@@ -540,16 +540,12 @@ def why_disarmed(host: Host, fields: dict[str, Any], *, blocks: bool) -> str:
         return "with `args` no shell runs the command"
     if fields.get("shell", "bash") != "bash" and "shell" in known:
         return "its command needs sh, but `shell` names another shell"
-    if blocks and _is_async(host, fields):
+    if blocks and "async" in known and fields.get("async") is True:
         return f"with `async` {host.title} does not wait for its answer"
     given = timeout_seconds(host, fields)
     if given is not None and given < SHORTEST:
         return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
     return ""
-
-
-def _is_async(host: Host, handler: dict[str, Any]) -> bool:
-    return "async" in host.handlers.fields and handler.get("async") is True
 
 
 # What it makes of an exit status
