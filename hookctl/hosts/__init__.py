@@ -80,6 +80,11 @@ def _load(folder: str, name: str) -> Host:
     return read_host(tomllib.loads(read_table(name).decode()))
 
 
+def load_readers(host: Host) -> list[Host]:
+    """The other hosts that run hookctl's hooks in the files of this one."""
+    return [load(agent.host) for agent in host.also_read_by if agent.runs_ours]
+
+
 def find_fault(name: str) -> HookctlError | None:
     """The first fault of a host's file; None if it has none."""
     from hookctl.hosts import check  # late: only after a failure, or with a file of one's own

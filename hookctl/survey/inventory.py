@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.hosts import Host
+from hookctl.hosts.loading import Unreadable
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.runner import find_event
 from hookctl.receipts.reading import HookName, read_runs
-from hookctl.settings.stopping import Unreadable
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.listing import list_hooks, read_disabled
 from hookctl.survey.machine import Machine, read_records
