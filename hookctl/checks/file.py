@@ -14,6 +14,7 @@ from hookctl.checks.codes import Finding, describe_error
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
+from hookctl.hosts.loading import Contents
 from hookctl.ledger import committed, store
 from hookctl.model import HookEntry, Hooks, PackRecord, Path, Record
 from hookctl.packs.choices import MODES, settings_from
@@ -24,7 +25,6 @@ from hookctl.planner import consent
 from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
-from hookctl.settings.stopping import find_fault
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
@@ -108,13 +108,17 @@ class File:
         return find_program_fault(self.machine, self.target, self.elements)
 
     @cached_property
+    def contents(self) -> Contents:
+        """What the host makes of the file."""
+        return loading.read(self.host, self.document) if self.document else Contents((), ())
+
+    @cached_property
     def faults(self) -> dict[Path, str]:
         """What keeps the host from loading or running a hook of the file, by the hook's path."""
-        host, document, faults = self.host, self.document, {}
-        if document is not None:
-            for entry in loading.read(host, document).entries:
-                if entry.faults:
-                    faults[entry.path] = describe_from(host, document, entry, entry.faults[0])
+        faults: dict[Path, str] = {}
+        for entry in self.contents.entries:
+            if entry.faults and self.document:
+                faults[entry.path] = describe_from(self.host, self.document, entry, entry.faults[0])
         return faults
 
     @cached_property
@@ -206,7 +210,7 @@ def judge_content(file: File) -> Iterator[Finding]:
     is_object = isinstance(document.value, dict)
     if is_object and not file.is_alone and files.is_read_only(file.path):
         yield file.find("read_only")
-    lost = find_fault(file.host, file.target.scope, file.path, document)
+    lost = loading.find_fault(file.host, file.target.scope, file.path, document, file.contents)
     if lost:
         doctor = file.host.client.doctor
         check = f"; `{doctor}` says whether it is right then." if doctor else "."

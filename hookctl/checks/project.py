@@ -199,8 +199,6 @@ def _target_of(record: Record) -> Target:
 
 def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
     """Every finding about a project in which these packs are required."""
-    known = _list_known(project)
-    programs = [path for path in _list_programs(project.folder) if path not in known]
     if project.error is not None:
         yield from_error(project.error)
     elif not project.has_record and (project.files or any(_list_programs(project.folder))):
@@ -213,7 +211,7 @@ def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
                 yield from _judge_values(file, record)
             else:
                 yield from _judge_pack(project, file, name, record)
-        yield from _judge_strays(project, programs)
+        yield from _judge_strays(project)
     yield from _judge_ignored(project, "error" if required else "warning")
 
 
@@ -355,14 +353,14 @@ def _list_known(project: Project) -> set[str]:
     return known
 
 
-def _judge_strays(project: Project, paths: list[str]) -> Iterator[Finding]:
+def _judge_strays(project: Project) -> Iterator[Finding]:
     """The files that no record has, each folder once; not those of packs that have hooks here."""
     installed = {GUARD, *(name for _, name, _ in project.packs)}
     lost = {hook.pack for file in project.files for hook in file.elements} - installed
     folders = tuple(os.path.join(project.folder, OWN, PACKS, pack, "") for pack in lost)
-    strays: dict[str, list[str]] = {}
-    for path in paths:
-        if not path.startswith(folders):
+    known, strays = _list_known(project), dict[str, list[str]]()
+    for path in _list_programs(project.folder):
+        if path not in known and not path.startswith(folders):
             strays.setdefault(os.path.dirname(path), []).append(path)
     for folder, found in strays.items():
         names = ", ".join(map(os.path.basename, found[:_MOST_NAMED]))

@@ -20,18 +20,6 @@ from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
 
 RULES = "rules"  # the format of a file with instructions for the agent
-EVENTS = (
-    "session-start",
-    "prompt",
-    "pre-tool",
-    "post-tool",
-    "stop",
-    "subagent-stop",
-    "pre-compact",
-    "notification",
-    "session-end",
-)
-
 # Their files are checked by the tests. A file of any other name is checked whenever it is loaded.
 SHIPPED = (
     "antigravity",
@@ -90,6 +78,11 @@ def _load(folder: str, name: str) -> Host:
     if error:
         raise error
     return read_host(tomllib.loads(read_table(name).decode()))
+
+
+def load_readers(host: Host) -> list[Host]:
+    """The other hosts that run hookctl's hooks in the files of this one."""
+    return [load(agent.host) for agent in host.also_read_by if agent.runs_ours]
 
 
 def find_fault(name: str) -> HookctlError | None:

@@ -106,6 +106,28 @@ class Contents(NamedTuple):
         return min(whole, key=lambda fault: order.index(fault.reach), default=None)
 
 
+class Unreadable(NamedTuple):
+    """A file of which a host takes nothing; hookctl may be able to read it."""
+
+    path: str
+    line: int  # 0 where none is known
+    message: str
+    code: str = ""  # of the finding about it
+    fix: str = ""
+    scope: str = ""
+    stops_client: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is wrong, and on which line."""
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+    @property
+    def sentence(self) -> str:
+        """The same for a place where the file is not named."""
+        return f"{f'line {self.line} of ' if self.line else ''}{self.path}: {self.message}"
+
+
 # The text.
 
 
@@ -168,6 +190,30 @@ def read_alone(host: Host, events: dict[str, Any]) -> list[Entry]:
         _read_event(host, (*host.shape.root, event), items, entries, faults)
     faults = [fault._replace(reach=ITEM) for fault in faults if fault.reach != NOWHERE]
     return list(_with_faults(host, entries, faults))
+
+
+def find_fault(
+    host: Host, scope: str, path: str, document: Document, contents: Contents | None = None
+) -> Unreadable | None:
+    """Why a host takes nothing from a file that hookctl can read; None if it does."""
+    error = refusal(host, document)
+    if error is None:
+        return find_loss(host, scope, path, document, contents)
+    message, stops = f"{error.message}; {cost(host)}", reach_of(host, "text") == CLIENT
+    return Unreadable(path, error.line, message, error.code, "Remove it.", scope, stops)
+
+
+def find_loss(
+    host: Host, scope: str, path: str, document: Document, contents: Contents | None = None
+) -> Unreadable | None:
+    """The same for a file whose text the host can read."""
+    fault = (contents or read(host, document)).whole
+    if fault is None:
+        return None
+    name = document.name_of(fault.path) if fault.path else "the file"
+    message = f"{name} {fault.reason}; {cost(host, fault.reach)}"
+    line, stops = document.position(fault.path)[0], fault.reach in (HOST, CLIENT)
+    return Unreadable(path, line, message, fault.code, fault.fix, scope, stops)
 
 
 def describe(document: Document, fault: Fault) -> str:
@@ -540,16 +586,12 @@ def why_disarmed(host: Host, fields: dict[str, Any], *, blocks: bool) -> str:
         return "with `args` no shell runs the command"
     if fields.get("shell", "bash") != "bash" and "shell" in known:
         return "its command needs sh, but `shell` names another shell"
-    if blocks and _is_async(host, fields):
+    if blocks and "async" in known and fields.get("async") is True:
         return f"with `async` {host.title} does not wait for its answer"
     given = timeout_seconds(host, fields)
     if given is not None and given < SHORTEST:
         return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
     return ""
-
-
-def _is_async(host: Host, handler: dict[str, Any]) -> bool:
-    return "async" in host.handlers.fields and handler.get("async") is True
 
 
 # What it makes of an exit status

@@ -27,10 +27,7 @@ def describe(agent: OtherAgent) -> str:
 
 def find_read_by(name: str) -> Iterator[tuple[Host, OtherAgent]]:
     """The other hosts whose files a host reads too, and how it reads them."""
-    for other in hosts.names():
-        if f'host = "{name}"'.encode() not in hosts.read_table(other):
-            continue  # the others need not be parsed
-        owner = hosts.load(other)
+    for owner in map(hosts.load, hosts.names()):
         for agent in owner.also_read_by:
             if agent.host == name:
                 yield owner, agent

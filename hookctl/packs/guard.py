@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import __version__
-from hookctl.hosts import Host, load, parse_version
+from hookctl.hosts import Host, load_readers, parse_version
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -274,7 +274,7 @@ def is_newer(version: str) -> bool:
 
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
-    others = [load(reader.host) for reader in host.also_read_by if reader.runs_ours]
+    others = load_readers(host)
     table = {host.name: _hook_facts(host)}
     if others:
         table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}

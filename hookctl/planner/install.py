@@ -27,7 +27,7 @@ from hookctl.planner.own_files import Files, install_files, own_top, read_own
 from hookctl.planner.records import Plan, assemble_plan, make_draft
 from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval, switches
-from hookctl.settings.stopping import find_fatal_files, find_fault
+from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -212,7 +212,7 @@ def _decide_on_file(
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     _install_files(draft, records, targets, pack, record, brought)
     draft.packs[pack.name] = record._replace(former=_list_former(draft, pack, record))
-    lost = find_fault(draft.host, target.scope, draft.path, draft.document)
+    lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
     draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
     add_notices(draft, pack)
 

@@ -4,54 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from hookctl.documents import Document
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, loading
-from hookctl.hosts.loading import CLIENT, HOST
+from hookctl.hosts.loading import CLIENT, HOST, Unreadable
 from hookctl.settings import approval, effective
 from hookctl.settings.targets import Read
 from hookctl.system.folders import Folders
-
-
-class Unreadable(NamedTuple):
-    """A file of which a host takes nothing; hookctl may be able to read it."""
-
-    path: str
-    line: int  # 0 where none is known
-    message: str
-    code: str = ""  # of the finding about it
-    fix: str = ""
-    scope: str = ""
-    stops_client: bool = False
-
-    @property
-    def text(self) -> str:
-        """What is wrong, and on which line."""
-        return f"line {self.line}: {self.message}" if self.line else self.message
-
-    @property
-    def sentence(self) -> str:
-        """The same for a place where the file is not named."""
-        return f"{f'line {self.line} of ' if self.line else ''}{self.path}: {self.message}"
-
-
-def find_fault(host: Host, scope: str, path: str, document: Document) -> Unreadable | None:
-    """Why a host takes nothing from a file that hookctl can read; None if it does."""
-    refusal = loading.refusal(host, document)
-    if refusal:
-        reach, line, what = loading.reach_of(host, "text"), refusal.line, refusal.message
-        code, fix, stops = refusal.code, "Remove it.", reach == CLIENT
-    else:
-        fault = loading.read(host, document).whole
-        if fault is None:
-            return None
-        reach, line = fault.reach, document.position(fault.path)[0]
-        what = f"{document.name_of(fault.path) if fault.path else 'the file'} {fault.reason}"
-        code, fix, stops = fault.code, fault.fix, reach in (HOST, CLIENT)
-    message = f"{what}; {loading.cost(host, reach)}"
-    return Unreadable(path, line, message, code, fix, scope, stops)
 
 
 def read_fault(host: Host, scope: str, path: str, read: Read) -> Unreadable | None:
@@ -64,7 +23,7 @@ def read_fault(host: Host, scope: str, path: str, read: Read) -> Unreadable | No
         cost = f"; {loading.cost(host)}" if error.line or stops else ""
         text = f"{error.message}{cost}"
         return Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
-    return find_fault(host, scope, path, document) if snapshot.data is not None else None
+    return loading.find_fault(host, scope, path, document) if snapshot.data is not None else None
 
 
 def find_fatal_files(

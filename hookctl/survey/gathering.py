@@ -16,7 +16,7 @@ from hookctl import hosts
 from hookctl.documents import CONFLICT, MISSING, Document
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
-from hookctl.hosts.loading import Contents, Entry, Fault
+from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import OtherAgent
 from hookctl.ledger import committed, store
 from hookctl.masking import masked_text
@@ -24,7 +24,7 @@ from hookctl.model import HookEntry, Path
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.stopping import Unreadable, is_skipped, read_fault
+from hookctl.settings.stopping import is_skipped, read_fault
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
 from hookctl.survey.machine import Machine
@@ -98,13 +98,14 @@ class _HostReader:
     def _find(self) -> Iterator[_Found]:
         """The files of all scopes, the winning ones first."""
         machine, host = self._machine, self._host
-        first, users = "", store.real_path(self._user)
+        first = ""
         for scope in host.scope_rules.precedence:
             for variant, path in effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             ):
-                is_users = scope != "user" and store.real_path(path) == users
-                if is_users or not os.path.lexists(path):  # no format is loaded for nothing
+                if not os.path.lexists(path):  # no format is loaded for nothing
+                    continue
+                if scope != "user" and store.real_path(path) == store.real_path(self._user):
                     continue
                 lost = self._find_fault(scope, variant, path)
                 source = self._read_source(scope, variant, path)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.hosts import Host
+from hookctl.hosts.loading import Unreadable
 from hookctl.ledger import store
 from hookctl.model import Record
 from hookctl.packs.runner import find_event
 from hookctl.receipts.reading import HookName, read_runs
-from hookctl.settings.stopping import Unreadable
-from hookctl.survey.gathering import Reading, read_settings
+from hookctl.survey.gathering import read_settings
 from hookctl.survey.listing import list_hooks, read_disabled
 from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Hook
@@ -41,13 +41,19 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     machine = Machine(folders, records.records)
     names = {host.name for host in wanted}
     looked_at = _add_owners(list(map(hosts.load, hosts.names())), names)
-    reading = _read_hosts(machine, looked_at, records.records)
-    unreadable = list(reading.unreadable)
+    programs = Programs(machine)
+    standing: list[Hook] = []
+    unreadable: list[Unreadable] = []
+    for host in looked_at:
+        for reading in (read_settings(machine, [host]), read_plugins(machine, host)):
+            for hook in reading.hooks:
+                standing.append(programs.add_fault(_without_false_name(hook, records.records)))
+            unreadable += reading.unreadable
     unreadable += [Unreadable(error.path, error.line, error.message) for error in records.errors]
     disabled = read_disabled(folders)
     if disabled.error:
         unreadable.append(disabled.error)
-    found = disabled.add_to(reading.hooks, {host.name for host in looked_at}, machine.cwd_project)
+    found = disabled.add_to(standing, {host.name for host in looked_at}, machine.cwd_project)
     hooks = []
     for hook in list_hooks(found):
         readers = {hook.host, *(agent.host for agent in hook.within.readers)}
@@ -64,20 +70,6 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         tuple(with_receipts(hooks, folders.state, os.path.basename(own))),
         tuple({file.path: file for file in reversed(unreadable)}.values())[::-1],
     )
-
-
-def _read_hosts(
-    machine: Machine, looked_at: Sequence[Host], records: Mapping[str, Record]
-) -> Reading:
-    programs = Programs(machine)
-    hooks: list[Hook] = []
-    unreadable: list[Unreadable] = []
-    for host in looked_at:
-        for reading in (read_settings(machine, [host]), read_plugins(machine, host)):
-            for hook in reading.hooks:
-                hooks.append(programs.add_fault(_without_false_name(hook, records)))
-            unreadable += reading.unreadable
-    return Reading(tuple(hooks), tuple(unreadable))
 
 
 def _without_false_name(hook: Hook, records: Mapping[str, Record]) -> Hook:

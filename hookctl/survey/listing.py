@@ -11,10 +11,10 @@ from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts import codex, hook_id
 from hookctl.hosts.hook_id import digest
+from hookctl.hosts.loading import Unreadable
 from hookctl.ledger import disabled as book
 from hookctl.ledger.disabled import NAME, SWITCH, DisabledHook
 from hookctl.planner.sources import read_document
-from hookctl.settings.stopping import Unreadable
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey.model import (
     DISABLED,

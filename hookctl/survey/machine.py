@@ -93,7 +93,10 @@ class Machine:
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
+        self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
         self._targets: dict[str, list[Target]] = {}
+        self._sources: dict[tuple[str, ...], list[Source]] = {}
+        self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
         self._runs: dict[str, dict[HookName, Runs]] = {}
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
@@ -115,7 +118,10 @@ class Machine:
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        return active_file(host, scope, self.environ, folder, self.read)
+        key = (host.name, host.variant, scope, folder)
+        if key not in self._standing:
+            self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
+        return self._standing[key]
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
@@ -172,7 +178,10 @@ class Machine:
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        return effective.sources(self.folders, host, users, start, self.read)
+        key = (host.name, host.variant, users, start)
+        if key not in self._sources:
+            self._sources[key] = effective.sources(self.folders, host, users, start, self.read)
+        return self._sources[key]
 
     def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
         """The files that the host reads together with one, and the switches that are set there."""
@@ -184,8 +193,12 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        scopes = approval.list_scopes(host, start, self.environ, self.read)
-        return switches.find(self.folders, host, users, start, scopes, self.read)
+        key = (host.name, host.variant, users, start)
+        if key not in self._switches:
+            scopes = approval.list_scopes(host, start, self.environ, self.read)
+            found = switches.find(self.folders, host, users, start, scopes, self.read)
+            self._switches[key] = found
+        return self._switches[key]
 
     @cached_property
     def log(self) -> tuple[dict[str, Any], ...]:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document, formats, value_at
 from hookctl.errors import HookctlError
+from hookctl.hosts.loading import Unreadable
 from hookctl.masking import plain
-from hookctl.settings.stopping import Unreadable
 from hookctl.settings.targets import Read
 from hookctl.system import files
 
