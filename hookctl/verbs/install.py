@@ -366,7 +366,7 @@ def _list_next(
     folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
 ) -> Iterator[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
-    if targets[0].project:
+    if targets[0].project and (pack.name == GUARD or plan.changes):
         yield from _advise_on_commit(folders, plan, targets)
     if _list_idle(plan):
         yield "  hookctl doctor"
