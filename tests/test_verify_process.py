@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -113,37 +111,24 @@ def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given() -> N
     assert running.returncode == 0
 
 
-def test_in_json_its_last_output_is_data_masked_and_bounded(process: Hookctl) -> None:
-    lines = "echo API_KEY=hush-hush; seq 1 30000; echo TOKEN=hush-hush; echo last >&2; exit 1"
-    outcome = process("verify", "--json", *QUICK, "--", "sh", "-c", lines)
-    assert (outcome.code, outcome.err) == (1, "")
-    assert outcome.data["output"].endswith("\n30000\nTOKEN=***\nlast\n")
-    assert len(outcome.data["output"]) == 8 * 1024
-    assert "hush" not in outcome.out
-    data = {name: value for name, value in outcome.data.items() if name not in ("output", "seconds", "command")}
+def test_in_json_its_output_goes_to_stderr_alone(process: Hookctl) -> None:
+    outcome = process("verify", "--json", *QUICK, "--", "sh", "-c", "echo said; exit 1")
+    assert (outcome.code, outcome.err) == (1, "said\n" * 3)
+    data = {name: value for name, value in outcome.data.items() if name not in ("seconds", "command")}
     assert data == {
         "verdict": "incomplete", "looks": 3, "exit_status": 1, "signal": None, "rechecks": 3, "grace": 0.0,
         "timeout": None,
     }  # fmt: skip
 
 
-def test_output_without_end_takes_no_memory(hookctl: Hookctl) -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    outcome = hookctl("verify", "--json", "--timeout", "1", "--", "yes")
-    assert outcome.code == 124
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
-
-
 @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["text", "json"])
 def test_what_it_leaves_behind_does_not_hold_the_answer_up(flags: tuple[str, ...]) -> None:
     begin = time.monotonic()
     running = start(*flags, "--", "sh", "-c", "echo begun; sleep 30 & echo $! > pid", stderr=subprocess.DEVNULL)
-    out, _ = running.communicate(timeout=20)
+    running.communicate(timeout=20)
     os.kill(int(Path("pid").read_text()), signal.SIGKILL)
     assert running.returncode == 0
     assert time.monotonic() - begin < 20
-    if flags:
-        assert json.loads(out)["data"]["output"] == "begun\n"
 
 
 # How it is ended.
@@ -170,12 +155,3 @@ def test_interrupted_it_is_ended_with_all_that_it_started(number: signal.Signals
     out, err = running.communicate(timeout=20)
     assert (running.returncode, out, err) == (130, "", "\nhookctl: interrupted\n")
     assert_all_ended(pids)
-
-
-# What is said.
-
-
-def test_a_secret_that_the_cut_goes_through_is_masked(process: Hookctl) -> None:
-    code = f"print('TOKEN=' + 'z' * 9000 + '\\n' + 'a' * {8 * 1024 - 100})"
-    output = process("verify", "--json", "--", sys.executable, "-c", code).data["output"]
-    assert "z" not in output

@@ -11,7 +11,8 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, tilde
 
 _MARKS = {"error": ERROR, "warning": WARN}
 _HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
-_IDLE = ("disabled", "not_approved")  # always said, as they are easily forgotten
+_IDLE = ("disabled", "not_approved")  # easily forgotten
+_ALWAYS = (*_IDLE, "work_waiting")  # said whatever their level
 
 
 def finding_lines(
@@ -22,27 +23,17 @@ def finding_lines(
     # A finding that several hosts share, such as a fault of the work in hand, is printed once.
     once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
     for finding in once:
-        if verbose or finding.level in _MARKS:
-            lines += _problem_lines(finding)
+        if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
+            # A note that names something to do is not simply fine.
+            mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
+            text = f"{finding.message} [{finding.code}]"
+            lines.append(Line(text, mark, path=tilde(finding.path)))
+            lines += [fix(finding.fix)] if finding.fix else []
     is_known = not any(finding.code in _HIDING for finding in findings)
     for host in hosts if is_known else ():
         own = [finding for finding in findings if finding.host == host.name]
         lines += _fine_lines(host, own) if not (verbose and own) else []
-    for finding in once if not verbose else ():
-        if finding.code in (*_IDLE, "work_waiting") and finding.level not in _MARKS:
-            mark = SKIP if finding.fix else OK
-            lines.append(Line(finding.message, mark, path=tilde(finding.path)))
-            lines += [fix(finding.fix)] if finding.fix else []
     return [*lines, Line(_count(once))]
-
-
-def _problem_lines(finding: Finding) -> list[Line]:
-    # A note that names something to do is not simply fine.
-    mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
-    line = Line(f"{finding.message} [{finding.code}]", mark, path=tilde(finding.path))
-    if not finding.fix or finding.level not in _MARKS:
-        return [line]
-    return [line, fix(finding.fix)]
 
 
 def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:

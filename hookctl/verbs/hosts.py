@@ -168,8 +168,6 @@ def _describe_host(facts: dict[str, Any]) -> list[Line]:
         rows.append(("pack", f"{pack['pack']} {pack['version']} ({pack['scope']} scope)"))
     if facts["can"]["block"]:
         rows.append(("host cap", _describe_cap(facts["cap"], facts["sure"])))
-    rows.append(("session", facts["session"] or "not told to the agent's own commands"))
-    rows.append(("process", facts["process"] or "not told: work passes on after 30 minutes"))
     events = [f"{event['event']:13} {event['name']}, {event['sure']}" for event in facts["events"]]
     rows += [("event", text) for text in events]
     if facts["trust"]:
@@ -178,15 +176,7 @@ def _describe_host(facts: dict[str, Any]) -> list[Line]:
     if can:
         rows.append(("can", ", ".join(can)))
     rows += [("cannot", shortcoming) for shortcoming in facts["cannot"]]
-    rows += [("read by", _name_what_is_read(agent)) for agent in facts["also_read_by"]]
-    rows += [("reads too", _name_what_is_read(owner)) for owner in facts["also_reads"]]
     return [Line(title), *labelled(rows)]
-
-
-def _name_what_is_read(reader: dict[str, Any]) -> str:
-    what = ", ".join([*reader["scopes"], *(["plugins"] if reader["plugins"] else [])])
-    only = f", {reader['only']}" if reader["only"] else ""
-    return f"{reader['agent']} ({what}){only}, {reader['sure']}"
 
 
 def _describe_cap(cap: dict[str, Any] | None, sure: str) -> str:

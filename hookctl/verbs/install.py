@@ -26,7 +26,7 @@ from hookctl.packs.choices import (
     asked_names,
     settings_from,
 )
-from hookctl.packs.model import Pack
+from hookctl.packs.model import MANIFEST, Pack
 from hookctl.planner.draft import Draft
 from hookctl.planner.install import (
     agree,
@@ -368,7 +368,7 @@ def _list_next(
     folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
 ) -> Iterator[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
-    if targets[0].project:
+    if targets[0].project and (pack.name == GUARD or plan.changes):
         yield from _advise_on_commit(folders, plan, targets)
     if _list_idle(plan):
         yield "  hookctl doctor"
@@ -389,10 +389,17 @@ def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> It
     """Whether to commit the project's files, and before that what keeps them out of clones."""
     root = targets[0].project
     paths: dict[str, None] = {}
+    sources: dict[str, None] = {}  # packs in the project: an upgrade in a clone needs them
     for file in plan.files:
         is_asked = file.target in targets or file.target.host.format == RULES
         if is_asked and file.target.project and file.after is not None:
             paths[file.target.path] = None
+        for pack in file.record.packs.values() if file.target.shared and file.record else ():
+            if pack.source.startswith(f"{root}/"):
+                folder = os.path.dirname(pack.source)
+                files = [os.path.join(folder, name) for name in pack.files if name != MANIFEST]
+                sources |= dict.fromkeys([pack.source, *files])
+    paths |= sources
     names = " ".join(os.path.relpath(path, root) for path in paths)
     if targets[0].shared:
         from hookctl.system import git, project  # late: most settings are a person's own

@@ -198,14 +198,8 @@ def _list_copies(
 
 
 def _describe_copies(copies: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Which files to put where, those of one folder together."""
-    names: dict[tuple[str, str], list[str]] = {}
     for copy in copies:
         if "from" in copy:
-            source, name = os.path.split(copy["from"])
-            names.setdefault((source, os.path.dirname(copy["to"])), []).append(name)
-    for (source, folder), contents in names.items():
-        yield f"put {', '.join(contents)} of {source} in {folder}"
-    for copy in copies:
-        if "from" not in copy:
+            yield f"put {copy['from']} at {copy['to']}"
+        else:
             yield f"put this at {copy['to']}:\n{textwrap.indent(copy['text'].strip(), '  ')}"

@@ -94,7 +94,7 @@ def _make_page(folders: Folders, since: str) -> tuple[bytes, dict[str, int]]:
     numbers = {
         "hooks": len(inventory.hooks),
         "runs": sum(found.runs for found in runs.values()),
-        "decisions": sum(map(_number, decided)),
+        "decisions": sum(map(events.number_of, decided)),
         "attention": len(things) - bool(broken) + broken,
     }
     span = f"; runs and decisions of the last {since}" if since else ""
@@ -186,19 +186,13 @@ def _decisions(decisions: Sequence[dict[str, Any]]) -> _Html:
     reasons: Counter[tuple[str, str]] = Counter()
     for event in sorted(decisions, key=lambda event: event["t"]):
         word, day = event["decision"], clock.local(event["t"])[:10]
-        days.setdefault(day, Counter())[word] += _number(event)
-        reasons[word, events.reason_of(event) or event.get("code", "")] += _number(event)
+        days.setdefault(day, Counter())[word] += events.number_of(event)
+        reasons[word, events.reason_of(event) or event.get("code", "")] += events.number_of(event)
     by_day = [[day, *(str(counts[word]) for word in events.DONE)] for day, counts in days.items()]
     by_reason = []
     for (word, reason), number in reasons.most_common():
         by_reason.append([events.DONE[word], reason, str(number)])
     return _lines([_table(("Day", *events.DONE.values()), by_day), _table(_REASONS, by_reason)])
-
-
-def _number(event: dict[str, Any]) -> int:
-    """How many decisions a line stands for: refused calls may share one."""
-    number = event.get("refusals", 1)
-    return number if type(number) is int and number > 0 else 1
 
 
 # The elements. Text is escaped here, and nowhere else.

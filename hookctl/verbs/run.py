@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import shlex
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -26,7 +25,7 @@ from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
-from hookctl.system.project import has_mark, session_hash
+from hookctl.system.project import session_hash
 from hookctl.verbs.options import ACTIONS
 
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
@@ -101,7 +100,7 @@ def run(
     run_files = work_files.find(folders, work_files.find_project(folders, project))
     if action == "wait":
         return _wait(run_files, timeout or DEFAULT_TIMEOUT, stall)
-    warnings = tuple(_warnings(folders, run_files, is_meant=bool(project) or action == "status"))
+    warnings = tuple(_warnings(folders, run_files.project))
     lines: list[str] = []
     if action == "start":
         lines = _start(folders, run_files, owner.strip(), remaining, duration)
@@ -146,16 +145,9 @@ def _finish_pending(folders: Folders) -> None:
         report.say(f"an interrupted run could not be completed: {error}")
 
 
-def _warnings(folders: Folders, run_files: RunFiles, *, is_meant: bool) -> Iterator[str]:
-    """Warnings about this project that a person may not expect."""
-    root = run_files.project
-    if not (is_meant or has_mark(root)):
-        own = shlex.quote(os.path.join(root, ".hookctl"))
-        yield (
-            f"{root} has neither .git nor .hookctl; "
-            f"from now on it counts as a project; `rm -r {own}` undoes that"
-        )
-    guards = work_files.installed_guards(folders, root)
+def _warnings(folders: Folders, project: str) -> Iterator[str]:
+    """Why the guard does not look at the run of this project."""
+    guards = work_files.installed_guards(folders, project)
     if not guards:
         yield "the guard is not installed here: `hookctl install --host NAME`"
     elif os.path.lexists(folders.disabled):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
-from hookctl.masking import masked, masked_text
+from hookctl.masking import masked
 from hookctl.model import Result
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
@@ -21,7 +19,6 @@ from hookctl.system.processes import Keeper
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
 # A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
 _LARGEST_NO = 125
-_KEPT, _SHOWN = 64 * 1024, 8 * 1024  # the end of the output, in bytes and in characters
 
 HELP = """
 command -- COMMAND...  The check: exit code 0 passes, 1 to 125 is not yet.
@@ -49,7 +46,6 @@ def verify(
     rechecks: int = 3,
     grace: str = "15",
     timeout: str = "",
-    json: bool = False,
 ) -> Result:
     """Run the verifier until it succeeds, or the rechecks or the time run out."""
     if not any(command[:1]):
@@ -65,8 +61,8 @@ def verify(
     begin = time.monotonic()
     end, number = begin + seconds_in_all, 0
     verdict, status, fault = NOT_YET, None, ""
-    with Keeper() as keeper, tempfile.TemporaryFile() as kept:
-        output = kept.fileno() if json else 2 if sys.stderr else subprocess.DEVNULL
+    output = 2 if sys.stderr else subprocess.DEVNULL
+    with Keeper() as keeper:
         while verdict == NOT_YET and number < looks:
             if number:
                 rest = max(0.0, min(pause, end - time.monotonic()))
@@ -76,12 +72,8 @@ def verify(
                     verdict = TIMEOUT
                     break
             number += 1
-            kept.seek(0)
-            kept.truncate()
             left = end - time.monotonic()
             verdict, status, fault = _judge(keeper, command, environ, output, left)
-        kept.seek(max(0, kept.seek(0, os.SEEK_END) - _KEPT))
-        said = kept.read().decode("utf-8", "replace")
     has_signal = status is not None and status < 0
     data = {
         "verdict": verdict,
@@ -94,8 +86,6 @@ def verify(
         "timeout": seconds_in_all if timeout else None,
         "seconds": round(time.monotonic() - begin, 3),
     }
-    if json:
-        data["output"] = masked_text(said)[-_SHOWN:]  # half a secret is not recognized
     name, at = command[0], f"at look {number} of {looks}"
     if verdict == HOLDS:
         return Result(data, (f"holds: {name} said so {at}",))
