@@ -161,19 +161,22 @@ class Document:
         """The error for what is at an offset."""
         return error_at(code, self._text, self.where, offset, message, hint)
 
-    def check_path(self, path: Path) -> None:
+    def check_path(self, path: Path) -> tuple[Any, int]:
         """Refuse a path through a duplicate key, since hosts differ in which counts.
 
-        And one through what nothing is edited in.
+        And one through what nothing is edited in. Returns the deepest node on the path, and how
+        long the path to it is.
         """
-        for length, key in enumerate(path):
-            node = self._find(path[:length])
-            if node is None:
-                return
+        node, length = self._root, 0
+        while node and length < len(path):
             self._check_holder(path[:length], node)
-            found = node.find(key)
+            found = node.find(path[length])
             if len(found) > 1:
-                raise duplicate_key(self, key, found[1].entry)
+                raise duplicate_key(self, path[length], found[1].entry)
+            if not found:
+                break
+            node, length = found[0], length + 1
+        return node, length
 
     def _check_holder(self, path: Path, node: Any) -> None:
         """Refuse to edit what is in a node that is not written as the format's edits need it."""
@@ -224,10 +227,10 @@ class Document:
         Where there is no element at the path, it becomes the last one.
         """
         *above, index = path
-        node, new = self._find(path), self._made(self._source, path, text)
-        if node is None:
+        new = self._made(self._source, path, text)
+        node, length = self.check_path(path)
+        if length < len(path):
             return self._append(tuple(above), new)
-        self.check_path(path)
         items = list(value_at(self._tree, tuple(above)))
         items.insert(int(index), new.tree)
         splices = self._insert_above(node, new)
@@ -235,9 +238,8 @@ class Document:
 
     def remove(self, path: Path) -> Document:
         """Remove the member or element at path; returns the same document if there is none."""
-        self.check_path(path)
-        node = self._find(path)
-        if node is None or not path:
+        node, length = self.check_path(path)
+        if length < len(path) or not path:
             return self
         if isinstance(self.get(path[:-1]), list):
             path = (*path[:-1], node.index)
@@ -250,8 +252,9 @@ class Document:
             raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
     def _append(self, path: Path, new: New) -> Document:
-        self.check_path(path)
-        items, node = self.get(path), self._find(path)
+        items, (node, length) = self.get(path), self.check_path(path)
+        if length < len(path):
+            node = None
         if items is MISSING or (node and self._is_vacant(node, "seq")):
             return self._put(path, new._replace(tree=[new.tree], value=[new.value]))
         if not isinstance(items, list):
@@ -260,8 +263,7 @@ class Document:
         return self._verified(self._insert(node, None, new), (*path, len(items)), new)
 
     def _put(self, path: Path, new: New) -> Document:
-        self.check_path(path)
-        node, length = self._nearest(path)
+        node, length = self.check_path(path)
         above, below = path[:length], path[length:]
         if node and not below:
             return self._verified(self._replace(node, new), path, new)

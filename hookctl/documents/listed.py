@@ -116,8 +116,8 @@ class ListedDocument(Document):
     def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         self._real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
-    def check_path(self, path: Path) -> None:
-        self._real.check_path(self.translate(path))
+    def check_path(self, path: Path) -> tuple[Any, int]:
+        return self._real.check_path(self.translate(path))
 
     def name_of(self, path: Path) -> str:
         """The path with positions in the list; of an event, the field with it of its first hook."""
