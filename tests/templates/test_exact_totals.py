@@ -76,7 +76,9 @@ def test_hooks_at_once_turn_the_log_over_without_losing_a_stop(lab: Lab) -> None
 def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> None:
     lab.config(**{**ONE, "dispatch_window_s": 2})
     chance = random.Random(5)
-    before = 0
+    begin, before = time.monotonic(), 0
+    lab.attempt("as long as a call takes here")
+    span = time.monotonic() - begin
     for number in range(60):
         lab.environment["HOOKCTL_NOW"] = str(1000 + number // 3)
         call = {**lab.payload, "tool_name": "Task", "tool_input": {"n": number % 2}}
@@ -86,7 +88,7 @@ def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> Non
         assert process.stdin
         process.stdin.write(json.dumps(call).encode())
         process.stdin.close()
-        time.sleep(chance.uniform(0.0, 0.05))
+        time.sleep(chance.uniform(0.0, span))
         process.send_signal(signal.SIGKILL)
         process.wait()
         state = lab.folder / "dispatch.json"
