@@ -360,6 +360,8 @@ rows(
             runs="good", not_runs="lost odd project", fires={kind: "", "stop": "good"})
         for event, kind in (("SessionStart", "session-start"), ("BeforeTool", "pre-tool run_shell_command"))
     ),
+    Row("qwen takes a timeout below 0 for none", "qwen", {QWEN: hooks(Stop=[group(c("it", timeout=-1))])}, runs="it",
+        fires={"stop": "it"}),
     Row("qwen loses an event with a matcher that is no text", "qwen",
         {QWEN: hooks(PreToolUse=[group(c("lost")), group(c("odd"), matcher=5)], Stop=[group(c("good"))]),
          ".qwen/settings.json": hooks(PreToolUse=[group(c("project"))])},

@@ -492,7 +492,7 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
         value = _as_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or value == 0:
         return None  # hosts that take a 0 have no limit then
-    return seconds(host, value)
+    return seconds(host, value) if value > host.handlers.timeout_above else None
 
 
 def _as_number(value: Any) -> float | None:
