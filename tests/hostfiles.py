@@ -66,7 +66,7 @@ KINDS = [
     Kind("codex-config", "codex", _files(".codex", "config.toml"), _STOP, "toml", True,
          seed='[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "bell"\n'),
     Kind("copilot", "copilot", _files("", "hookctl.json", user=".copilot/hooks", project=".github/hooks"),
-         ("hooks", "agentStop"), flat=True),
+         ("hooks", "agentStop"), flat=True, byte_order_mark=False),
     Kind("cursor", "cursor", _files(".cursor", "hooks.json"), ("hooks", "stop"), flat=True),
     Kind("droid", "droid", _files(".factory", "settings.json"), _STOP, comments=True, byte_order_mark=False),
     Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), comments=True, byte_order_mark=False,

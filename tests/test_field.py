@@ -355,13 +355,17 @@ rows(
     *(
         Row(f"gemini loses {event} with a matcher that is no text", "gemini",
             {GEMINI: {**GEMINI_BASE, **hooks(**{event: [group(c("lost")), group(c("odd"), matcher=5)],
-                                                "AfterAgent": [group(c("good"))]})}},
-            runs="good", not_runs="lost odd", fires={kind: "", "stop": "good"})
+                                                "AfterAgent": [group(c("good"))]})},
+             ".gemini/settings.json": hooks(**{event: [group(c("project"))]})},
+            runs="good", not_runs="lost odd project", fires={kind: "", "stop": "good"})
         for event, kind in (("SessionStart", "session-start"), ("BeforeTool", "pre-tool run_shell_command"))
     ),
+    Row("qwen takes a timeout below 0 for none", "qwen", {QWEN: hooks(Stop=[group(c("it", timeout=-1))])}, runs="it",
+        fires={"stop": "it"}),
     Row("qwen loses an event with a matcher that is no text", "qwen",
-        {QWEN: hooks(PreToolUse=[group(c("lost")), group(c("odd"), matcher=5)], Stop=[group(c("good"))])},
-        runs="good", not_runs="lost odd", fires={"pre-tool run_shell_command": "", "stop": "good"}),
+        {QWEN: hooks(PreToolUse=[group(c("lost")), group(c("odd"), matcher=5)], Stop=[group(c("good"))]),
+         ".qwen/settings.json": hooks(PreToolUse=[group(c("project"))])},
+        runs="good", not_runs="lost odd project", fires={"pre-tool run_shell_command": "", "stop": "good"}),
     *(
         Row(f"{host} takes the matcher {value!r} on {event} for none", host,
             {FILES[host]: {**base, **hooks(**{event: [group(c("it")), group(c("odd"), matcher=value)]})}},

@@ -21,6 +21,7 @@ from hookctl.model import Path
 SHORTEST = 2  # seconds; below, an interpreter on a busy machine may not even have started
 # How far a fault reaches.
 NOWHERE, ITEM, EVENT, FILE = "none", "item", "event", "file"
+EVERYWHERE = "everywhere"  # that event in every file
 HOST, CLIENT = "host", "client"  # every hook of the host; and it does not even start
 
 _MARK = b"\xef\xbb\xbf"
@@ -134,7 +135,7 @@ class Unreadable(NamedTuple):
 def cost(host: Host, reach: str = "") -> str:
     """What the host does after a fault, as a sentence; one in the text unless `reach` is given."""
     words = {ITEM: host.loading.entry, EVENT: host.loading.entry, CLIENT: host.loading.client}
-    words[HOST] = "runs no hook of any file"
+    words |= {HOST: "runs no hook of any file", EVERYWHERE: "runs no hook of its event"}
     return f"{host.title} {words.get(reach or reach_of(host, 'text'), host.loading.file)}"
 
 
@@ -370,7 +371,7 @@ def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Itera
     length = len(host.shape.root) + 1
     for fault in faults:
         if not fault.is_whole:
-            path = fault.path[:length] if fault.reach == EVENT else fault.path
+            path = fault.path[:length] if fault.reach in (EVENT, EVERYWHERE) else fault.path
             at.setdefault(path, []).append(fault)
     for entry in entries if at else ():
         found: list[Fault] = []
@@ -525,7 +526,7 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
         value = _as_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or value == 0:
         return None  # hosts that take a 0 have no limit then
-    return seconds(host, value)
+    return seconds(host, value) if value > host.handlers.timeout_above else None
 
 
 def _as_number(value: Any) -> float | None:

@@ -149,6 +149,7 @@ class HandlerRules(NamedTuple):
     fields: Sequence[str] = ()
     timeout: str = "number"  # number | integer | whole | text | any
     milliseconds_from: float = float("inf")  # from here on a timeout counts as milliseconds
+    timeout_above: float = float("-inf")  # of a number up to here it takes its usual one
     type_default: bool = False
     group_default: bool = False
     switch: str = ""  # a field that is false where a hook is not to run

@@ -86,10 +86,9 @@ class _HostReader:
     def read(self) -> Iterator[Hook]:
         """The hooks; those in files that the host does not read come last."""
         found = list(self._find())
-        sources = [file.source for file in found if not file.obstacle]
         found_switches = self._machine.switches(self._host, self._user, self._start)
         for file in found:
-            yield from self._list_hooks(file, sources, found_switches)
+            yield from self._list_hooks(file, found, found_switches)
         read = {store.real_path(file.source.path) for file in found}
         yield from self._list_unread(read)
 
@@ -192,7 +191,7 @@ class _HostReader:
     # What becomes of their hooks.
 
     def _list_hooks(
-        self, found: _Found, sources: list[Source], found_switches: Sequence[Switch]
+        self, found: _Found, files: Sequence[_Found], found_switches: Sequence[Switch]
     ) -> Iterator[Hook]:
         source, entries = found.source, found.contents.entries
         if not entries:
@@ -211,7 +210,7 @@ class _HostReader:
         closed = {}
         if not self._stopping:  # nobody can approve anything in a client that does not start
             closed = self._find_closed(source, entries, found_switches)
-        hidden = _find_hidden_events(source, sources)
+        hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
 
     def _find_shared(
@@ -238,13 +237,33 @@ class _HostReader:
         self, source: Source, entries: Sequence[Entry], found_switches: Sequence[Switch]
     ) -> dict[Path, Obstacle]:
         """The hooks that wait for an approval, or that are switched off by name."""
-        closed = dict(_find_named(entries, found_switches))
-        closed |= _find_refused(source.scope, entries, found_switches)
+        closed = dict(_find_named(source.scope, entries, found_switches))
         if not source.host.trust.covers(source.scope):
             return closed
         value = source.document.value
         waiting = find_waiting(self._machine, source.host, source.path, value, entries)
         return {**waiting, **closed}
+
+    def _find_hidden_events(self, source: Source, files: Sequence[_Found]) -> dict[str, Obstacle]:
+        """The events that the host takes from another file, or that a fault there costs."""
+        host, hidden = source.host, {}
+        overlays = [variant.variant for where, variant in host.variants if where == "overlays"]
+        for other, contents, obstacle in files:
+            if obstacle or other.path == source.path:
+                continue
+            is_overlay = other.scope == source.scope and other.host.variant in overlays
+            is_stronger = other.scope == "managed" != source.scope
+            hides = is_overlay or (is_stronger and host.scope_rules.managed_hides_events)
+            maps = shapes.event_maps(other.host.shape, other.document.value) if hides else ()
+            for event in [event for _, events in maps for event in events]:
+                reason = f"{host.title} takes its {event} hooks from {other.path} instead"
+                hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
+            for entry in contents.entries:
+                is_lost = any(fault.reach == loading.EVERYWHERE for fault in entry.faults)
+                if is_lost and not judge_trust(self._machine, host, other.scope, self._start):
+                    reason = f"{loading.cost(host, loading.EVERYWHERE)}: see {other.path}"
+                    hidden[entry.event] = Obstacle(IGNORED, reason)
+        return hidden
 
 
 # What stops the hooks of several files.
@@ -264,39 +283,17 @@ def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstac
     return None
 
 
-def _find_hidden_events(source: Source, sources: list[Source]) -> dict[str, Obstacle]:
-    """The events of a file that the host takes from another one instead."""
-    overlays = [variant.variant for where, variant in source.host.variants if where == "overlays"]
-    hidden = {}
-    for other in sources:
-        is_overlay = other.scope == source.scope and other.host.variant in overlays
-        is_stronger = other.scope == "managed" != source.scope
-        hides = is_overlay or (is_stronger and source.host.scope_rules.managed_hides_events)
-        maps = shapes.event_maps(other.host.shape, other.document.value)
-        for _, events in maps if hides and other.path != source.path else ():
-            for event in events:
-                reason = f"{source.host.title} takes its {event} hooks from {other.path} instead"
-                hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
-    return hidden
-
-
 def _find_named(
-    entries: Sequence[Entry], found_switches: Sequence[Switch]
-) -> Iterator[tuple[Path, Obstacle]]:
-    named = list_disabled(found_switches)
-    for entry in entries if named else ():
-        name = entry.fields.get("name", entry.fields.get("command"))
-        if isinstance(name, str) and name in named:
-            yield entry.path, named[name]
-
-
-def _find_refused(
     scope: str, entries: Sequence[Entry], found: Sequence[Switch]
 ) -> Iterator[tuple[Path, Obstacle]]:
+    """The hooks that a list of disabled hooks names, and those whose URL no list allows."""
+    named = list_disabled(found)
     for entry in entries:
-        url = entry.fields.get("url")
+        name, url = entry.fields.get("name", entry.fields.get("command")), entry.fields.get("url")
         switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
-        if switch:
+        if isinstance(name, str) and name in named:
+            yield entry.path, named[name]
+        elif switch:
             reason = f"{switch.name} {switch.where} does not have its URL"
             yield entry.path, Obstacle(OFF, reason, "add its URL to that list")
 
@@ -319,10 +316,11 @@ def find_waiting(
 
     `name` is what the host calls the file, `root` what it says.
     """
-    asked = []
-    for entry in entries:
-        if not entry.faults or entry.faults[0].kind == "event":
-            asked.append(HookEntry(entry.path, "", entry.fields))
+    asked = [
+        HookEntry(entry.path, "", entry.fields)
+        for entry in entries
+        if not entry.faults or entry.faults[0].kind == "event"
+    ]
     waiting: dict[Path, Obstacle] = {}
     for each in approval.closed(host, name, root, machine.environ, machine.read, asked):
         waiting.setdefault(each.element.path, _explain_closed(host, each, machine))
