@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from hookctl import hosts
+from hookctl.documents import formats
+from hookctl.hosts import loading
 from hookctl.hosts.model import read_host
 from hookctl.settings import targets
 
@@ -66,3 +68,12 @@ def test_a_folder_that_an_install_made_is_no_sign_of_the_host(isolated: Path, ho
 
 
 # A slip in a host's file, as whoever adds a host makes one: every command names the file and the slip.
+
+
+@pytest.mark.parametrize("odd", ["/* \u3000 */{}", "// \f\n{}", "{ // one\r}", "/* \ufeff */{}"])
+def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(odd: str) -> None:
+    for name in ("claude", "gemini", "qwen"):
+        host = hosts.load(name)._replace(comments=hosts.load(name).comments or True)
+        for text in (odd, "/* plain */{} // too\r\n"):
+            is_refused = loading.refusal(host, formats.parse("json", text.encode())) is not None
+            assert is_refused == (name != "claude" and text == odd), (name, text)

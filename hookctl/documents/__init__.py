@@ -20,6 +20,7 @@ BOM = "\ufeff"
 BREAK = re.compile(r"\r\n|\r|\n")
 STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
+PLAIN = "plain"  # of comments: without blanks that JSON has not, and ended by no lone CR
 LISTED = ":"  # behind the name of a format: the listing of a file with one list of all hooks
 AGAIN = "Fix it, then run the command again."
 CONFLICT = "the file has merge-conflict marks"  # the message of the error
@@ -97,7 +98,7 @@ class Document:
         """The bytes of the file, byte order mark and line ends included."""
         return self._text.encode("utf-8")
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these flags cannot read.
 
         Only JSON has such dialects.

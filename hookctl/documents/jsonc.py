@@ -23,6 +23,7 @@ from hookctl.documents import (
     BREAK,
     DEPTH,
     MISSING,
+    PLAIN,
     STRING,
     Document,
     New,
@@ -52,6 +53,8 @@ _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
+# What programs that take comments out leave of them, and JSON does not take for blank.
+_ODD = r"[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|\r(?!\n)"
 _LONE_SURROGATE = "[\ud800-\udfff]"
 
 
@@ -76,10 +79,13 @@ class JsonDocument(Document):
     def value(self) -> Any:
         return self.get(())
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
         faults = []
         if not comments:
             faults += [(begin, "comment") for begin, _ in self._comments]
+        for begin, end in self._comments if comments == PLAIN else ():
+            if re.compile(_ODD).search(self._text, begin, end + 2):
+                faults.append((begin, "comment with an odd blank"))
         if not trailing_commas:
             faults += [(offset, "trailing comma") for offset in self._scan.commas]
         if faults:

@@ -113,7 +113,7 @@ class ListedDocument(Document):
             numbers.setdefault(self._listing.event_of(item), []).append(number)
         return numbers
 
-    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
         self._real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
     def check_path(self, path: Path) -> tuple[Any, int]:

@@ -247,7 +247,7 @@ class Host(NamedTuple):
     name: str
     title: str
     format: str  # with the listing, if the file has one list of all hooks
-    comments: bool
+    comments: bool | str  # or documents.PLAIN
     trailing_commas: bool
     timeout_unit: str  # seconds | milliseconds
     sure: str  # proven | read | docs

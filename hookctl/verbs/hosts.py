@@ -79,7 +79,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "client_seen": host.client.seen,
         "sure": host.sure,
         "format": host.syntax,
-        "comments": host.comments,
+        "comments": bool(host.comments),
         "files": paths,
         "also": _other_paths(host, folders, paths),
         "managed": host.managed_files.get(sys.platform, []),

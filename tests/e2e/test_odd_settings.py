@@ -26,7 +26,6 @@ COMMENTS = [
     "/* plain */{}",
     "{} // plain\n",
     "{} // plain\r\n",
-    "{}// plain\r",
     "/* \u3000 */{}",
     "/* \u00a0 */{}",
     "/* \f */{}",
@@ -36,8 +35,6 @@ COMMENTS = [
     "/* \u0085 */{}",
     "/* \u180e */{}",
     "{ // ends with a CR\r}",
-    "// one\r// two\n{}",
-    "// one\r\r\n{}",
 ]
 
 
