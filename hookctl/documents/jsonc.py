@@ -77,7 +77,14 @@ class JsonDocument(Document):
 
     @cached_property
     def value(self) -> Any:
-        return self.get(())
+        root = self._root
+        if root is None:
+            return MISSING
+        try:
+            return json.loads(self._shadow[root.start : root.end])
+        except ValueError as error:  # an integer of thousands of digits
+            message = f"this file cannot be read ({error})"
+            raise self.error_at("unparsable", root.start, message, "Make it shorter.") from None
 
     def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
         faults = []
@@ -92,16 +99,6 @@ class JsonDocument(Document):
             offset, kind = min(faults)
             message = f"there is a {kind}, which this host does not read"
             raise self.error_at("strict_host", offset, message, "Remove it.")
-
-    def get(self, path: Path) -> Any:
-        node = self._find(path)
-        if node is None:
-            return MISSING
-        try:
-            return json.loads(self._shadow[node.start : node.end])
-        except ValueError as error:  # an integer of thousands of digits
-            message = f"this value cannot be read ({error})"
-            raise self.error_at("unparsable", node.start, message, "Make it shorter.") from None
 
     def _new(self, path: Path, value: Any) -> New:
         text = json.dumps(value, allow_nan=False)

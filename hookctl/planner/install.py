@@ -211,7 +211,8 @@ def _decide_on_file(
         return
     loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
     _install_files(draft, records, targets, pack, record, brought)
-    draft.packs[pack.name] = record._replace(former=_list_former(draft, pack, record))
+    former = () if pack.name == GUARD else _list_former(draft, pack, record)
+    draft.packs[pack.name] = record._replace(former=former)
     lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
     draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
     add_notices(draft, pack)
@@ -282,7 +283,7 @@ def _install_files(
 def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...]:
     """What 0.2.0 laid in another folder, for open sessions; it goes when another version comes."""
     known = draft.packs.get(pack.name)
-    if known is None or pack.name == GUARD:
+    if known is None:
         return ()
     if known.folder != record.folder:
         paths = [os.path.join(known.folder, name) for name in known.files]

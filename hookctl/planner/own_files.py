@@ -81,7 +81,8 @@ def install_files(draft: Draft, folder: str, wanted: Files) -> None:
                 chmod = _executable(now) if executable else now & ~0o111
         if snapshot.data != data or chmod is not None:
             changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
-    draft.add_changes(changes)
+    if changes:
+        draft.add_changes(changes)
 
 
 def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) -> None:

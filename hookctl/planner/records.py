@@ -220,7 +220,7 @@ def assemble_plan(
     changed = changed_records(records, drafts)
     has_conflicts = any(draft.conflicts for draft in drafts)
     after = {**records, **changed}
-    if not has_conflicts:
+    if not has_conflicts and (changed or any(draft.lost for draft in drafts)):
         remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}

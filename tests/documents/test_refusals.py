@@ -109,12 +109,11 @@ def test_more_than_16_mib_is_refused() -> None:
     assert (caught.value.code, caught.value.path) == ("unparsable", "/x")
 
 
-def test_an_integer_of_thousands_of_digits_is_kept_and_not_read() -> None:
+def test_an_integer_of_thousands_of_digits_is_refused() -> None:
     document = parse('{"a": 1, "n": ' + "1" * 5000 + "}")
-    assert len(document.set(("a",), 2).raw(("n",))) == 5000
-    assert document.get(("a",)) == 1
-    assert refused(lambda: document.value)[0] == "unparsable"
-    assert refused(lambda: document.get(("n",))) == ("unparsable", 1, 15)
+    assert len(document.raw(("n",))) == 5000
+    for ask in (lambda: document.value, lambda: document.get(("a",)), lambda: document.set(("a",), 2)):
+        assert refused(ask)[0] == "unparsable"
 
 
 METHODS: list[Callable[[JsonDocument], object]] = [
