@@ -115,8 +115,7 @@ def look(
     root = {} if document.value is MISSING else document.value
     if not isinstance(root, dict):
         raise wrong_shape(document, (), "an object")
-    items = [(want.path, want.kind) for want in wants]
-    items += [(entry.path, entry.kind) for entry in entries]
+    items = {(one.path, one.kind): None for one in (*wants, *entries)}
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
     for path, kind in items:
