@@ -24,8 +24,8 @@ from hookctl import cli
 from hookctl.__main__ import run
 from hookctl.checks import self_test
 from hookctl.hosts import matchers
+from hookctl.ownership import sources
 from hookctl.packs.programs import load_programs
-from hookctl.planner import sources
 from hookctl.system import interpreter
 from tests import syscalls
 

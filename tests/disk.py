@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hookctl.__main__ import run
-from hookctl.ledger import store
+from hookctl.ownership import store
 from hookctl.system import folders
 from tests.conftest import agreed, put
 

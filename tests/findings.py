@@ -271,7 +271,7 @@ def interrupted_run(place: Place) -> None:
         raise SystemExit(9)
 
     with place.monkeypatch.context() as patch:
-        patch.setattr("hookctl.run.execute.save_records", die)
+        patch.setattr("hookctl.ownership.execute.save_records", die)
         assert place.hookctl("install", "--host", "claude").code == 9
 
 

@@ -25,8 +25,8 @@ from unittest import mock
 
 from hookctl import __version__
 from hookctl.__main__ import run
+from hookctl.ownership import execute
 from hookctl.packs import programs
-from hookctl.run import execute
 from tests import texts
 
 TOP = Path("/tmp/hookctl-records")

@@ -50,11 +50,11 @@ class Area(NamedTuple):
 
 
 AREAS = {
-    "engine": Area(("hookctl/engine.py",)),
-    "plan": Area(("hookctl/planner/*.py",)),
+    "engine": Area(("hookctl/ownership/engine.py",)),
+    "plan": Area(("hookctl/ownership/*.py",)),
     "documents": Area(("hookctl/documents/**/*.py",), without="yaml"),
     "run": Area(
-        ("hookctl/run/*.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
+        ("hookctl/ownership/*.py", "hookctl/system/files.py", "hookctl/system/backups.py"),
         ("tests/test_crash.py", "tests/test_syscalls.py", "tests/test_races.py"),
     ),
     "hook": Area(("templates/guard/**/*.py",), telling=("tests/templates", "tests/test_wrap_command.py")),

@@ -1,7 +1,7 @@
 """Makes the picture of docs/development.md from the code: `python -m tests.page_of_rooms` writes the page.
 
 A room is a folder of `hookctl/`, or a module beside them. An arrow means "imports"; an arrow that others already imply
-is left out, so that the picture shows the way down, except from a verb to the planner, the way that each change goes.
+is left out, so that the picture shows the way down, except from a verb to ownership, the way that each change goes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.test_architecture import imports, modules
 PAGE = Path(__file__).parents[1] / "docs" / "development.md"
 BEGIN, END = "<!-- rooms: made by `python -m tests.page_of_rooms` -->", "<!-- end of rooms -->"
 _LEFT_OUT = ("__init__", "__main__")  # the first has only the version, the second only calls cli
-_KEPT = {"verbs": {"planner"}}
+_KEPT = {"verbs": {"ownership"}}
 _EVERYWHERE = ("errors", "model", "masking")  # values that every room may use; their arrows would say nothing
 
 

@@ -21,12 +21,12 @@ LAYERS = [
     ["firing"],
     ["checks"],
     ["survey"],
-    ["planner"],
-    ["run", "packs"],
-    ["ledger"],
+    ["work"],
+    ["ownership"],
+    ["packs"],
     ["settings", "receipts"],
     ["hosts", "events"],
-    ["engine", "documents"],
+    ["documents"],
     ["system"],
     ["clock"],
     ["model", "errors", "masking"],
@@ -123,8 +123,8 @@ def reached(name: str) -> set[str]:
 
 
 def test_the_engine_opens_nothing_asks_no_clock_and_reads_no_environment() -> None:
-    assert reached("engine") <= {"engine", "model", "errors", "masking", "values"}
-    for name in reached("engine"):
+    assert reached("ownership.engine") <= {"ownership.engine", "model", "errors", "masking", "values"}
+    for name in reached("ownership.engine"):
         for node in ast.walk(ast.parse(modules()[name].read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
@@ -159,12 +159,12 @@ def test_files_are_replaced_in_one_place_only() -> None:
     # A journal goes with its pending bytes, a recovery drops the programs of a pack that is registered nowhere,
     # run_files the marks of a run, a stage those of its project.
     removing = {"os.unlink", "os.rmdir"}
-    allowed = {"system.files": WRITING, "system.backups": removing, "run.execute": removing}
+    allowed = {"system.files": WRITING, "system.backups": removing, "ownership.execute": removing}
     # A package comes and goes by one rename; see system.packages.
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"system.fetch": {"shutil.rmtree"}}  # what a fetch that was killed has left in the cache
-    allowed |= {"planner.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
-    allowed |= {"run.recover": {"os.unlink"}, "packs.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
+    allowed |= {"ownership.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
+    allowed |= {"work.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
     allowed |= {"packs.cases": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own
     allowed |= {"firing.shooting": {"os.unlink", "shutil.copyfile"}}  # likewise
     for name, path in modules().items():

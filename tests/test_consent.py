@@ -103,7 +103,7 @@ def test_a_variable_that_changes_what_runs_is_refused(bell: Bell, isolated: Path
 def test_what_changes_after_the_question_is_not_installed(
     bell: Bell, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hookctl.planner import consent
+    from hookctl.ownership import consent
 
     asked = consent.require_consent
 

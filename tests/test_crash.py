@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.run.execute import recover
+from hookctl.ownership.execute import recover
 from hookctl.system import files, folders
 from tests.conftest import put
 from tests.disk import (

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl import engine
 from hookctl.model import Claim, Decision, Entry, Path, Wanted
+from hookctl.ownership import engine
 from tests import plain
 
 KEY: Path = ("env", "LIMIT")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import engine
 from hookctl.model import WRAP, Claim, Entry
+from hookctl.ownership import engine
 from tests import plain
 
 ID = f"{WRAP}0123abcd"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl.ledger import store
+from hookctl.ownership import store
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 

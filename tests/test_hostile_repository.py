@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed
+from hookctl.ownership import committed
 from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put

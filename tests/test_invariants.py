@@ -14,12 +14,11 @@ from typing import Any
 
 import pytest
 
-from hookctl import engine
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import load, shapes
-from hookctl.ledger import store
 from hookctl.model import Entry, Wanted
-from hookctl.planner.sources import look
+from hookctl.ownership import engine, store
+from hookctl.ownership.sources import look
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put

@@ -9,11 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from hookctl import engine
 from hookctl.errors import HookctlError
-from hookctl.ledger import store
 from hookctl.model import Claim, Entry, PackRecord, Record
-from hookctl.run.execute import read_journal
+from hookctl.ownership import engine, store
+from hookctl.ownership.execute import read_journal
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put

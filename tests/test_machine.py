@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from hookctl import engine
 from hookctl.model import Decision, Entry, Wanted
+from hookctl.ownership import engine
 from tests import plain
 from tests.model import Hook, Key, Model, Spot, WantedHook
 from tests.plain import bare

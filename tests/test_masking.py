@@ -17,7 +17,7 @@ import pytest
 
 from hookctl import hosts, masking, report
 from hookctl.model import Result
-from hookctl.planner import consent
+from hookctl.ownership import consent
 from hookctl.verbs import status
 
 from .conftest import Hookctl, Outcome, put

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.ledger import store
+from hookctl.ownership import store
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import quiet, tree

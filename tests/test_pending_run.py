@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.ledger import store
-from hookctl.planner import run
+from hookctl.ownership import run, store
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.disk import PROJECT, quiet, tree

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from hookctl import hosts, packs
 from hookctl.errors import HookctlError
-from hookctl.ledger import store
+from hookctl.ownership import sources, store
 from hookctl.packs.choices import Choice, Permission, Request
-from hookctl.planner import sources
 from hookctl.settings import targets
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.documents.listed import Listing
 from hookctl.documents.toml import inline
-from hookctl.ledger import store
+from hookctl.ownership import store
 from tests.conftest import put
 from tests.hostfiles import KINDS, Kind
 from tests.test_properties import Place, place

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.hosts import shapes
 from hookctl.hosts.shapes import Shape
-from hookctl.ledger import store
 from hookctl.model import AddHook, DropHook, EditHook
+from hookctl.ownership import store
 from hookctl.packs.choices import Request
 from hookctl.system import files
 from tests.conftest import put

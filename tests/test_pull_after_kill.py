@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.run.execute import recover
+from hookctl.ownership.execute import recover
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, Outcome, put
 

@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.ledger import store
-from hookctl.planner import run
-from hookctl.run import execute
+from hookctl.ownership import execute, run, store
 from hookctl.system import folders
 from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put

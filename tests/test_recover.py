@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from hookctl.errors import HookctlError
-from hookctl.ledger import store
 from hookctl.model import Change, Claim, Entry, Record
-from hookctl.planner.run import locked_run
-from hookctl.run import execute as run
-from hookctl.run.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
+from hookctl.ownership import execute as run
+from hookctl.ownership import store
+from hookctl.ownership.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
+from hookctl.ownership.run import locked_run
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders

@@ -7,14 +7,14 @@ import os
 import pytest
 
 from hookctl import hosts, packs
-from hookctl.ledger import committed
-from hookctl.packs import run_files
+from hookctl.ownership import committed
+from hookctl.ownership.install import plan_install
+from hookctl.ownership.records import Plan
+from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import Choice
-from hookctl.planner.install import plan_install
-from hookctl.planner.records import Plan
-from hookctl.planner.sources import Sources
 from hookctl.settings import targets
 from hookctl.system import folders, interpreter
+from hookctl.work import run_files
 
 ROOT = "/"
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.model import Change
+from hookctl.ownership import execute
 from hookctl.packs.choices import Settings
 from hookctl.packs.guard import write_rules
-from hookctl.run import execute
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs import whose_work
-from hookctl.packs.run_files import RunFiles
 from hookctl.system import project
 from hookctl.system.package_data import guard_module
+from hookctl.work import whose_work
+from hookctl.work.run_files import RunFiles
 
 from .conftest import Hookctl
 

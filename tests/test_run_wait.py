@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hookctl.packs import run_files
 from hookctl.verbs import run
+from hookctl.work import run_files
 from tests.conftest import Hookctl, put
 
 TWO, ONE, NONE = (2, ""), (1, ""), (0, "")

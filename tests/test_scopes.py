@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from hookctl.errors import HookctlError
+from hookctl.ownership import execute, run
 from hookctl.packs.programs import load_programs
-from hookctl.planner import run as planner_run
-from hookctl.run import execute as run
 from hookctl.settings import targets
 from hookctl.system import files
 from tests.conftest import Hookctl, Outcome, put
@@ -212,7 +211,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
     if installed:
         put(project / SETTINGS[scope], THEIRS)
         hookctl(*INSTALL, "--scope", scope)
-    target, lock, execute = outside(isolated) / "there", planner_run._open_lock, run.execute
+    target, lock, write_all = outside(isolated) / "there", run._open_lock, execute.execute
     after: list[dict[str, object]] = []
 
     def once() -> None:
@@ -227,7 +226,7 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
 
     def write(*arguments: Any) -> None:
         once()
-        execute(*arguments)
+        write_all(*arguments)
 
     def mkdir(path: str, mode: int = 0o777) -> None:
         assert not after or not os.path.realpath(path).startswith(f"{outside(isolated)}/"), path
@@ -235,8 +234,8 @@ def test_a_link_that_comes_between_plan_and_write_is_not_followed(
 
     make = os.mkdir
     monkeypatch.setattr(os, "mkdir", mkdir)
-    monkeypatch.setattr(planner_run, "_open_lock", locked)
-    monkeypatch.setattr(run, "execute", write)
+    monkeypatch.setattr(run, "_open_lock", locked)
+    monkeypatch.setattr(execute, "execute", write)
     outcome = hookctl(*INSTALL, "--scope", scope, "--set", "max_stop_blocks=9", "--set", "latch=no", "--json")
     program = name.endswith("hook.py") or "/runtime" in name
     if (program, moment, installed) == (True, "before the writing", True):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.run import execute as run
+from hookctl.ownership import execute as run
 from tests.conftest import Hookctl, put
 
 pytestmark = pytest.mark.usefixtures("fixed_python")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hookctl.documents.yaml import YamlDocument
-from hookctl.run import execute
-from hookctl.run.execute import Journal, Step, write_journal
+from hookctl.ownership import execute
+from hookctl.ownership.execute import Journal, Step, write_journal
 from hookctl.system import files, folders
 from tests.approving import approve
 from tests.conftest import Hookctl, put

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from hookctl import __version__, packs
-from hookctl.ledger import codec
+from hookctl.ownership import codec
 
 ROOT = Path(__file__).parents[1]
 COLLECTION = ROOT / "ansible"

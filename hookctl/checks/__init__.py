@@ -1,6 +1,6 @@
 """Health: what the survey found and what is on record, judged for doctor, check and status.
 
-It may import the rooms below it, such as `survey` and `planner`, and it writes nothing.
+It may import the rooms below it, such as `survey` and `ownership`, and it writes nothing.
 
 - findings.toml lists what can be found, each with one text and one fix; codes.py makes a finding.
 - A rule is a function that takes a File (file.py: a settings file) or a HostHere (host.py: a host

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 
-from hookctl import __version__, clock, engine
+from hookctl import __version__, clock
 from hookctl.checks.codes import Finding
 from hookctl.checks.file import File
 from hookctl.documents.rules import RulesDocument
@@ -13,8 +13,8 @@ from hookctl.hosts import loading
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
+from hookctl.ownership import consent, engine
 from hookctl.packs import guard, wrapping
-from hookctl.planner import consent
 from hookctl.settings.targets import GUARD
 from hookctl.survey.scripts import name_program
 

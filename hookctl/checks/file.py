@@ -15,15 +15,14 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.hosts.loading import Contents
-from hookctl.ledger import committed, store
 from hookctl.model import HookEntry, Hooks, PackRecord, Path, Record
+from hookctl.ownership import committed, consent, store
+from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
+from hookctl.ownership.sources import look
 from hookctl.packs.choices import MODES, settings_from
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
 from hookctl.packs.programs import find_former, version_of_launcher
-from hookctl.planner import consent
-from hookctl.planner.own_files import FORMER_CALL, list_programs, own_top, parse_config
-from hookctl.planner.sources import look
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.gathering import describe_from
@@ -33,7 +32,7 @@ from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, list_former, version_of
 
 if TYPE_CHECKING:  # late: few have anything disabled
-    from hookctl.ledger.disabled import DisabledHook
+    from hookctl.ownership.disabled import DisabledHook
 
 
 NOT_THERE = "config_missing"
@@ -67,7 +66,7 @@ class File:
         self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
         if self.disabled:
-            from hookctl.ledger.disabled import list_taken  # late: few have anything disabled
+            from hookctl.ownership.disabled import list_taken  # late: few have anything disabled
 
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)

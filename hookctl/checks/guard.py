@@ -15,17 +15,17 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import PathFault
+from hookctl.ownership.own_files import list_programs
 from hookctl.packs.choices import is_valid, schema
 from hookctl.packs.guard import HOSTS, WRAPS
 from hookctl.packs.model import run_packs
-from hookctl.packs.run_files import describe_outside
 from hookctl.packs.runner import find_event
-from hookctl.planner.own_files import list_programs
 from hookctl.receipts.reading import HookName
 from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, owners, project
+from hookctl.work.run_files import describe_outside
 
 
 def judge_programs(file: File) -> Iterator[Finding]:

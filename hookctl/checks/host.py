@@ -25,8 +25,6 @@ from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import is_true, value_in_effect, whole_number
 from hookctl.packs.protocol import protocol_event
-from hookctl.packs.run_files import RunFiles, is_armed, locate, parse, read_end
-from hookctl.packs.whose_work import Work, describe_owner, find_work
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
 from hookctl.survey import model
@@ -35,6 +33,8 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
+from hookctl.work.run_files import RunFiles, is_armed, locate, parse, read_end
+from hookctl.work.whose_work import Work, describe_owner, find_work
 
 _OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said

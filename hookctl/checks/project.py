@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from hookctl import engine, hosts
+from hookctl import hosts
 from hookctl.checks import codes, entries, guard, limits
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading
@@ -22,16 +22,15 @@ from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.ledger import committed
 from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.ownership import committed, consent, engine
+from hookctl.ownership.own_files import list_programs
 from hookctl.packs.choices import Settings, confine
 from hookctl.packs.guard import HOSTS, configuration, host_table
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
 from hookctl.packs.runner import find_programs, needs_runner, wants
-from hookctl.planner import consent
-from hookctl.planner.own_files import list_programs
 from hookctl.settings import switches, targets
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target

@@ -13,10 +13,10 @@ from hookctl.checks.file import File, judge_content, judge_reading, judge_reposi
 from hookctl.checks.host import HostHere
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.ledger import store
 from hookctl.model import Record
+from hookctl.ownership import store
+from hookctl.ownership.execute import read_journal
 from hookctl.packs.choices import settings_from
-from hookctl.run.execute import read_journal
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.survey.machine import Machine, RecordFacts, read_records
 from hookctl.system.folders import Folders

@@ -20,8 +20,8 @@ from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
 from hookctl.model import WRAP, Change
 from hookctl.output.lines import amount
-from hookctl.planner.draft import Draft
-from hookctl.planner.records import Plan
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.records import Plan
 from hookctl.system.files import digest
 from hookctl.system.packages import PACKS, TABLE
 

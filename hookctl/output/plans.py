@@ -16,8 +16,8 @@ from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
 if TYPE_CHECKING:  # late: doctor makes no plan
-    from hookctl.planner.draft import Draft
-from hookctl.planner.records import Plan
+    from hookctl.ownership.draft import Draft
+from hookctl.ownership.records import Plan
 
 Text = str | Line
 _SIGNS = {

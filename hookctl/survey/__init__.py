@@ -1,6 +1,6 @@
 """What is on this machine, read once: every hook that the hosts would run here, and every other.
 
-It may import `planner` and the rooms below; `hooks`, `fire`, doctor and the page show what it has.
+It may import `work` and the rooms below; `hooks`, `fire`, doctor and the page show what it has.
 
 - model.py has the values: a file with hooks, and a Hook with what keeps it from running.
 - machine.py has what several readers share, each thing read once, and hookctl's own record.

@@ -18,9 +18,9 @@ from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import OtherAgent
-from hookctl.ledger import committed, store
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
+from hookctl.ownership import committed, store
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source

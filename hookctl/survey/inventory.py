@@ -9,8 +9,8 @@ from typing import NamedTuple
 from hookctl import hosts
 from hookctl.hosts import Host
 from hookctl.hosts.loading import Unreadable
-from hookctl.ledger import store
 from hookctl.model import Record
+from hookctl.ownership import store
 from hookctl.packs.runner import find_event
 from hookctl.receipts.reading import HookName, read_runs
 from hookctl.survey.gathering import read_settings

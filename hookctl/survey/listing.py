@@ -12,9 +12,9 @@ from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts import codex, hook_id
 from hookctl.hosts.hook_id import digest
 from hookctl.hosts.loading import Unreadable
-from hookctl.ledger import disabled as book
-from hookctl.ledger.disabled import NAME, SWITCH, DisabledHook
-from hookctl.planner.sources import read_document
+from hookctl.ownership import disabled as book
+from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
+from hookctl.ownership.sources import read_document
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey.model import (
     DISABLED,
@@ -161,7 +161,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
         return DisabledHooks(error=Unreadable(error.path, error.line, error.message))
     if not known:
         return DisabledHooks()
-    from hookctl.planner.disable import find_away  # late, too
+    from hookctl.ownership.disable import find_away  # late, too
 
     return DisabledHooks(tuple(find_away(known, _read)))
 

@@ -11,9 +11,9 @@ from hookctl import clock, events, hosts
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.ledger import store
 from hookctl.model import Record
-from hookctl.planner.sources import look, read_document
+from hookctl.ownership import store
+from hookctl.ownership.sources import look, read_document
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
@@ -22,7 +22,7 @@ from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
-    from hookctl.ledger.disabled import DisabledHook
+    from hookctl.ownership.disabled import DisabledHook
     from hookctl.receipts.reading import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]

@@ -14,8 +14,8 @@ from hookctl import hosts as known
 from hookctl import packs
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
-from hookctl.ledger import store
 from hookctl.model import Record
+from hookctl.ownership import store
 from hookctl.packs.choices import Permission
 from hookctl.report import say
 from hookctl.settings import targets

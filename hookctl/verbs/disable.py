@@ -9,14 +9,14 @@ from hookctl import clock, hosts, report
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
-from hookctl.ledger import store
-from hookctl.ledger.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_result
-from hookctl.planner.disable import plan_disable
-from hookctl.planner.run import carry_out, locked_run
-from hookctl.planner.sources import Sources
+from hookctl.ownership import store
+from hookctl.ownership.disable import plan_disable
+from hookctl.ownership.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
+from hookctl.ownership.run import carry_out, locked_run
+from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.listing import find

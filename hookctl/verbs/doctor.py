@@ -14,8 +14,8 @@ from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import action_data
+from hookctl.ownership.execute import read_journal
 from hookctl.packs.choices import Choice, Permission
-from hookctl.run.execute import read_journal
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, known_scope, load_hosts
@@ -48,7 +48,7 @@ def doctor(
     failures: list[Finding] = []
     done: list[Result] = []
     if fix:
-        from hookctl.planner.run import finish_pending  # late: only with --fix
+        from hookctl.ownership.run import finish_pending  # late: only with --fix
 
         try:
             finished = _list_interrupted(folders)

@@ -8,15 +8,15 @@ from functools import partial
 
 from hookctl import report
 from hookctl.errors import FAILED, HookctlError
-from hookctl.ledger import disabled as book
-from hookctl.ledger import store
-from hookctl.ledger.disabled import DisabledHook
 from hookctl.model import Message, Result
 from hookctl.output.lines import tilde, tildes
 from hookctl.output.plans import plan_result
-from hookctl.planner.disable import describe, plan_enable
-from hookctl.planner.run import carry_out, locked_run
-from hookctl.planner.sources import Sources
+from hookctl.ownership import disabled as book
+from hookctl.ownership import store
+from hookctl.ownership.disable import describe, plan_enable
+from hookctl.ownership.disabled import DisabledHook
+from hookctl.ownership.run import carry_out, locked_run
+from hookctl.ownership.sources import Sources
 from hookctl.survey.inventory import take_inventory
 from hookctl.survey.listing import find, find_disabled, read_disabled
 from hookctl.survey.model import RUNS, Hook

@@ -10,9 +10,9 @@ from hookctl import errors
 from hookctl import hosts as known
 from hookctl.hosts import Host, readers
 from hookctl.hosts.model import OtherAgent
-from hookctl.ledger import store
 from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount, cut, labelled, table, tilde
+from hookctl.ownership import store
 from hookctl.packs.abilities import list_abilities, shortcomings
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders

@@ -17,6 +17,18 @@ from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.model import GIT, WRAP, Action, Line, Message, Result
 from hookctl.output.plans import plan_result
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.install import (
+    agree,
+    check_request,
+    find_lacking,
+    plan_agreed,
+    plan_install,
+    review_of,
+)
+from hookctl.ownership.records import Plan
+from hookctl.ownership.run import carry_out, finish_pending, locked_run
+from hookctl.ownership.sources import Sources
 from hookctl.packs import load
 from hookctl.packs.choices import (
     Choice,
@@ -27,24 +39,12 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.planner.draft import Draft
-from hookctl.planner.install import (
-    agree,
-    check_request,
-    find_lacking,
-    plan_agreed,
-    plan_install,
-    review_of,
-)
-from hookctl.planner.records import Plan
-from hookctl.planner.run import carry_out, finish_pending, locked_run
-from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
 
 if TYPE_CHECKING:  # late: most calls are about the guard
-    from hookctl.planner.consent import Review
+    from hookctl.ownership.consent import Review
 
 _SILENT = 1.0  # seconds until progress is shown
 

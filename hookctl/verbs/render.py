@@ -7,11 +7,14 @@ import os
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from hookctl import engine, hosts
+from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
 from hookctl.hosts import loading, shapes
 from hookctl.model import Current, Hooks, Result, Wanted
+from hookctl.ownership import engine
+from hookctl.ownership.install import check_request, find_lacking
+from hookctl.ownership.own_files import new_config, own_top
 from hookctl.packs import guard, load
 from hookctl.packs.abilities import describe
 from hookctl.packs.choices import Request, Settings, choose, require_portable
@@ -19,8 +22,6 @@ from hookctl.packs.model import Pack
 from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants
-from hookctl.planner.install import check_request, find_lacking
-from hookctl.planner.own_files import new_config, own_top
 from hookctl.settings import managed
 from hookctl.settings.managed import ManagedFile
 from hookctl.settings.targets import GUARD, Target, require_scope

@@ -8,14 +8,14 @@ from functools import partial
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, HookctlError, usage_error
-from hookctl.ledger import store
 from hookctl.model import Line, Result
 from hookctl.output.diffs import unified
 from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_result
-from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
-from hookctl.planner.sources import Sources
-from hookctl.planner.uninstall import plan_restore
+from hookctl.ownership import store
+from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
+from hookctl.ownership.sources import Sources
+from hookctl.ownership.uninstall import plan_restore
 from hookctl.system import files, project
 from hookctl.system.files import Backup
 from hookctl.system.folders import Folders

@@ -16,17 +16,17 @@ from hookctl import clock, errors, events, report
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut
-from hookctl.packs import run_files as work_files
-from hookctl.packs import whose_work
 from hookctl.packs.guard import cost_of_run
-from hookctl.packs.run_files import BREADCRUMB, RunFiles
-from hookctl.packs.whose_work import NOBODY, Work
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.verbs.options import ACTIONS
+from hookctl.work import run_files as work_files
+from hookctl.work import whose_work
+from hookctl.work.run_files import BREADCRUMB, RunFiles
+from hookctl.work.whose_work import NOBODY, Work
 
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
@@ -137,7 +137,7 @@ def _finish_pending(folders: Folders) -> None:
     """Finish an interrupted install; a failure does not prevent stopping an agent."""
     if not folders.has_unfinished_run():
         return
-    from hookctl.planner.run import finish_pending  # late: in most calls no run was interrupted
+    from hookctl.ownership.run import finish_pending  # late: in most calls no run was interrupted
 
     try:
         finish_pending(folders, report.say)

@@ -7,25 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from hookctl import clock, engine, errors, hosts, report
+from hookctl import clock, errors, hosts, report
 from hookctl.checks import file
 from hookctl.checks.file import NOT_THERE, Configuration, read_config
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.ledger import store
-from hookctl.ledger.disabled import list_taken
-from hookctl.ledger.store import rules_entries
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.plans import event_of
-from hookctl.packs import choices, whose_work, wrapping
+from hookctl.ownership import consent, engine, store
+from hookctl.ownership.disabled import list_taken
+from hookctl.ownership.run import name_pending
+from hookctl.ownership.sources import look, read_document
+from hookctl.ownership.store import rules_entries
+from hookctl.packs import choices, wrapping
 from hookctl.packs.choices import Settings, options_of, settings_from
 from hookctl.packs.guard import ARMED_CEILING
-from hookctl.packs.run_files import find as find_run_files
-from hookctl.planner import consent
-from hookctl.planner.run import name_pending
-from hookctl.planner.sources import look, read_document
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
@@ -36,6 +34,8 @@ from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
+from hookctl.work import whose_work
+from hookctl.work.run_files import find as find_run_files
 
 _STATES = {
     "owned": "",

@@ -10,11 +10,11 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount
-from hookctl.packs import run_files as work_files
-from hookctl.packs import whose_work
-from hookctl.packs.run_files import RunFiles
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
+from hookctl.work import run_files as work_files
+from hookctl.work import whose_work
+from hookctl.work.run_files import RunFiles
 
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause

@@ -12,15 +12,15 @@ from hookctl import errors, packs, report
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.ledger import store
 from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import amount, tilde
 from hookctl.output.plans import plan_result
+from hookctl.ownership import store
+from hookctl.ownership.records import Plan
+from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
+from hookctl.ownership.sources import Sources
+from hookctl.ownership.uninstall import Leaving, plan_uninstall
 from hookctl.packs.model import Pack
-from hookctl.planner.records import Plan
-from hookctl.planner.run import carry_out, changed_meanwhile, finish_pending, locked_run
-from hookctl.planner.sources import Sources
-from hookctl.planner.uninstall import Leaving, plan_uninstall
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing

@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 from hookctl import errors, packs, report
 from hookctl.errors import HookctlError
-from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, tilde
 from hookctl.output.plans import plan_result
+from hookctl.ownership import store
+from hookctl.ownership.consent import Review
+from hookctl.ownership.install import agree
+from hookctl.ownership.run import changed_meanwhile, finish_pending, locked_run
+from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import Pack
-from hookctl.planner.consent import Review
-from hookctl.planner.install import agree
-from hookctl.planner.run import changed_meanwhile, finish_pending, locked_run
-from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import project
 from hookctl.system.folders import Folders
@@ -126,7 +126,7 @@ def _bring(sources: Sources, request: Request, permission: Permission) -> _Broug
             continue
         try:
             if item.source.startswith(GIT):
-                from hookctl.planner import consent  # late: few packs come from git
+                from hookctl.ownership import consent  # late: few packs come from git
 
                 command = f"hookctl upgrade {item.name} --yes"
                 is_named = request.pack == item.name

@@ -39,7 +39,7 @@ PLAY = """
 # Dies before the record is saved, the first time that it writes.
 DIE_ONCE = """
 import os
-from hookctl.run import execute
+from hookctl.ownership import execute
 def die(*arguments):
     if os.path.exists({mark!r}):
         return save(*arguments)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING
 from hookctl.errors import HookctlError
-from hookctl.ledger import committed, store
 from hookctl.masking import masked_text
+from hookctl.ownership import committed, store
+from hookctl.ownership.execute import read_journal
 from hookctl.packs import pack
-from hookctl.run.execute import read_journal
 from hookctl.system import folders
 from tests.frozen_records import KEPT, parsed
 from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook

@@ -68,7 +68,7 @@ class World:
 @contextlib.contextmanager
 def quick() -> Iterator[None]:
     """No pause before a file is read again, no search for an interpreter, no wait for the disk."""
-    from hookctl.planner import sources
+    from hookctl.ownership import sources
     from hookctl.system import interpreter
 
     kept: list[tuple[Any, str, Any]] = []

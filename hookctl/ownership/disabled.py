@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.hook_id import shorten
-from hookctl.ledger.codec import dump_object, from_json, parse_object, refusals, with_paths
 from hookctl.model import Change, Path
+from hookctl.ownership.codec import dump_object, from_json, parse_object, refusals, with_paths
 from hookctl.system import files
 from hookctl.system.folders import Folders
 

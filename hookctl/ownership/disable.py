@@ -10,26 +10,10 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hookctl import engine, hosts
+from hookctl import hosts
 from hookctl.documents import MISSING, Document, formats
-from hookctl.engine import same
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host, codex, config_folder, loading, shapes
-from hookctl.ledger import disabled as book
-from hookctl.ledger import store
-from hookctl.ledger.disabled import (
-    CONTAINER,
-    HOOK,
-    NAME,
-    SWITCH,
-    VALUE,
-    DisabledFile,
-    DisabledHook,
-    Layer,
-    Step,
-    count_equal,
-)
-from hookctl.ledger.store import Records
 from hookctl.masking import masked_text
 from hookctl.model import (
     Action,
@@ -42,9 +26,25 @@ from hookctl.model import (
     Prune,
     Put,
 )
-from hookctl.planner.draft import Draft
-from hookctl.planner.records import Plan, assemble_plan
-from hookctl.planner.sources import Sources, look
+from hookctl.ownership import disabled as book
+from hookctl.ownership import engine, store
+from hookctl.ownership.disabled import (
+    CONTAINER,
+    HOOK,
+    NAME,
+    SWITCH,
+    VALUE,
+    DisabledFile,
+    DisabledHook,
+    Layer,
+    Step,
+    count_equal,
+)
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.engine import same
+from hookctl.ownership.records import Plan, assemble_plan
+from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.store import Records
 from hookctl.settings.targets import Target, require_inside, variant_of_file
 from hookctl.system import files
 

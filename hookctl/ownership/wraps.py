@@ -16,8 +16,8 @@ from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import WRAP, Action, Claim, Decision, Entry, HookEntry, Path, Put
+from hookctl.ownership.draft import Draft
 from hookctl.packs import wrapping
-from hookctl.planner.draft import Draft
 from hookctl.settings.targets import GUARD
 
 # What a host that expands variables takes for one.

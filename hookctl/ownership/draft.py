@@ -29,13 +29,13 @@ from hookctl.model import (
     Path,
     Record,
 )
-from hookctl.planner.sources import Sources
+from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import Packages
 
 if TYPE_CHECKING:  # late: few files have something disabled
-    from hookctl.ledger.disabled import DisabledFile
+    from hookctl.ownership.disabled import DisabledFile
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
@@ -79,7 +79,7 @@ class Draft:
         self.lost: dict[str, PackRecord] = {}  # packs that leave, and that no record knows
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
-            from hookctl.planner import draft  # late: few hosts need any
+            from hookctl.ownership import draft  # late: few hosts need any
 
             self.placeholders = draft.still_in(self.host, document, record.gaps)
         self.not_loaded = ""  # why the host loads nothing of the file
@@ -134,7 +134,7 @@ class Draft:
             decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
-            from hookctl.planner import draft  # late: few need it
+            from hookctl.ownership import draft  # late: few need it
 
             known = self.placeholders
             decision = draft.settle(self.host, before, decision, known, visible)

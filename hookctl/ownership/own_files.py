@@ -16,17 +16,18 @@ from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from typing import Any
 
-from hookctl import engine, hosts
+from hookctl import hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
+from hookctl.ownership import engine
+from hookctl.ownership.draft import Draft, file_action
+from hookctl.ownership.sources import Sources
 from hookctl.packs import guard
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
-from hookctl.planner.draft import Draft, file_action
-from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, OWN, Target, read_inside, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders

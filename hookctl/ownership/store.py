@@ -17,7 +17,8 @@ from typing import NamedTuple
 from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.ledger.codec import (
+from hookctl.model import Entry, Record
+from hookctl.ownership.codec import (
     MOVE_AWAY,
     check_record,
     dump_object,
@@ -26,7 +27,6 @@ from hookctl.ledger.codec import (
     refusals,
     with_paths,
 )
-from hookctl.model import Entry, Record
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -165,7 +165,7 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
 def _load_project(
     folders: Folders, project: str, stubs: Mapping[str, Record]
 ) -> tuple[bytes | None, dict[str, Record]]:
-    from hookctl.ledger import committed  # late: most calls are about no project
+    from hookctl.ownership import committed  # late: most calls are about no project
 
     project_folder.require_own(project)
     data = files.read(committed.ledger_path(project)).data

@@ -11,8 +11,8 @@ from functools import partial
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Message
-from hookctl.planner.records import Plan
-from hookctl.planner.sources import READ_AGAIN, READ_PAUSE, Sources
+from hookctl.ownership.records import Plan
+from hookctl.ownership.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files, packages
 from hookctl.system.folders import Folders
 
@@ -39,7 +39,7 @@ def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator
         return
     with _locked(folders, say):
         if folders.has_unfinished_run():
-            from hookctl.run.execute import recover  # late: in most calls no run was interrupted
+            from hookctl.ownership.execute import recover  # late: few runs were interrupted
 
             for line in recover(folders):
                 say(Message(line, INTERRUPTED))
@@ -71,7 +71,7 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
     """The files that an interrupted run is still to write."""
     if not folders.has_unfinished_run():
         return ()
-    from hookctl.run.execute import list_unwritten  # late: in most calls no run was interrupted
+    from hookctl.ownership.execute import list_unwritten  # late, too
 
     return list_unwritten(folders)
 
@@ -153,7 +153,7 @@ def carry_out(
             plan = make_plan()
             if plan.empty or plan.conflicts:
                 return plan
-            from hookctl.run.execute import execute  # late: most find nothing to do
+            from hookctl.ownership.execute import execute  # late: most find nothing to do
 
             try:
                 execute(sources.folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
@@ -182,7 +182,7 @@ def changed_meanwhile() -> HookctlError:
 
 def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
-    from hookctl.planner.uninstall import plan_end, read_traced  # late: only 0.2.0 traced hooks
+    from hookctl.ownership.uninstall import plan_end, read_traced  # late: only 0.2.0 traced hooks
 
     is_ended = True
     for file in read_traced(folders):

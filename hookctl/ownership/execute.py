@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from hookctl.documents import Document, formats
 from hookctl.errors import FAILED, HookctlError
-from hookctl.ledger import committed, store
-from hookctl.ledger.codec import (
+from hookctl.model import INTERRUPTED, Change, Record
+from hookctl.ownership import committed, store
+from hookctl.ownership.codec import (
     check_record,
     dump_object,
     from_json,
@@ -19,7 +20,6 @@ from hookctl.ledger.codec import (
     refusals,
     with_paths,
 )
-from hookctl.model import INTERRUPTED, Change, Record
 from hookctl.system import files, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders

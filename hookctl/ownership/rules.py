@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from hookctl import engine
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import load
-from hookctl.ledger import store
-from hookctl.ledger.store import Records, rules_path
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
+from hookctl.ownership import engine, store
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.records import make_draft
+from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.store import Records, rules_path
 from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard import write_rules
 from hookctl.packs.model import Pack
-from hookctl.planner.draft import Draft
-from hookctl.planner.records import make_draft
-from hookctl.planner.sources import Sources, look
 from hookctl.settings.targets import GUARD, Target, require_inside, rules_target
 from hookctl.system import files
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from hookctl import engine
 from hookctl.errors import HookctlError
 from hookctl.hosts import codex
 from hookctl.hosts.model import APPROVALS
-from hookctl.ledger import store
 from hookctl.model import Entry, Record
-from hookctl.planner.draft import Draft
-from hookctl.planner.sources import Sources, look
+from hookctl.ownership import engine, store
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.sources import Sources, look
 from hookctl.settings import approval
 from hookctl.settings.targets import Target
 

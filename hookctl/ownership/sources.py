@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.ledger import store
-from hookctl.ledger.store import Records
 from hookctl.model import Current, Entry, Hooks, Path, Wanted
+from hookctl.ownership import store
+from hookctl.ownership.store import Records
 from hookctl.system import files
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most calls are about the guard, and nothing is disabled
-    from hookctl.ledger.disabled import DisabledFile
+    from hookctl.ownership.disabled import DisabledFile
 
 READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
@@ -58,7 +58,7 @@ class Sources:
 
     def disabled(self) -> dict[str, DisabledFile]:
         """What `hookctl disable` keeps, by the changed file."""
-        from hookctl.ledger import disabled  # late: few have anything disabled
+        from hookctl.ownership import disabled  # late: few have anything disabled
 
         found: dict[str, DisabledFile] = self.once(
             ("disabled",), partial(disabled.load, self.folders)
@@ -67,7 +67,7 @@ class Sources:
 
     def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
         """The ids and paths of what `hookctl disable` took out of the file at a real path."""
-        from hookctl.ledger import disabled  # late, too
+        from hookctl.ownership import disabled  # late, too
 
         known = self.disabled().get(path)
         hooks = known.hooks if known else ()

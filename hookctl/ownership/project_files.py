@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from hookctl.ledger import committed
-from hookctl.ledger.store import Records
 from hookctl.model import Change, Record
-from hookctl.planner.draft import Draft
-from hookctl.planner.sources import has_files
+from hookctl.ownership import committed
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.sources import has_files
+from hookctl.ownership.store import Records
 from hookctl.settings.targets import OWN, read_inside
 from hookctl.system.packages import HOOK
 

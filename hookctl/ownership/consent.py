@@ -14,17 +14,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.ledger import store
 from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, PackRecord, Record
+from hookctl.ownership import store
+from hookctl.ownership.own_files import read_own
+from hookctl.ownership.records import Plan
+from hookctl.ownership.sources import Sources
 from hookctl.packs import listing
 from hookctl.packs.choices import Permission
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import load_file
-from hookctl.planner.own_files import read_own
-from hookctl.planner.records import Plan
-from hookctl.planner.sources import Sources
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import files
 from hookctl.system.files import content_digest

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, formats
 from hookctl.errors import USAGE, HookctlError
-from hookctl.ledger import store
-from hookctl.ledger.store import Records
 from hookctl.model import Change, Conflict, Record
-from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import own_top, plan_programs, remove_files
-from hookctl.planner.sources import Sources
+from hookctl.ownership import store
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.own_files import own_top, plan_programs, remove_files
+from hookctl.ownership.sources import Sources
+from hookctl.ownership.store import Records
 from hookctl.settings.targets import Target, require_inside, top
 from hookctl.system import files
 from hookctl.system.packages import Packages
@@ -245,7 +245,7 @@ def assemble_plan(
         if draft.target.shared:
             projects.setdefault(draft.target.project, draft)
     for draft in projects.values():
-        from hookctl.planner.project_files import plan_project_files  # late: few are shared
+        from hookctl.ownership.project_files import plan_project_files  # late: few are shared
 
         project_changes += plan_project_files(draft, records, changed, removes=removes)
     settings: list[Change] = []
@@ -262,7 +262,7 @@ def assemble_plan(
         changes = (*settings, *runtime, *project_changes)
     after_all = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
     if after_all:
-        from hookctl.ledger import disabled  # late: few have anything disabled
+        from hookctl.ownership import disabled  # late: few have anything disabled
 
         sources = drafts[0].sources
         changes = disabled.add_change(sources.folders, sources.disabled(), after_all, changes)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from hookctl.model import Consent, PackRecord
+from hookctl.ownership.content import Content, choose_python
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.own_files import own_top
 from hookctl.packs.abilities import describe
 from hookctl.packs.choices import Choice
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.runner import find_programs, needs_runner, wants
-from hookctl.planner.content import Content, choose_python
-from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import own_top
 from hookctl.settings.targets import pack_folder
 from hookctl.system.files import content_digest
 

@@ -21,7 +21,8 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
-from hookctl.ledger.codec import (
+from hookctl.model import GIT, Entry, PackRecord, Path, Record
+from hookctl.ownership.codec import (
     MOVE_AWAY,
     NEEDS,
     VERSION,
@@ -33,7 +34,6 @@ from hookctl.ledger.codec import (
     to_json,
     unreadable,
 )
-from hookctl.model import GIT, Entry, PackRecord, Path, Record
 from hookctl.settings.targets import (
     GUARD,
     OWN,

@@ -7,11 +7,14 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
-from hookctl import engine
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
-from hookctl.ledger.store import Records
 from hookctl.model import WRAP, HookEntry, PackRecord, Put, Wanted
+from hookctl.ownership import engine
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.own_files import Files, merge_config, read_own
+from hookctl.ownership.sources import look
+from hookctl.ownership.store import Records
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
@@ -24,9 +27,6 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import Pack
-from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import Files, merge_config, read_own
-from hookctl.planner.sources import look
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
 
@@ -44,7 +44,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     wraps_any = False
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
     if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
-        from hookctl.planner.wraps import wrap_hooks  # late: few installs wrap a hook
+        from hookctl.ownership.wraps import wrap_hooks  # late: few installs wrap a hook
 
         text = choice.settings.wrap
         if choice.reset and text is None:

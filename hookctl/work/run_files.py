@@ -19,9 +19,9 @@ from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.events import read_object
-from hookctl.ledger import store
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
+from hookctl.ownership import store
 from hookctl.packs.choices import PRESETS, confine, read_settings, variables_of
 from hookctl.settings.targets import top
 from hookctl.system import files, project

@@ -8,13 +8,10 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from hookctl import engine, hosts
+from hookctl import hosts
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import shapes
-from hookctl.ledger import store
-from hookctl.ledger.codec import parse_object, refusals
-from hookctl.ledger.store import Records
 from hookctl.model import (
     Action,
     Current,
@@ -26,17 +23,20 @@ from hookctl.model import (
     Record,
     Wanted,
 )
+from hookctl.ownership import engine, store
+from hookctl.ownership.approvals import Approvals
+from hookctl.ownership.codec import parse_object, refusals
+from hookctl.ownership.content import find_orphan
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.own_files import own_top
+from hookctl.ownership.records import Plan, assemble_plan, make_draft
+from hookctl.ownership.rules import RulesBlocks
+from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.store import Records
+from hookctl.ownership.wraps import unwrap_hooks
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings, settings_from
 from hookctl.packs.model import Pack
-from hookctl.planner.approvals import Approvals
-from hookctl.planner.content import find_orphan
-from hookctl.planner.draft import Draft
-from hookctl.planner.own_files import own_top
-from hookctl.planner.records import Plan, assemble_plan, make_draft
-from hookctl.planner.rules import RulesBlocks
-from hookctl.planner.sources import Sources, look
-from hookctl.planner.wraps import unwrap_hooks
 from hookctl.settings.targets import (
     GUARD,
     Target,
@@ -100,7 +100,7 @@ def plan_uninstall(
         drafts[draft] = packs
     approvals, rules = Approvals(sources, records, drafts), RulesBlocks(sources, records, drafts)
     if sources.has_disabled:
-        from hookctl.planner.disable import forget  # late: few have anything disabled
+        from hookctl.ownership.disable import forget  # late: few have anything disabled
 
         for draft, packs in drafts.items():
             try:

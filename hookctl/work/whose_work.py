@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
-from hookctl.packs import run_files as work_files
-from hookctl.packs.run_files import RunFiles
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
+from hookctl.work import run_files as work_files
+from hookctl.work.run_files import RunFiles
 
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32

@@ -11,21 +11,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hookctl import engine
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
-from hookctl.ledger.store import Records
 from hookctl.model import Action, Claim, PackRecord, Wanted
+from hookctl.ownership import engine
+from hookctl.ownership.content import guard_content
+from hookctl.ownership.draft import Draft, file_action
+from hookctl.ownership.own_files import Files, install_files, own_top, read_own
+from hookctl.ownership.records import Plan, assemble_plan, make_draft
+from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.store import Records
 from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import Choice, Permission, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
-from hookctl.planner.content import guard_content
-from hookctl.planner.draft import Draft, file_action
-from hookctl.planner.own_files import Files, install_files, own_top, read_own
-from hookctl.planner.records import Plan, assemble_plan, make_draft
-from hookctl.planner.sources import Sources, look
 from hookctl.settings import approval, switches
 from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.targets import (
@@ -41,7 +41,7 @@ from hookctl.system import files
 from hookctl.system.packages import HOOK, version_of
 
 if TYPE_CHECKING:  # late: most calls are about the guard
-    from hookctl.planner.consent import Review
+    from hookctl.ownership.consent import Review
 
 
 def plan_install(
@@ -74,14 +74,14 @@ def plan_install(
             raise
     with_approvals = drafts
     if sources.has_disabled or any(draft.host.trust.gate for draft in drafts):
-        from hookctl.planner.approvals import Approvals  # late: few hosts ask for an approval
+        from hookctl.ownership.approvals import Approvals  # late: few hosts ask for an approval
 
         approvals = Approvals(sources, records, drafts)
         for draft in drafts:
             if not draft.conflicts and pack.name in draft.packs:
                 approvals.install(draft, pack.name)
         if choice.enables and sources.has_disabled:
-            from hookctl.planner.disable import forget  # late: few have anything disabled
+            from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             forget(drafts, (pack.name,), approvals.open_beside)
         with_approvals = approvals.drafts
@@ -101,7 +101,7 @@ def _decide_on_rules(
     has_blocks = any(record.format == RULES for record in records.values())
     if not (has_blocks or pack.rules or any(one.settings.get("rules") is True for one in guards)):
         return []
-    from hookctl.planner.rules import RulesBlocks  # late: most installs have no rules
+    from hookctl.ownership.rules import RulesBlocks  # late: most installs have no rules
 
     rules = RulesBlocks(sources, records, drafts)
     for draft in drafts:
@@ -178,7 +178,7 @@ def _decide_on_file(
     if pack.name == GUARD:
         wants, brought, record = guard_content(draft, records, pack, choice)
     else:
-        from hookctl.planner.pack_content import pack_content  # late: most are the guard
+        from hookctl.ownership.pack_content import pack_content  # late: most are the guard
 
         wants, brought, record = pack_content(draft, pack, choice)
         has_rules_only = bool(pack.rules) and not pack.has_hooks
@@ -189,7 +189,7 @@ def _decide_on_file(
     if draft.taken:
         wants = _without_disabled(draft, pack, wants)
     if not choice.enables and draft.sources.has_disabled:
-        from hookctl.planner.disable import list_switched_off  # late, too
+        from hookctl.ownership.disable import list_switched_off  # late, too
 
         draft.kept += list_switched_off(draft, pack.name)
     visible = draft.pack_entries()
@@ -311,7 +311,7 @@ def agree(
     """
     review = review_of(sources, pack, plan_install(sources, pack, targets, choice))
     if review is not None:
-        from hookctl.planner.consent import require_consent  # late: most calls are for the guard
+        from hookctl.ownership.consent import require_consent  # late: most calls are for the guard
 
         require_consent(review, permission, command)
     return review
@@ -322,14 +322,14 @@ def review_of(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
     if plan.conflicts or not has_targets:
         return None
-    from hookctl.planner.consent import review  # late: most calls are about the guard
+    from hookctl.ownership.consent import review  # late: most calls are about the guard
 
     return review(sources, pack, plan)
 
 
 def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, review: Review | None) -> Plan:
     """The plan of an install, if it brings just the content that was agreed to."""
-    from hookctl.planner.consent import require_digest  # late: most calls are about the guard
+    from hookctl.ownership.consent import require_digest  # late: most calls are about the guard
 
     plan = make_plan()
     require_digest(plan, pack, review.digest if review else "")
