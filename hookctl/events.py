@@ -210,7 +210,8 @@ def _add(counts: Counts, event: dict[str, Any]) -> None:
     """Count a line; a line of refusals stands for several calls."""
     host, name, decision, code = (str(event.get(field, "")) for field in _KIND)
     project = event["project"] if event["project"] != _TOP else ""
-    counts[project, Kind(host, name, decision, code)] += number_of(event)
+    if number := number_of(event):
+        counts[project, Kind(host, name, decision, code)] += number
     if event.get(IGNORED) is True:
         counts[project, Kind(host, name, "", IGNORED)] += 1
 
@@ -218,7 +219,7 @@ def _add(counts: Counts, event: dict[str, Any]) -> None:
 def number_of(event: dict[str, Any]) -> int:
     """How many decisions a line stands for: refused calls may share one."""
     number = event.get("refusals", 1)
-    return number if type(number) is int and number > 0 else 1
+    return number if type(number) is int and number > 0 else 0
 
 
 def _add_totals(counts: Counts, project: str, totals: dict[str, int]) -> None:

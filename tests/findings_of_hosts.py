@@ -137,8 +137,6 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
     ("foreign_file", "warning", "opencode", there("project/.opencode/plugin/hookctl.js", "export const Mine = 1\n")),
     ("unsupported_yaml", "error", "hermes",
      both(installed("hermes"), edited(HERMES, "hooks:\n", "base: &base {}\nhooks:\n  <<: *base\n"))),
-    ("unsupported_toml", "error", "kimi",
-     both(installed("kimi"), there(".kimi-code/config.toml", "hooks = [ # mine\n]\n"))),
     ("extra_missing", "error", "hermes", without_yaml),
     ("wrong_key", "error", "codex", there(CODEX, {"$schema": "x", "hooks": {}})),
     ("wrong_key", "error", "cursor", there(CURSOR, {"hooks": {"stop": [{"command": "x"}]}})),

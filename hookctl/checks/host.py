@@ -33,6 +33,7 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
+from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.work.run_files import RunFiles, is_armed, locate, parse, read_end
 from hookctl.work.whose_work import Work, describe_owner, find_work
 
@@ -192,11 +193,16 @@ _BLOCKING = ("Stop", "SubagentStop")
 
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
     """Hooks without a program that can be run: ours, and others with which the host refuses."""
+    told = {file.path for file in here.files if file.fault}
     for hook in here.running:
         for obstacle in hook.obstacles:
-            # hookctl's own programs have a rule of their own.
+            path = obstacle.reason.removesuffix(" is not there")
+            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
             if obstacle.state in model.FAILING and obstacle.fix != REPAIR:
                 yield from _judge_script(here, hook, obstacle)
+            elif is_program and os.path.isabs(path) and hook.file not in told:
+                values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
+                yield here.find("hook_missing", path, **values)
 
 
 def _judge_script(here: HostHere, hook: Hook, obstacle: Obstacle) -> Iterator[Finding]:

@@ -67,7 +67,7 @@ def from_json(kind: Any, data: Any, name: str) -> Any:
 
 
 # The fields with paths, and those whose keys are paths.
-_PATHS = {"created_dirs", "file", "folder", "folders", "known_as"}
+_PATHS = {"created_dirs", "file", "folder", "folders", "known_as", "made"}
 _PATHS |= {"packages", "path", "project", "source", "unswept"}
 _BY_PATH = {"files", "records"}
 _field_types = functools.cache(get_type_hints)

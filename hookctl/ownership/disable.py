@@ -6,6 +6,7 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -103,8 +104,10 @@ class _File:
             target.host.format,
             target.path,
             target.project,
-            created=draft.snapshot.data is None,
         )
+        if draft.snapshot.data is None:
+            made = files.missing_folders(os.path.dirname(draft.path))
+            self.known = self.known._replace(made=(draft.path, *made))
         self.known = self.known.keep(lambda hook: not book.is_back(self.host, draft.before, hook))
         if not self.known.layers:
             return
@@ -169,8 +172,13 @@ class _File:
         taken = [entry for entry in taken if (entry.id or entry.path) not in draft.taken]
         draft.taken |= {entry.id or entry.path for entry in taken}
         steps = [Step(VALUE, entry.path, entry.before) for entry in taken if not entry.id]
+        gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along
+        used = {step.path for hook in gone for step in hook.steps if step.kind == CONTAINER}
+        for entry in draft.entries:
+            if entry.kind != "container" and (entry.id or entry.path) not in draft.taken:
+                used |= {entry.path[:length] for length in range(1, len(entry.path) + 1)}
         for entry in draft.entries if taken else ():
-            if entry.kind == "container":
+            if entry.kind == "container" and entry.path not in used:
                 steps.append(Step(CONTAINER, entry.path, entry.before))
         return steps
 
@@ -243,8 +251,9 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
         if rest:
             layers.insert(0, make_layer(host, layer.text, rest))
     draft.disabled_after = known._replace(layers=tuple(layers))
-    if known.created and not (layers or draft.record or draft.document.data.strip()):
+    if known.made and not (layers or draft.record or draft.document.data.strip()):
         draft.restored = None, None
+        draft.rmdirs += known.made[1:]
 
 
 def _sort_out(

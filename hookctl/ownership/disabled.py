@@ -86,7 +86,7 @@ class DisabledFile(NamedTuple):
     known_as: str  # the path as the host has it
     project: str = ""  # its real path
     layers: tuple[Layer, ...] = ()
-    created: bool = False  # whether a disable made the file
+    made: tuple[str, ...] = ()  # the file and the folders above it, where a disable made them
 
     @property
     def hooks(self) -> tuple[DisabledHook, ...]:

@@ -127,6 +127,7 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
     own = {name: values[name] for name in values if name in edited}
     data = (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode() if own else None
     draft.add_changes([Change(snapshot.path, snapshot.data, data)])
+    draft.rmdirs.append(os.path.dirname(known.config))
     draft.kept += _lines_on_edits(known.config, own)
 
 

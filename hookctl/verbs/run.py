@@ -218,7 +218,10 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
         elif caller.session and not holder.is_named:
             whose_work.take(run_files, caller)
             if not is_own:
-                said.append(f"it belongs to this session ({caller.session}) now")
+                text = f"it belongs to this session ({caller.session}) now"
+                if holder.session and not holder.is_gone:
+                    text += f", and no longer to {whose_work.name_holder(holder)}"
+                said.append(text)
     return said
 
 
