@@ -122,6 +122,7 @@ def test_follow_shows_what_comes_each_line_once_and_ends_with_130(guard: Path) -
     path = write(guard / "x" / "events.jsonl", event(NOW, code="first"))
     follower = Follower()
     assert " first: " in follower.line()
+    time.sleep(1.5)  # so that it looks while nothing is new
     append(path, event(NOW, code="second"), event(NOW, code="second"))  # equal lines are two stops
     assert " second: " in follower.line()
     assert " second: " in follower.line()

@@ -110,7 +110,7 @@ def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
     columns: dict[str, int] = {}
     for field in ("project", "host", "session", "event"):
         words = {_show_field(event, field) for event in lines}
-        if len(words) > 1 or (field == "event" and words != {"stop"}):
+        if len(words) > 1 or (field == "event" and words - {"stop"}):
             columns[field] = max(map(len, words))
     return columns
 
