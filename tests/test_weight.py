@@ -16,11 +16,11 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (31_335, 25_500),
-    "statements of hookctl/": (21_876, 17_500),
+    "lines of hookctl/": (31_347, 25_500),
+    "statements of hookctl/": (21_885, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_232, 5_500),
-    "lines of tests/": (54_280, 38_000),
+    "lines of tests/": (54_301, 38_000),
     "lines of docs/": (2_394, 2_400),
     "lines of README.md": (100, 100),
 }

@@ -27,7 +27,7 @@ from hookctl.system.packages import PACKS, TABLE
 
 _UNREADABLE = "({} cannot be read as settings, so it is not shown)"
 _HIDDEN = "…"
-_BETWEEN = "\0"  # stands between what is compared of a line; no JSON and no text of ours has it
+_BETWEEN = "\0"  # stands between what is compared of a line
 
 
 class _Own(NamedTuple):
@@ -104,7 +104,10 @@ def _compare(
     import difflib  # late: a diff is rare
 
     names = ["/dev/null" if data is None else path for data in (before, after)]
-    compared = [[_BETWEEN.join(line[:3]) for line in lines] for lines in (old, new)]
+    compared = []
+    for outline in (old, new):
+        parts = [[part.replace(_BETWEEN, "<U+0000>") for part in line[:3]] for line in outline]
+        compared.append([*map(_BETWEEN.join, parts)])
     lines = []
     for line in difflib.unified_diff(*compared, *names, lineterm=""):
         text, *more = line.split(_BETWEEN)

@@ -93,7 +93,7 @@ def _find_pack_file(path: str) -> str:
 
 def choose_manifest(folder: str, names: Iterable[str]) -> str:
     """The pack file among the names in a folder: pack.toml, or the only TOML file."""
-    found = sorted(name for name in names if name.endswith(".toml"))
+    found = sorted({name for name in names if name.endswith(".toml")} - {"pyproject.toml"})
     if MANIFEST in found:
         return MANIFEST
     if len(found) == 1:

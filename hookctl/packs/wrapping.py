@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 
+from hookctl.hosts import load, names
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP
 from hookctl.packs import guard
@@ -69,6 +70,14 @@ def original_of(text: str) -> str | None:
 
 def _match(text: str) -> re.Match[str] | None:
     match = re.fullmatch(_FORM, text)
-    if match and text.startswith(head(id_of("".join(split_words(match["original"]))))):
-        return match
-    return None
+    if not match or not text.startswith(head(id_of("".join(split_words(match["original"]))))):
+        return None
+    # Anything else there would be run, and nobody would be shown it.
+    environments = [load(name).environment for name in names()]
+    folders = {one.in_command for one in environments} | {
+        one.in_command_0_2_0 for one in environments
+    }
+    shared = "|".join(map(re.escape, folders - {""}))
+    own = rf"(?:{WORD})|(?:{shared})/{OWN}/(?:{HOOK}|{GUARD}/[a-z]+/wrap\.py)"
+    is_lead = match["lead"] in (None, *(one.finds_project for one in environments))
+    return match if is_lead and re.fullmatch(own, match["file"]) else None
