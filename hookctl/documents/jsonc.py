@@ -52,6 +52,8 @@ _COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_COMMA = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 # What programs that take comments out leave of them, and JSON does not take for blank.
 _ODD = r"[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|\r(?!\n)"
@@ -83,8 +85,9 @@ class JsonDocument(Document):
         try:
             return json.loads(self._shadow[root.start : root.end])
         except ValueError as error:  # an integer of thousands of digits
-            message = f"this file cannot be read ({error})"
-            raise self.error_at("unparsable", root.start, message, "Make it shorter.") from None
+            raise self.error_at(
+                "unparsable", root.start, f"this file cannot be read ({error})", "Make it shorter."
+            ) from None
 
     def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
         faults = []
@@ -353,24 +356,25 @@ class Node:
     def children(self) -> list[Node]:
         """The members or elements, in their order."""
         found: list[Node] = []
-        offset = skip_blanks(self.shadow, self.start + 1)
-        while self.shadow[offset] not in "}]":
+        shadow, read, has_keys = self.shadow, _DECODER.scan_once, isinstance(self.tree, dict)
+        offset = skip_blanks(shadow, self.start + 1)
+        while shadow[offset] not in "}]":
             entry, key = offset, len(found)
-            if isinstance(self.tree, dict):
-                key, offset = _DECODER.raw_decode(self.shadow, offset)
-                offset = skip_blanks(self.shadow, skip_blanks(self.shadow, offset) + 1)
-            tree, end = _DECODER.raw_decode(self.shadow, offset)
-            found.append(Node(self.shadow, tree, entry, offset, end, self, len(found), key))
-            after = skip_blanks(self.shadow, end)
-            offset = skip_blanks(self.shadow, after + (self.shadow[after] == ","))
+            if has_keys:
+                key, offset = read(shadow, offset)
+                offset = _COLON.match(shadow, offset).end()  # type: ignore[union-attr]
+            tree, end = read(shadow, offset)
+            found.append(Node(shadow, tree, entry, offset, end, self, len(found), key))
+            offset = _COMMA.match(shadow, end).end()  # type: ignore[union-attr]
         return found
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index; more than one for a duplicate key."""
-        if not isinstance(self.tree, dict | list):
-            return []
-        if isinstance(self.tree, list) and isinstance(key, str) and key in self.tree:
-            key = last_index(self.tree, key)  # a text in an array is its own key
+        if isinstance(self.tree, list):
+            if isinstance(key, str) and key in self.tree:
+                key = last_index(self.tree, key)  # a text in an array is its own key
+        elif not isinstance(self.tree, dict) or key not in self.tree:
+            return []  # without a look at thousands of others
         return [child for child in self.children if child.key == key]
 
 

@@ -46,14 +46,6 @@ def load(folders: Folders) -> dict[str, Record]:
     return _split_records(with_paths(_Ledger(records), folders.resolve).files)
 
 
-def made_paths(folders: Folders) -> set[str]:
-    """The settings files on record and the folders made for them; none where it is unreadable."""
-    try:
-        return list_made(load(folders))
-    except HookctlError:
-        return set()
-
-
 def list_made(records: Mapping[str, Record]) -> set[str]:
     """The settings files of these records and the folders made for them."""
     made = set(records)

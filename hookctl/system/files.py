@@ -1,8 +1,7 @@
 """Safe writes: a file is replaced whole or not at all, and only if it is still as it was read.
 
-The procedure: a temporary file beside the real one, the owner, the
-extended attributes and last the mode of the old file, fsync, a comparison with what was read,
-rename, fsync of the folder.
+The procedure: a temporary file beside the real one, the owner, the extended attributes and last the
+mode of the old file, fsync, a comparison with what was read, rename, fsync of the folder.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ It imports what it needs at once, so a command imports it only when it is called
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -47,7 +48,9 @@ def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     if names and "all" not in names:
         return [known.load(name) for name in dict.fromkeys(names)]
     folders = here()
-    ours = store.made_paths(folders)  # a folder with only our files is no sign of a host
+    ours = set[str]()  # a folder with only our files is no sign of a host
+    with contextlib.suppress(HookctlError):  # the command itself says why it cannot be read
+        ours = store.list_made(store.load(folders))
     every_host = map(known.load, known.names())
     detected = [host for host in every_host if known.detected(host, folders.environ, ours)]
     hosts = [host for host in detected if scope in host.scopes]
