@@ -9,7 +9,7 @@ import pytest
 from hookctl import hosts, packs
 from hookctl.ownership import committed
 from hookctl.ownership.install import plan_install
-from hookctl.ownership.records import Plan
+from hookctl.ownership.plan import Plan
 from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import Choice
 from hookctl.settings import targets

@@ -21,7 +21,7 @@ from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_te
 from hookctl.model import WRAP, Change
 from hookctl.output.lines import amount
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.records import Plan
+from hookctl.ownership.plan import Plan
 from hookctl.system.files import digest
 from hookctl.system.packages import PACKS, TABLE
 

@@ -17,7 +17,7 @@ from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
 if TYPE_CHECKING:  # late: doctor makes no plan
     from hookctl.ownership.draft import Draft
-from hookctl.ownership.records import Plan
+from hookctl.ownership.plan import Plan
 
 Text = str | Line
 _SIGNS = {

@@ -17,11 +17,12 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import OwnText
 from hookctl.model import Consent, Entry, Message, PackRecord, Record
 from hookctl.ownership import store
+from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
-from hookctl.ownership.records import Plan
+from hookctl.ownership.plan import Plan
 from hookctl.ownership.sources import Sources
 from hookctl.packs import listing
-from hookctl.packs.choices import Permission
+from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import load_file
@@ -72,8 +73,29 @@ class Review(NamedTuple):
         }
 
 
-def review(sources: Sources, pack: Pack, plan: Plan) -> Review:
-    """What this plan would install of a pack, against what is on record."""
+def agree(
+    sources: Sources,
+    pack: Pack,
+    targets: list[Target],
+    choice: Choice,
+    permission: Permission,
+    command: str,
+) -> Review | None:
+    """What is agreed to of a pack that is not built in; None where nothing of it fits.
+
+    `command` shows what an install would write. Raises a usage error without consent.
+    """
+    reviewed = review(sources, pack, plan_install(sources, pack, targets, choice))
+    if reviewed is not None:
+        require_consent(reviewed, permission, command)
+    return reviewed
+
+
+def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
+    """What a plan would install of a pack, against what is on record; None where nothing fits."""
+    has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
+    if plan.conflicts or not has_targets:
+        return None
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
     records = store.load(sources.folders).values()
@@ -132,8 +154,9 @@ def _describe_replacement(pack: Pack) -> str:
     return f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
 
 
-def require_digest(plan: Plan, pack: Pack, digest: str) -> None:
+def require_agreed(plan: Plan, pack: Pack, agreed: Review | None) -> None:
     """Refuse a plan that would install other content than was agreed to, or is there by now."""
+    digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
     for file in plan.files:
         consent = _consent_of(file.record, pack.name)

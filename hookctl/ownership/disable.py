@@ -43,10 +43,9 @@ from hookctl.ownership.disabled import (
 )
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.engine import same
-from hookctl.ownership.records import Plan, assemble_plan
+from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, look
-from hookctl.ownership.store import Records
-from hookctl.settings.targets import Target, require_inside, variant_of_file
+from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
 
 DISABLED = "disabled"  # the state of what is taken out
@@ -59,97 +58,85 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
 
     The path in a hook's step is that in the file as it is.
     """
-    for target, _ in chosen:
-        loading.require(target.host, sources.read(target.path, target.host.format)[1])
-    projects = {target.project for target, _ in chosen}
-    records = sources.records(sorted(filter(None, projects)))
-    opened: dict[str, _File] = {}
-
-    def open_file(target: Target) -> _File:
-        draft = _open_draft(sources, records, target)
-        path = draft.snapshot.path
-        if path not in opened:
-            opened[path] = _File(draft, sources.disabled().get(path))
-        return opened[path]
-
+    jobs: dict[str, Disable] = {}
     for target, hook in chosen:
-        file = open_file(target)
-        if hook.is_values:
-            file.take_values(hook)
-            continue
-        hook = file.find(hook)
-        if not target.host.trust.config:
-            file.take_hook(hook)
-            continue
-        folder = config_folder(target.host, sources.folders.environ)
-        path = target.host.trust.config.format(config=folder)
-        state = codex.state_path(hook.file, hook.steps[0].path)
-        step = Step(SWITCH, (*state, "enabled"))
-        beside = open_file(Target(target.host._replace(format="toml"), "user", path))
-        beside.take_hook(hook._replace(steps=(step,)), hook.steps[0].path)
-    drafts = [file.finish() for file in opened.values() if file.new]
-    return assemble_plan(records, drafts, install=False)
+        place, config = target, target.host.trust.config
+        if config and not hook.is_values:  # its switches stand in another file
+            path = config.format(config=config_folder(target.host, sources.folders.environ))
+            place = Target(target.host._replace(format="toml"), "user", path)
+        job = jobs.setdefault(store.real_path(place.path), Disable(place))
+        job.chosen.append((target, hook))
+    projects = sorted({target.project for target, _ in chosen})
+    return plan_jobs(sources, jobs.values(), projects)
 
 
-class _File:
-    """A file whose text changes, on its way through a disable."""
+class Disable(Job):
+    """Hooks and values leave a file, or are switched off in it."""
 
-    def __init__(self, draft: Draft, known: DisabledFile | None) -> None:
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self.chosen: list[tuple[Target, DisabledHook]] = []
+
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Make a layer of what is chosen; the newest one goes on where nobody else has written."""
         self.draft, self.host, self.text = draft, draft.host, draft.before
         self.hooks, self.new = list[DisabledHook](), list[DisabledHook]()
-        target = draft.target
-        self.known = known or DisabledFile(
-            target.host.name,
-            target.scope,
-            target.host.format,
-            target.path,
-            target.project,
-        )
+        self.known = self._read_known()
+        if self.known.layers:
+            *layers, newest = self.known.layers
+            text = formats.parse(self.host.format, newest.text.encode(), where=draft.before.where)
+            if without(self.host, text, newest.hooks).data == draft.before.data:
+                self.text, self.hooks = text, list(newest.hooks)
+                self.known = self.known._replace(layers=tuple(layers))
+        for target, hook in self.chosen:
+            own = drafts.open(target)
+            loading.require(target.host, own.before)
+            if hook.is_values:
+                self._take_values(hook)
+                continue
+            hook = _find(own, hook)
+            at = hook.steps[0].path
+            if own is not draft or target.host.trust.config:
+                switch = (*codex.state_path(hook.file, at), "enabled")
+                hook = hook._replace(steps=(Step(SWITCH, switch),))
+            self._take_hook(hook, at)
+        if self.new:
+            hooks = [*self.hooks, *self.new]
+            document = without(self.host, self.text, hooks)
+            if document.data != draft.before.data:
+                draft.document = document
+            layer = make_layer(self.host, self.text.data.decode(), hooks)
+            draft.disabled_after = self.known._replace(layers=(*self.known.layers, layer))
+
+    def _read_known(self) -> DisabledFile:
+        """What is disabled in the file so far, and is not back."""
+        draft, target = self.draft, self.draft.target
+        known = draft.sources.disabled().get(draft.path)
+        if known is None:
+            format = target.host.format
+            known = DisabledFile(
+                target.host.name, target.scope, format, target.path, target.project
+            )
         if draft.snapshot.data is None:
             made = files.missing_folders(os.path.dirname(draft.path))
-            self.known = self.known._replace(made=(draft.path, *made))
-        self.known = self.known.keep(lambda hook: not book.is_back(self.host, draft.before, hook))
-        if not self.known.layers:
-            return
-        # The newest layer goes on where nobody else has written since.
-        *layers, newest = self.known.layers
-        text = formats.parse(self.host.format, newest.text.encode(), where=draft.before.where)
-        if without(self.host, text, newest.hooks).data == draft.before.data:
-            self.text, self.hooks = text, list(newest.hooks)
-            self.known = self.known._replace(layers=tuple(layers))
+            known = known._replace(made=(draft.path, *made))
+        return known.keep(lambda hook: not book.is_back(self.host, draft.before, hook))
 
-    def find(self, hook: DisabledHook) -> DisabledHook:
-        """A hook as it stands in the file; one with our mark that no record has is anybody's."""
-        (step,), document, shape = hook.steps, self.draft.before, self.host.shape
-        at = step.path
-        if hook.name:
-            ours = shapes.elements(shape, document.value)
-            is_there = (at, hook.name) in [(element.path, element.id) for element in ours]
-        else:
-            found = {one: handler for one, handler, _ in shapes.handlers(shape, document.value)}
-            is_there = book.plain_fields(found.get(at, {})) == hook.fields
-        if step.kind == HOOK and not is_there:
-            message = f"{self.host.title} takes no hook from here, or it has just changed"
-            hint = "`hookctl hooks` lists what is there now."
-            raise document.error_at("wrong_shape", document.offset(at), message, hint)
-        is_ours = any(entry.id == hook.name for entry in self.draft.entries if entry.id)
-        return hook if is_ours else hook._replace(name="")
-
-    def take_hook(self, hook: DisabledHook, path: Path | None = None) -> None:
-        """Take out a hook, or switch it off; `path` is where it stands in another file."""
+    def _take_hook(self, hook: DisabledHook, path: Path) -> None:
+        """Take out a hook, or switch it off; `path` is where it stands in its file."""
         (step,), reason = hook.steps, describe(hook)
         if step.kind == HOOK:
-            before = path_before(self.host, self.text, self.hooks, step.path)
+            before = path_before(self.host, self.text, self.hooks, path)
             steps = self._take_entries(lambda entry: entry.id == hook.name) if hook.name else []
             hook = hook._replace(steps=(Step(HOOK, before), *steps))
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
+            path = path if step.kind == SWITCH else _list_path(hook)
         self.new.append(hook)
-        path = path or (step.path if step.kind == HOOK else _list_path(hook))
         action = Action("remove", path, "element", hook.shown, "", DISABLED, reason)
         self.draft.actions.append(action)
 
-    def take_values(self, values: DisabledHook) -> None:
+    def _take_values(self, values: DisabledHook) -> None:
         """Take out the values of a pack that are as it wrote them."""
         steps = self._take_entries(lambda entry: self._is_value_of(values.name, entry))
         if steps:
@@ -182,15 +169,23 @@ class _File:
                 steps.append(Step(CONTAINER, entry.path, entry.before))
         return steps
 
-    def finish(self) -> Draft:
-        """The draft with the changes, and with what is disabled in the file afterwards."""
-        hooks = [*self.hooks, *self.new]
-        document = without(self.host, self.text, hooks)
-        if document.data != self.draft.before.data:
-            self.draft.document = document
-        layer = make_layer(self.host, self.text.data.decode(), hooks)
-        self.draft.disabled_after = self.known._replace(layers=(*self.known.layers, layer))
-        return self.draft
+
+def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
+    """A hook as it stands in its file; one with our mark that no record has is anybody's."""
+    (step,), document, shape = hook.steps, draft.before, draft.host.shape
+    at = step.path
+    if hook.name:
+        ours = shapes.elements(shape, document.value)
+        is_there = (at, hook.name) in [(element.path, element.id) for element in ours]
+    else:
+        found = {one: handler for one, handler, _ in shapes.handlers(shape, document.value)}
+        is_there = book.plain_fields(found.get(at, {})) == hook.fields
+    if step.kind == HOOK and not is_there:
+        message = f"{draft.host.title} takes no hook from here, or it has just changed"
+        hint = "`hookctl hooks` lists what is there now."
+        raise document.error_at("wrong_shape", document.offset(at), message, hint)
+    is_ours = any(entry.id == hook.name for entry in draft.entries if entry.id)
+    return hook if is_ours else hook._replace(name="")
 
 
 # Enabling.
@@ -210,28 +205,35 @@ def find_away(
 
 def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     """Plan to put hooks and values back; a file that is gone is an error."""
-    known = {}
+    jobs, projects = [], set[str]()
     for path, file in sources.disabled().items():
-        if any(hook in wanted for hook in file.hooks):
-            known[path] = file
-    projects = {file.project for file in known.values()}
-    records = sources.records(sorted(filter(None, projects)))
-    drafts = []
-    for path, file in known.items():
-        draft = _open_draft(sources, records, _target_of(file, path))
+        hooks = [hook for hook in file.hooks if hook in wanted]
+        if hooks:
+            jobs.append(Enable(_target_of(file, path), file, hooks))
+            projects.add(file.project)
+    return plan_jobs(sources, jobs, sorted(projects))
+
+
+class Enable(Job):
+    """Hooks and values come back into a file."""
+
+    def __init__(self, target: Target, known: DisabledFile, hooks: Sequence[DisabledHook]) -> None:
+        super().__init__(target)
+        self.known, self.hooks = known, hooks
+
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Put them back; a file that is gone is an error."""
         if draft.snapshot.data is None:
             path = draft.target.path
             message = "the file is gone, so there is no place for what was disabled in it"
             hint = f"`hookctl restore {shlex.quote(path)} --list` shows its backups."
             hint = f"Put it back first: {hint}"
             raise HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
-        hooks = [hook for hook in file.hooks if hook in wanted]
-        for hook in hooks:  # a switch of the host's may stand in another file
-            host = variant_of_file(hosts.load(hook.host), hook.file, sources.read)
-            loading.require(host, sources.read(hook.file, host.format)[1])
-        enable_in(draft, file, hooks)
-        drafts.append(draft)
-    return assemble_plan(records, drafts, install=False)
+        read = draft.sources.read
+        for hook in self.hooks:  # a switch of the host's may stand in another file
+            host = variant_of_file(hosts.load(hook.host), hook.file, read)
+            loading.require(host, read(hook.file, host.format)[1])
+        enable_in(draft, self.known, self.hooks)
 
 
 def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) -> None:
@@ -304,29 +306,23 @@ def describe(hook: DisabledHook) -> str:
 # What other verbs do with it.
 
 
-def forget(
-    drafts: Iterable[Draft], packs: Iterable[str], open_beside: Callable[[Draft, str], Draft]
-) -> None:
-    """Keep nothing of some packs any more, and take back the hosts' own switches of their hooks.
-
-    `open_beside` gives the draft of another file that such a switch is in.
-    """
+def forget(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
+    """Keep nothing of some packs any more, and take back the hosts' own switches of their hooks."""
     packs = set(packs)
-    for draft in list(drafts):
-        for path, known in draft.sources.disabled().items():
-            hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
-            if not hooks:
-                continue
-            is_here = path == draft.snapshot.path
-            beside = draft if is_here else open_beside(draft, known.known_as)
-            known = beside.disabled_after or known
-            switches = [hook for hook in hooks if hook.steps[0].kind in _OWN]
-            if beside.snapshot.data is not None and switches:
-                lines = [_line("drop", hook, "it was disabled") for hook in switches]
-                actions = [*beside.actions, *lines]
-                enable_in(beside, known, switches)
-                beside.actions, known = actions, beside.disabled_after or known
-            beside.disabled_after = known.keep(lambda hook, gone=hooks: hook not in gone)
+    for path, known in draft.sources.disabled().items():
+        hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
+        if not hooks:
+            continue
+        is_here = path == draft.snapshot.path
+        beside = draft if is_here else drafts.open(_target_of(known, path))
+        known = beside.disabled_after or known
+        switches = [hook for hook in hooks if hook.steps[0].kind in _OWN]
+        if beside.snapshot.data is not None and switches:
+            lines = [_line("drop", hook, "it was disabled") for hook in switches]
+            actions = [*beside.actions, *lines]
+            enable_in(beside, known, switches)
+            beside.actions, known = actions, beside.disabled_after or known
+        beside.disabled_after = known.keep(lambda hook, gone=hooks: hook not in gone)
 
 
 def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
@@ -346,15 +342,6 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
 
 
 # What both have in common.
-
-
-def _open_draft(sources: Sources, records: Records, target: Target) -> Draft:
-    """The draft of a settings file of ours or of anybody else."""
-    if target.project:
-        require_inside(target.project, target.path)
-    snapshot, document = sources.read(target.path, target.host.format)
-    key, record = store.find_record(records, target.path)
-    return Draft(sources, target, snapshot, document, key, record)
 
 
 def _target_of(file: DisabledFile, path: str) -> Target:

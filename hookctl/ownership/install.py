@@ -1,47 +1,39 @@
-"""What an install of a pack does: the pack's wants in a file, decided by the engine.
-
-A pack that is not built in is shown and agreed to first, and only that very content is planned.
-"""
+"""A pack comes into a settings file, and leaves it: what it wants there, decided by the engine."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from hookctl.documents import MISSING, formats
-from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
-from hookctl.model import Action, Claim, PackRecord, Wanted
-from hookctl.ownership import engine
-from hookctl.ownership.content import guard_content
+from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
+from hookctl.hosts import Host, load, loading, shapes
+from hookctl.model import Action, Claim, DropHook, PackRecord, Wanted
+from hookctl.ownership import engine, store
+from hookctl.ownership.content import find_orphan, guard_content
 from hookctl.ownership.draft import Draft, file_action
+from hookctl.ownership.notices import add_notices
 from hookctl.ownership.own_files import Files, install_files, own_top, read_own
-from hookctl.ownership.records import Plan, assemble_plan, make_draft
+from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, look
 from hookctl.ownership.store import Records
-from hookctl.packs.abilities import lacks
-from hookctl.packs.choices import Choice, Permission, Request, Settings, choose, settings_from
+from hookctl.packs import guard
+from hookctl.packs.choices import Choice, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
-from hookctl.settings import approval, switches
-from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.targets import (
     GUARD,
     OWN,
     RULES,
     Target,
-    active_file,
     all_files,
+    config_name,
+    pack_folder,
     repository_above,
 )
 from hookctl.system import files
 from hookctl.system.packages import HOOK, version_of
-
-if TYPE_CHECKING:  # late: most calls are about the guard
-    from hookctl.ownership.consent import Review
 
 
 def plan_install(
@@ -52,76 +44,136 @@ def plan_install(
     looking: Callable[[Target], None] | None = None,
 ) -> Plan:
     """Plan the install of a pack in these targets; `looking` gets each target before it is read."""
-    targets = tuple(targets)
-    projects = [target.project for target in targets if target.shared]
-    records = sources.records(projects)
-    drafts: list[Draft] = []
-    paths = [files.real(target.path) for target in targets]
-    decide = partial(_decide_on_file, records, drafts, paths, pack, choice)
-    for target in targets:
-        if looking:
-            looking(target)
-        try:
-            if target.host.variants:  # another broken file helps decide where our hooks go
-                host, environ = load(target.host.name), sources.folders.environ
-                near = all_files(host, target.scope, environ, target.project, sources.read)
-                for variant, path in near:
-                    if path != target.path and os.path.lexists(path):
-                        sources.read(path, variant.format)
-            drafts.append(make_draft(sources, records, target, decide))
-        except HookctlError as error:
-            error.path = error.path or target.path
-            raise
-    with_approvals = drafts
-    if sources.has_disabled or any(draft.host.trust.gate for draft in drafts):
-        from hookctl.ownership.approvals import Approvals  # late: few hosts ask for an approval
-
-        approvals = Approvals(sources, records, drafts)
-        for draft in drafts:
-            if not draft.conflicts and pack.name in draft.packs:
-                approvals.install(draft, pack.name)
-        if choice.enables and sources.has_disabled:
-            from hookctl.ownership.disable import forget  # late: few have anything disabled
-
-            forget(drafts, (pack.name,), approvals.open_beside)
-        with_approvals = approvals.drafts
-    rules_drafts = _decide_on_rules(sources, records, drafts, pack, choice)
-    every = [*with_approvals, *rules_drafts]
-    plan = assemble_plan(records, every, install=True, force=choice.force)
+    jobs = [Install(target, pack, choice, looking) for target in targets]
+    projects = [job.target.project for job in jobs if job.target.shared]
+    plan = plan_jobs(sources, jobs, projects, install=True, force=choice.force)
     if not plan.empty and not plan.conflicts:
-        _require_safe_paths(plan, drafts, pack)
+        _require_safe_paths(plan, pack)
     return plan
 
 
-def _decide_on_rules(
-    sources: Sources, records: Records, drafts: list[Draft], pack: Pack, choice: Choice
-) -> list[Draft]:
-    """The drafts of the files with instructions in which a block comes, changes or goes."""
-    guards = [draft.packs[GUARD] for draft in drafts if GUARD in draft.packs]
-    has_blocks = any(record.format == RULES for record in records.values())
-    if not (has_blocks or pack.rules or any(one.settings.get("rules") is True for one in guards)):
-        return []
-    from hookctl.ownership.rules import RulesBlocks  # late: most installs have no rules
-
-    rules = RulesBlocks(sources, records, drafts)
-    for draft in drafts:
-        rules.install(draft, pack, choice)
-    return rules.drafts
-
-
-def _require_safe_paths(plan: Plan, drafts: list[Draft], pack: Pack) -> None:
+def _require_safe_paths(plan: Plan, pack: Pack) -> None:
     """Refuse where another user could change the settings, or what the hooks run."""
     from hookctl.system.owners import require_safe  # late: most calls find nothing to do
 
-    ways = [draft.target.path for draft in drafts]
+    ways = [file.target.path for file in plan.files]
     ways += [change.path for change in plan.changes if change.settings]
     paths = [change.path for change in plan.changes if not change.settings]
-    for draft in drafts:
-        if pack.name in draft.packs:
-            installed = draft.packs[pack.name]
+    for file in plan.files:
+        if pack.name in file.packs:
+            installed = file.packs[pack.name]
             paths += [installed.folder, installed.settings.get("python", "")]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
+
+
+class Install(Job):
+    """A pack comes into a settings file, or is brought up to date there."""
+
+    def __init__(
+        self,
+        target: Target,
+        pack: Pack,
+        choice: Choice,
+        looking: Callable[[Target], None] | None = None,
+    ) -> None:
+        super().__init__(target)
+        self.pack, self.choice, self.looking = pack, choice, looking
+
+    def open(self, drafts: Drafts) -> Draft:
+        """The draft of the file; `looking` is told of it."""
+        target, sources = self.target, drafts.sources
+        if self.looking:
+            self.looking(target)
+        if target.host.variants:  # another broken file helps decide where our hooks go
+            host, environ = load(target.host.name), sources.folders.environ
+            near = all_files(host, target.scope, environ, target.project, sources.read)
+            for variant, path in near:
+                if path != target.path and os.path.lexists(path):
+                    sources.read(path, variant.format)
+        return drafts.open(target)
+
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Have the engine decide on what the pack wants."""
+        target, pack, choice = self.target, self.pack, self.choice
+        _require_own_file(drafts, draft, target)
+        loading.require(target.host, draft.before)
+        if choice.enables:
+            draft.show_disabled([pack.name])
+        draft.drop_stranded_hooks(pack.name)
+        if pack.name == GUARD:
+            wants, brought, record = guard_content(draft, drafts.records, pack, choice)
+        else:
+            from hookctl.ownership.pack_content import pack_content  # late: most are the guard
+
+            wants, brought, record = pack_content(draft, pack, choice)
+            has_rules_only = bool(pack.rules) and not pack.has_hooks
+            if not wants and not has_rules_only and pack.name not in draft.packs:
+                return  # a message says why nothing of it belongs here
+        if target.shared:
+            _require_reachable_programs(target, wants)
+        if draft.taken:
+            wants = _without_disabled(draft, pack, wants)
+        if not choice.enables and draft.sources.has_disabled:
+            from hookctl.ownership.disable import list_switched_off  # late, too
+
+            draft.kept += list_switched_off(draft, pack.name)
+        visible = draft.pack_entries()
+        current = look(draft.host, draft.document, wants, visible)
+        force = choice.force
+        if choice.restores:
+            own = [entry for entry in visible if pack.name in entry.owners]
+            states = {engine.state(entry, current, entry.path, entry.id) for entry in own}
+            force = force or states == {"missing"}
+        # A committed ledger is a stranger's: entries of other packs are written again only if
+        # this machine has written them before.
+        others = not target.shared or bool(draft.known and draft.known.sha256_after)
+        decision = engine.install(
+            visible, current, pack.name, pack.version, wants, force=force, others=others
+        )
+        draft.apply_decision(decision, visible)
+        draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
+        if draft.conflicts:
+            return
+        loading.require(target.host, draft.document)  # it may be behind a comment without end
+        _install_files(draft, record, brought)
+        former = () if pack.name == GUARD else _list_former(draft, pack, record)
+        draft.packs[pack.name] = record._replace(former=former)
+        lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
+        draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
+        add_notices(draft, pack)
+
+    def follow(self, draft: Draft, drafts: Drafts) -> None:
+        """Say what waits for an approval; enable what is to come back, and write the rules."""
+        if draft.conflicts or self.pack.name not in draft.packs:
+            return
+        self._tell_of_shared_files(draft, drafts)
+        if draft.host.trust.gate:
+            from hookctl.ownership import approvals  # late: few hosts ask for an approval
+
+            approvals.install(draft, drafts, self.pack.name)
+        if self.choice.enables and drafts.sources.has_disabled:
+            from hookctl.ownership.disable import forget  # late: few have anything disabled
+
+            forget(draft, drafts, (self.pack.name,))
+        has_blocks = any(record.format == RULES for record in drafts.records.values())
+        if has_blocks or self.pack.rules or draft.packs[self.pack.name].settings.get("rules"):
+            from hookctl.ownership import rules  # late: most installs have no rules
+
+            rules.install(draft, drafts, self.pack, self.choice)
+
+    def _tell_of_shared_files(self, draft: Draft, drafts: Drafts) -> None:
+        """Name hosts outside of this plan whose hooks run the files that changed."""
+        name, record = self.pack.name, draft.packs[self.pack.name]
+        keys = {asked.key for asked in drafts.asked}
+        for key, other_record in drafts.records.items() if name != GUARD else ():
+            other = other_record.packs.get(name)
+            if key in keys or other is None:
+                continue
+            if other.folder == record.folder and other.digest != record.digest:
+                text = f"{load(other_record.host).title} runs the same files of {name}, so"
+                text += f" other ones from now on; `hookctl upgrade {name}` renews its hooks"
+                draft.tell("shared_files", text)
 
 
 def check_request(pack: Pack, request: Request) -> None:
@@ -146,76 +198,19 @@ def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlErr
         yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
-def _require_own_file(records: Records, drafts: list[Draft], draft: Draft) -> None:
+def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
     """Refuse a file that two hosts read as their own: their hooks and keys differ."""
-    path, title = draft.snapshot.path, draft.host.title
-    others = {other.snapshot.path: other.host.name for other in drafts}
+    path, host = draft.snapshot.path, target.host
+    others = {other.snapshot.path: other.host.name for other in drafts.asked}
     if draft.known is not None:
         others[path] = draft.known.host
     if draft.snapshot.links > 1:
-        others |= {key: record.host for key, record in records.items()}
+        others |= {key: record.host for key, record in drafts.records.items()}
     for other, name in others.items():
-        if name != draft.host.name and files.is_same(other, path):
-            message = f"this is the settings file of {load(name).title} and of {title}"
-            hint = f"Give {title} a file of its own ({draft.target.path}), or install for one."
+        if name != host.name and files.is_same(other, path):
+            message = f"this is the settings file of {load(name).title} and of {host.title}"
+            hint = f"Give {host.title} a file of its own ({target.path}), or install for one."
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _decide_on_file(
-    records: Records,
-    drafts: list[Draft],
-    targets: Collection[str],
-    pack: Pack,
-    choice: Choice,
-    draft: Draft,
-) -> None:
-    target = draft.target
-    _require_own_file(records, drafts, draft)
-    loading.require(target.host, draft.before)
-    if choice.enables:
-        draft.show_disabled([pack.name])
-    draft.drop_stranded_hooks(pack.name)
-    if pack.name == GUARD:
-        wants, brought, record = guard_content(draft, records, pack, choice)
-    else:
-        from hookctl.ownership.pack_content import pack_content  # late: most are the guard
-
-        wants, brought, record = pack_content(draft, pack, choice)
-        has_rules_only = bool(pack.rules) and not pack.has_hooks
-        if not wants and not has_rules_only and pack.name not in draft.packs:
-            return  # a message says why nothing of it belongs here
-    if target.shared:
-        _require_reachable_programs(target, wants)
-    if draft.taken:
-        wants = _without_disabled(draft, pack, wants)
-    if not choice.enables and draft.sources.has_disabled:
-        from hookctl.ownership.disable import list_switched_off  # late, too
-
-        draft.kept += list_switched_off(draft, pack.name)
-    visible = draft.pack_entries()
-    current = look(draft.host, draft.document, wants, visible)
-    force = choice.force
-    if choice.restores:
-        own = [entry for entry in visible if pack.name in entry.owners]
-        states = {engine.state(entry, current, entry.path, entry.id) for entry in own}
-        force = force or states == {"missing"}
-    # A committed ledger is a stranger's: entries of other packs are written again only if
-    # this machine has written them before.
-    others = not target.shared or bool(draft.known and draft.known.sha256_after)
-    decision = engine.install(
-        visible, current, pack.name, pack.version, wants, force=force, others=others
-    )
-    draft.apply_decision(decision, visible)
-    draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
-    if draft.conflicts:
-        return
-    loading.require(target.host, draft.document)  # an edit may stand behind a comment without end
-    _install_files(draft, records, targets, pack, record, brought)
-    former = () if pack.name == GUARD else _list_former(draft, pack, record)
-    draft.packs[pack.name] = record._replace(former=former)
-    lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
-    draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
-    add_notices(draft, pack)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -255,22 +250,7 @@ def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wa
     return [*wants.values()]
 
 
-def _install_files(
-    draft: Draft,
-    records: Records,
-    targets: Collection[str],
-    pack: Pack,
-    record: PackRecord,
-    brought: Files,
-) -> None:
-    for key, other_record in records.items():
-        other = other_record.packs.get(pack.name)
-        if key in (*targets, draft.key) or other is None or pack.name == GUARD:
-            continue
-        if other.folder == record.folder and other.digest != record.digest:
-            text = f"{load(other_record.host).title} runs the same files of {pack.name}, so"
-            text += f" other ones from now on; `hookctl upgrade {pack.name}` renews its hooks"
-            draft.tell("shared_files", text)
+def _install_files(draft: Draft, record: PackRecord, brought: Files) -> None:
     install_files(draft, record.folder, brought)
     draft.adds_files = True
     if draft.host.format in formats.PROGRAMS:
@@ -294,144 +274,118 @@ def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...
     return () if is_upgraded else known.former
 
 
-# Consent
+class Uninstall(Job):
+    """Packs leave a settings file, which may be known by the key of its record alone.
 
-
-def agree(
-    sources: Sources,
-    pack: Pack,
-    targets: list[Target],
-    choice: Choice,
-    permission: Permission,
-    command: str,
-) -> Review | None:
-    """What is agreed to of a pack that is not built in; None where nothing of it fits.
-
-    `command` shows what an install would write. Raises a usage error without consent.
+    `loaded` are the packs whose own file can be read: their hooks are known without a record.
     """
-    review = review_of(sources, pack, plan_install(sources, pack, targets, choice))
-    if review is not None:
-        from hookctl.ownership.consent import require_consent  # late: most calls are for the guard
 
-        require_consent(review, permission, command)
-    return review
+    def __init__(
+        self, target: Target, packs: tuple[str, ...], key: str, loaded: Mapping[str, Pack]
+    ) -> None:
+        super().__init__(target)
+        self.packs, self.key, self.loaded = packs, key, loaded
 
+    def open(self, drafts: Drafts) -> Draft:
+        """The draft of the file."""
+        key, records = self.key, drafts.records
+        if not key or key == store.find_record(records, self.target.path)[0]:
+            return drafts.open(self.target)
+        # Another record's file stands where this one's was: there is nothing to edit.
+        nothing = formats.parse(self.target.host.format, b"", where=key)
+        snapshot = files.Snapshot(key, None)
+        return Draft(drafts.sources, self.target, snapshot, nothing, key, records[key])
 
-def review_of(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
-    """What a plan would install of a pack that is not built in; None where nothing of it fits."""
-    has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
-    if plan.conflicts or not has_targets:
-        return None
-    from hookctl.ownership.consent import review  # late: most calls are about the guard
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Take the packs out, the last one in the file first."""
+        known = dict(draft.packs)
+        if draft.taken:
+            draft.show_disabled(self.packs)
+        if GUARD in self.packs:
+            from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
-    return review(sources, pack, plan)
+            unwrap_hooks(draft)
+        config = known[GUARD].config if GUARD in known else ""
+        if GUARD in self.packs and not config:
+            root = draft.document.value if isinstance(draft.document.value, dict) else {}
+            config = find_orphan(draft, drafts.records, shapes.elements(draft.host.shape, root))
+            folder = pack_folder(draft.folders, draft.target, GUARD)
+            name = config_name(draft.target, drafts.records, draft.key)
+            config = config or os.path.join(folder, name)
+        for name in reversed(self.packs):
+            draft.drop_stranded_hooks(name)
+            _take_out(draft, name, _wants_of(draft, self.loaded.get(name), config))
+            draft.packs.pop(name, None)
+        draft.kept += _list_empty_places(draft)
+        if GUARD in self.packs and GUARD not in known and draft.edits:
+            state = "" if draft.target.shared else draft.folders.state
+            values = guard.configuration(Settings(), state, draft.host)
+            folder, name = os.path.split(config)
+            draft.lost[GUARD] = PackRecord("", {"config": values}, folder, (name,))
+            # The record of who made the topmost one is lost.
+            draft.rmdirs.append(own_top(draft.folders, draft.target))
 
+    def follow(self, draft: Draft, drafts: Drafts) -> None:
+        """Take out approvals and rules, and keep nothing of what is disabled."""
+        from hookctl.ownership import approvals, rules  # late: an install needs few of them
 
-def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, review: Review | None) -> Plan:
-    """The plan of an install, if it brings just the content that was agreed to."""
-    from hookctl.ownership.consent import require_digest  # late: most calls are about the guard
+        if drafts.sources.has_disabled:
+            from hookctl.ownership.disable import forget  # late: few have anything disabled
 
-    plan = make_plan()
-    require_digest(plan, pack, review.digest if review else "")
-    return plan
+            try:
+                forget(draft, drafts, self.packs)
+            except HookctlError as error:
+                drafts.unread.append(error)
+        approvals.uninstall(draft, drafts, self.packs)
+        rules.uninstall(draft, drafts, self.packs, self.loaded)
 
-
-_INFORMATION = ("start_folder", "client_missing")
-
-
-def add_notices(draft: Draft, pack: Pack) -> None:
-    """Tell, before all else, each thing that a person should know about this file."""
-    others, draft.messages = draft.messages, []
-    for code, text in _list_notices(draft, pack):
-        if text:
-            draft.tell(code, text, level="info" if code in _INFORMATION else "warning")
-    draft.messages += others
-
-
-def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
-    """Code and text of each message; what keeps the file from being read is noted in the draft."""
-    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
-    if draft.not_loaded:
-        yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"
-    start, user = target.project or folders.cwd, target.path
-    if target.scope != "user":
-        user = active_file(host, "user", folders.environ, read=read)[1]
-    for stopping in find_fatal_files(folders, host, user, start, read):
-        if stopping.path != target.path:
-            yield "not_loaded", stopping.sentence
-            draft.not_loaded = draft.not_loaded or stopping.sentence
-    yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
-    if draft.old is None and draft.is_edited:
-        yield from _tell_of_new_file(draft)
-    yield "hooks_woken", _say_woken_hooks(draft)
-    if pack.name != GUARD and pack.has_hooks and not host.runner.get("sub_agents", True):
-        where = f"{pack.name} works in the main agent of {host.title}"
-        yield "sub_agents", f"{where}: its sub-agents do not ask it"
-    reason = ""
-    if target.scope != "user" and host.scope_rules.start_folder_only:
-        reason = f"{host.title} reads {target.scope} settings only where it is started"
-    elif target.shared and host.environment.project_is_start:
-        reason = f"{host.title} tells a hook where it was started, and not where the project is"
-    if reason:
-        where = f"{pack.name} works in {target.project}, not in the folders below it"
-        yield "start_folder", f"{reason}: {where}"
-    version = ""
-    if host.client.since and draft.is_edited:
-        from hookctl.hosts.version import ask_client  # late: most plans change nothing
-
-        ask = partial(ask_client, host, folders)
-        version = draft.sources.once(("version", host.name), ask).version
-    known = draft.packs.get(GUARD)
-    settings = settings_from(known.settings) if known else None
-    for level, does, since in lacks(host, version, settings, draft.before) if version else ():
-        if level != "info":
-            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
-            yield "client_old", text
+    def explain(self, error: HookctlError, records: Records) -> None:
+        """Say what to remove by hand: what only these packs have in a file that cannot be read."""
+        record = store.find_record(records, self.target.path)[1]
+        names = []
+        for entry in record.entries if record and error.exit_code == UNREADABLE else ():
+            is_ours = entry.kind != "container" and entry.mode == "owned"
+            if is_ours and {*entry.owners} <= {*self.packs}:
+                names.append(f"hookctl={entry.id}" if entry.id else ".".join(map(str, entry.path)))
+        if names:
+            error.hint = f"{error.hint} Or remove by hand: {', '.join(names)}.".strip()
 
 
-def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
-    """The message about what switches hooks off where the host is started, or ''."""
-    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
-    scopes = approval.list_scopes(host, start, folders.environ, read)
-    found = switches.find(folders, host, user, start, scopes, read)
-    off = switches.find_stopping(found, target.scope, target.path)
-    where = f" {off.where}" if off and off.path != target.path else ""
-    draft.switched_off = f"{off.said}{where}" if off else ""
-    for switch in found:
-        if switch.is_off and switch.path == target.path:
-            return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
-    if draft.switched_off:
-        return f"{draft.switched_off}, so no hook of {pack.name} runs here"
-    return ""
+def _list_empty_places(draft: Draft) -> Iterator[Action]:
+    """A line for each hook whose place stays, where places carry meaning."""
+    title = draft.host.title
+    reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
+    dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
+    for hook in dropped if draft.host.shape.positions else ():
+        if draft.document.get(hook.path[:-2]) is not MISSING:
+            yield Action("keep", hook.path, "element", hook.id, "owned", "free", reason)
 
 
-def _say_woken_hooks(draft: Draft) -> str:
-    """The message that a required key from this install activates other tools' hooks too."""
-    before, host = draft.before.value, draft.host
-    if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
-        return ""
-    missing = [key for key in host.registration.top if key not in before]
-    handlers = shapes.handlers(host.shape, before) if missing else []
-    if not handlers:
-        return ""
-    events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
-    return (
-        f"{' and '.join(missing)} also wakes hooks that {host.title} has not run "
-        f"without it: {', '.join(events)}"
+def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
+    """The pack's entries for this file: they identify its hooks where the ledger is lost."""
+    if pack is None:
+        return []
+    known = draft.packs.get(pack.name)
+    if pack.name != GUARD:
+        from hookctl.packs.runner import find_programs  # late: most are the guard
+        from hookctl.packs.runner import wants as pack_wants
+
+        python = str(known.settings.get("python", "")) if known else ""
+        folder = known.folder if known else pack_folder(draft.folders, draft.target, pack.name)
+        top = own_top(draft.folders, draft.target)
+        programs = find_programs(draft.target, folder, top, python)
+        return pack_wants(pack, draft.host, programs)[0]
+    settings = guard.everything(settings_from(known.settings if known else {}))
+    return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
+
+
+def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
+    # Without a record only our hooks are known; without hooks any shape will do.
+    root = draft.document.value if isinstance(draft.document.value, dict) else {}
+    ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
+    is_orphan = draft.known is None and any(want.id in ids for want in wants)
+    visible = draft.pack_entries()
+    current = look(
+        draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
     )
-
-
-def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
-    target, host, environ = draft.target, draft.host, draft.folders.environ
-    if target.project and host.scope_rules.first_only:
-        user_file = settings_path(host, "user", environ)
-        if os.path.exists(user_file):
-            text = f"{host.title} then reads no hook of {user_file} in this project: "
-            yield "user_file_hidden", text + "it reads only the first file there is"
-    if os.path.islink(target.path):  # perhaps that disk is not mounted yet
-        text = f"{target.path} is a link to {draft.path}, which does not exist"
-        yield "dangling_link", f"{text}, so it is made there"
-    # The agent may not be installed at all, or lie where hookctl does not look.
-    if target.scope == "user" and not detected(host, environ):
-        text = f"{host.title} was not found here; its settings are written all the same"
-        yield "client_missing", text
+    draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)

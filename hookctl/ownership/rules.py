@@ -14,13 +14,13 @@ from hookctl.hosts import load
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.records import make_draft
-from hookctl.ownership.sources import Sources, look
-from hookctl.ownership.store import Records, rules_path
+from hookctl.ownership.plan import Drafts
+from hookctl.ownership.sources import look
+from hookctl.ownership.store import rules_path
 from hookctl.packs.choices import Choice, Settings, settings_from
 from hookctl.packs.guard import write_rules
 from hookctl.packs.model import Pack
-from hookctl.settings.targets import GUARD, Target, require_inside, rules_target
+from hookctl.settings.targets import GUARD, Target, rules_target
 from hookctl.system import files
 
 _YOURS = {
@@ -31,102 +31,82 @@ _YOURS = {
 }
 
 
-class RulesBlocks:
-    """The blocks of rules that one run writes and takes out."""
+def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
+    """Write a pack's block for a host where the pack is installed, or take it out again."""
+    if not _wants_rules(pack.name, draft.packs) or not (pack.name == GUARD or pack.rules):
+        _leave(draft, drafts, pack.name)
+        return
+    target = rules_target(draft.target)
+    if target is None:
+        draft.tell(
+            "no_rules_file",
+            f"{draft.host.title}: hookctl knows no file with instructions of "
+            f"{draft.target.scope} scope, so no rules are written for it",
+        )
+        return
+    _write(drafts.open(target), _worded(drafts, pack, target), choice)
 
-    def __init__(self, sources: Sources, records: Records, drafts: Iterable[Draft]) -> None:
-        self._sources = sources
-        self._records = records
-        self._drafts = list(drafts)
-        self._opened: dict[str, Draft] = {}  # by the real path
-        self.unread: list[HookctlError] = []  # why our blocks stay where they are
 
-    @property
-    def drafts(self) -> list[Draft]:
-        """The drafts of the files whose blocks the run decided on."""
-        return [draft for draft in self._opened.values() if draft.is_decided]
+def uninstall(
+    draft: Draft, drafts: Drafts, packs: Iterable[str], loaded: Mapping[str, Pack]
+) -> None:
+    """Take out the blocks of packs that leave; a file that cannot be read is named."""
+    for name in packs:
+        try:
+            _leave(draft, drafts, name, loaded.get(name))
+        except HookctlError as error:
+            hint = f"Fix it, then remove the lines from `<!-- hookctl={name} begin -->` to the"
+            message = f"{error.message}; the rules of {name} stay in it"
+            drafts.unread.append(error.reworded(message, f"{hint} end line."))
 
-    def install(self, draft: Draft, pack: Pack, choice: Choice) -> None:
-        """Write a pack's block for a host where the pack is installed, or take it out again."""
-        if draft.conflicts or pack.name not in draft.packs:
-            return
-        if not _wants_rules(pack.name, draft.packs) or not (pack.name == GUARD or pack.rules):
-            self._leave(draft, pack.name)
-            return
-        target = rules_target(draft.target)
-        if target is None:
-            draft.tell(
-                "no_rules_file",
-                f"{draft.host.title}: hookctl knows no file with instructions of "
-                f"{draft.target.scope} scope, so no rules are written for it",
-            )
-            return
-        _write(self._open(draft, target), self._worded(pack, target), choice)
 
-    def _worded(self, pack: Pack, target: Target) -> Pack:
-        """The pack with its rules; the guard's follow from the settings of all who read them."""
-        if pack.name != GUARD:
-            return pack
-        readers = self._readers(store.real_path(target.path), GUARD)
-        settings = [(title, settings_from(known.settings)) for title, known in readers]
-        return pack._replace(rules=write_rules(settings or [("", Settings())]))
+def _leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> None:
+    """Take out a pack's block, unless another host of the record reads it in the same file.
 
-    def uninstall(self, draft: Draft, packs: Iterable[str], loaded: Mapping[str, Pack]) -> None:
-        """Take out the blocks of packs that leave; `unread` names a file that cannot be read."""
-        for name in packs:
-            try:
-                self._leave(draft, name, loaded.get(name))
-            except HookctlError as error:
-                hint = f"Fix it, then remove the lines from `<!-- hookctl={name} begin -->` to the"
-                message = f"{error.message}; the rules of {name} stay in it"
-                self.unread.append(error.reworded(message, f"{hint} end line."))
+    With `pack`, a block with exactly its text is removed without a record, too.
+    """
+    target = rules_target(draft.target)
+    if target is None:
+        return
+    key, record = store.find_record(drafts.records, target.path)
+    is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
+    has_mark = f"<!-- hookctl={name} begin".encode() in (files.read_or_none(target.path) or b"")
+    if not is_recorded and (pack is None or not has_mark):
+        return
+    if any(_readers(drafts, key, name, draft)):
+        return
+    file = drafts.open(target)
+    if pack is not None and not is_recorded:
+        _take_back(file, _worded(drafts, pack, target))
+    visible = _entries_of(file, name)
+    if visible:
+        decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
+        file.apply_decision(_in_plain_words(file, decision), visible)
 
-    def _leave(self, draft: Draft, name: str, pack: Pack | None = None) -> None:
-        """Take out a pack's block, unless another host of the record reads it in the same file.
 
-        With `pack`, a block with exactly its text is removed without a record, too.
-        """
-        target = rules_target(draft.target)
-        if target is None:
-            return
-        key, record = store.find_record(self._records, target.path)
-        is_recorded = record is not None and any(name in entry.owners for entry in record.entries)
-        has_mark = f"<!-- hookctl={name} begin".encode() in (files.read_or_none(target.path) or b"")
-        if not is_recorded and (pack is None or not has_mark):
-            return
-        if any(self._readers(key, name, draft)):
-            return
-        file = self._open(draft, target)
-        if pack is not None and not is_recorded:
-            _take_back(file, self._worded(pack, target))
-        visible = _entries_of(file, name)
-        if visible:
-            decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
-            file.apply_decision(_in_plain_words(file, decision), visible)
+def _worded(drafts: Drafts, pack: Pack, target: Target) -> Pack:
+    """The pack with its rules; the guard's follow from the settings of all who read them."""
+    if pack.name != GUARD:
+        return pack
+    readers = _readers(drafts, store.real_path(target.path), GUARD)
+    settings = [(title, settings_from(known.settings)) for title, known in readers]
+    return pack._replace(rules=write_rules(settings or [("", Settings())]))
 
-    def _open(self, draft: Draft, target: Target) -> Draft:
-        """The draft of the file."""
-        if target.project:
-            require_inside(target.project, target.path)
-        real = store.real_path(target.path)
-        if real not in self._opened:
-            self._opened[real] = make_draft(self._sources, self._records, target)
-        return self._opened[real]
 
-    def _readers(
-        self, key: str, name: str, leaving: Draft | None = None
-    ) -> Iterator[tuple[str, PackRecord]]:
-        """The hosts with the pack's rules that read them in the file, and their records of it."""
-        keys = {draft.key for draft in self._drafts}
-        for draft in self._drafts:
-            if draft is not leaving and _wants_rules(name, draft.packs):
-                target = rules_target(draft.target)
-                if target is not None and store.real_path(target.path) == key:
-                    yield draft.host.title, draft.packs[name]
-        for other, record in self._records.items():
-            is_reader = other not in keys and _wants_rules(name, record.packs)
-            if is_reader and store.real_path(rules_path(self._records, other)) == key:
-                yield load(record.host).title, record.packs[name]
+def _readers(
+    drafts: Drafts, key: str, name: str, leaving: Draft | None = None
+) -> Iterator[tuple[str, PackRecord]]:
+    """The hosts with the pack's rules that read them in the file, and their records of it."""
+    keys = {draft.key for draft in drafts.asked}
+    for draft in drafts.asked:
+        if draft is not leaving and _wants_rules(name, draft.packs):
+            target = rules_target(draft.target)
+            if target is not None and store.real_path(target.path) == key:
+                yield draft.host.title, draft.packs[name]
+    for other, record in drafts.records.items():
+        is_reader = other not in keys and _wants_rules(name, record.packs)
+        if is_reader and store.real_path(rules_path(drafts.records, other)) == key:
+            yield load(record.host).title, record.packs[name]
 
 
 def _take_back(file: Draft, pack: Pack) -> bool:

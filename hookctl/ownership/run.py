@@ -11,7 +11,7 @@ from functools import partial
 
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Message
-from hookctl.ownership.records import Plan
+from hookctl.ownership.plan import Plan, plan_jobs
 from hookctl.ownership.sources import READ_AGAIN, READ_PAUSE, Sources
 from hookctl.system import files, packages
 from hookctl.system.folders import Folders
@@ -182,14 +182,14 @@ def changed_meanwhile() -> HookctlError:
 
 def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
-    from hookctl.ownership.uninstall import plan_end, read_traced  # late: only 0.2.0 traced hooks
+    from hookctl.ownership.restore import read_traced  # late: only 0.2.0 traced hooks
 
     is_ended = True
     for file in read_traced(folders):
         target, sources = file.target, Sources(folders)
         projects = [target.project] if target.project else []
         try:
-            plan = carry_out(sources, partial(plan_end, sources, file), say, projects=projects)
+            plan = carry_out(sources, partial(plan_jobs, sources, [file]), say, projects=projects)
         except HookctlError as error:
             say(Message(f"{target.path} stays traced: {error}", "traced", path=target.path))
             is_ended = False

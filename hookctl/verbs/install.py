@@ -7,7 +7,6 @@ import os
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from hookctl import errors, report
@@ -18,15 +17,8 @@ from hookctl.masking import masked
 from hookctl.model import GIT, WRAP, Action, Line, Message, Result
 from hookctl.output.plans import plan_result
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.install import (
-    agree,
-    check_request,
-    find_lacking,
-    plan_agreed,
-    plan_install,
-    review_of,
-)
-from hookctl.ownership.records import Plan
+from hookctl.ownership.install import check_request, find_lacking, plan_install
+from hookctl.ownership.plan import Plan
 from hookctl.ownership.run import carry_out, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.packs import load
@@ -140,6 +132,8 @@ def install_at(
         named = " ".join(f"--host {target.host.name}" for target in targets)
         scope = _scope_option(targets[0])
         command = f"hookctl plan {shlex.quote(pack.source)} {named}{scope}"
+        from hookctl.ownership.consent import agree  # late: most calls are about the guard
+
         review = agree(sources, pack, targets, choice, permission, command)
     with locked_run(folders, report.say, dry_run=dry_run):
         sources.forget()
@@ -191,13 +185,19 @@ def install_agreed(
             report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
 
     looking = show_progress if len(targets) > 1 else None
-    make_plan = partial(plan_install, sources, pack, targets, choice, looking)
-    if pack.source and not dry_run:
-        make_plan = partial(plan_agreed, make_plan, pack, review)
+
+    def make_plan() -> Plan:
+        plan = plan_install(sources, pack, targets, choice, looking)
+        if pack.source and not dry_run:
+            consent.require_agreed(plan, pack, review)
+        return plan
+
+    if pack.source:
+        from hookctl.ownership import consent  # late: most calls are about the guard
     projects = [target.project for target in targets if target.shared]
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     if pack.source and dry_run:
-        review = review_of(sources, pack, plan)
+        review = consent.review(sources, pack, plan)
     return plan, review
 
 

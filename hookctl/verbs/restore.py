@@ -13,9 +13,9 @@ from hookctl.output.diffs import unified
 from hookctl.output.lines import table, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
+from hookctl.ownership.restore import plan_restore
 from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
-from hookctl.ownership.uninstall import plan_restore
 from hookctl.system import files, project
 from hookctl.system.files import Backup
 from hookctl.system.folders import Folders

@@ -16,10 +16,10 @@ from hookctl.model import Line, Message, Record, Result
 from hookctl.output.lines import amount, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
-from hookctl.ownership.records import Plan
+from hookctl.ownership.install import Uninstall
+from hookctl.ownership.plan import Plan, plan_jobs
 from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
-from hookctl.ownership.uninstall import Leaving, plan_uninstall
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
@@ -149,15 +149,11 @@ def take_out(
 
     What is refused does not stop the rest.
     """
-    sources, loaded = Sources(folders), {}
-    if not request.name or request.name in packs.names():
-        loaded = {name: packs.load(name) for name in packs.names()}
-    if request.pack:
-        loaded.setdefault(request.pack.name, request.pack)
+    sources = Sources(folders)
     leavings, records, problems = _select(sources, request, targets)
     projects = [leaving.target.project for leaving in leavings if leaving.target.shared]
     stops = bool(request.hosts) or (len(leavings) == 1 and not request.everywhere)
-    make_plan = partial(plan_uninstall, sources, leavings, loaded, projects, stops=stops)
+    make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     problems += plan.unread
     remaining = [*_name_remaining(request, plan, records), *_name_away(folders, request)]
@@ -177,15 +173,20 @@ def take_out(
 
 def _select(
     sources: Sources, request: Request, targets: list[Target]
-) -> tuple[list[Leaving], dict[str, Record], list[HookctlError]]:
+) -> tuple[list[Uninstall], dict[str, Record], list[HookctlError]]:
     """What leaves which settings file, every record, and why something stays."""
     records, unreadable = store.read_known(sources.folders)
     if not request.everywhere:
         projects = [target.project for target in targets if target.shared]
         records |= sources.records(projects)
     _require_known(sources.folders, request, records)
+    loaded = {}
+    if not request.name or request.name in packs.names():
+        loaded = {name: packs.load(name) for name in packs.names()}
+    if request.pack:
+        loaded.setdefault(request.pack.name, request.pack)
     if not request.everywhere:
-        return list(_list_here(sources.folders, request, targets, records)), records, []
+        return list(_list_here(sources.folders, request, targets, records, loaded)), records, []
     leavings = []
     away = store.away(sources.folders, records)
     for key, record in records.items():
@@ -197,10 +198,10 @@ def _select(
                 continue
             # Any pack may leave a file that only has placeholders: that removes them.
             names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
-            leavings.append(Leaving(target, names, key))
+            leavings.append(Uninstall(target, names, key, loaded))
     if request.name in ("", GUARD):
         lost = [target for target in targets if _has_lost_guard(records, target)]
-        leavings += [Leaving(target, (GUARD,)) for target in lost]
+        leavings += [Uninstall(target, (GUARD,), "", loaded) for target in lost]
     return leavings, records, unreadable
 
 
@@ -218,8 +219,12 @@ def _require_known(folders: Folders, request: Request, records: Mapping[str, Rec
 
 
 def _list_here(
-    folders: Folders, request: Request, targets: list[Target], records: Mapping[str, Record]
-) -> Iterator[Leaving]:
+    folders: Folders,
+    request: Request,
+    targets: list[Target],
+    records: Mapping[str, Record],
+    loaded: Mapping[str, Pack],
+) -> Iterator[Uninstall]:
     """What leaves the targets, and other files of their hosts and scopes that have the pack.
 
     An unreadable target is left out if its host was not named and nothing of ours is known there.
@@ -235,7 +240,7 @@ def _list_here(
             is_there = path == target.path and os.path.lexists(path)
             if has_ours or is_named or (is_there and readable(path, target.host.format)):
                 leaving = Target(host, target.scope, path, target.project)
-                yield Leaving(leaving, (request.name,), key if record else "")
+                yield Uninstall(leaving, (request.name,), key if record else "", loaded)
 
 
 def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:

@@ -13,8 +13,7 @@ from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
-from hookctl.ownership.consent import Review
-from hookctl.ownership.install import agree
+from hookctl.ownership.consent import Review, agree
 from hookctl.ownership.run import changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import Choice, Permission

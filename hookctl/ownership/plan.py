@@ -1,10 +1,10 @@
-"""Opens and finishes the draft of a settings file, with its record, and joins drafts to a plan."""
+"""Jobs to a plan: each settings file is opened once, decided on, and finished with its record."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, formats
@@ -18,6 +18,91 @@ from hookctl.ownership.store import Records
 from hookctl.settings.targets import Target, require_inside, top
 from hookctl.system import files
 from hookctl.system.packages import Packages
+
+
+class Drafts:
+    """The files of one plan: those of its jobs, and what these open beside."""
+
+    def __init__(self, sources: Sources, records: Records) -> None:
+        self.sources, self.records = sources, records
+        self.asked: list[Draft] = []  # of the jobs
+        self.opened: dict[str, Draft] = {}  # by their real path
+        self.unread: list[HookctlError] = []  # why something of ours stays in a file
+
+    def open(self, target: Target) -> Draft:
+        """The draft of a settings file, or of one beside it."""
+        real = store.real_path(target.path)
+        if real not in self.opened:
+            if target.project:
+                require_inside(target.project, target.path)
+            self.opened[real] = _open(self.sources, self.records, target)
+        return self.opened[real]
+
+    def finish(self) -> list[Draft]:
+        """The files of the jobs and others that anything is decided on, finished."""
+        beside = [draft for draft in self.opened.values() if draft.is_decided]
+        drafts = [*dict.fromkeys([*self.asked, *beside])]
+        for draft in drafts:
+            _finish(self.records, draft)
+        return drafts
+
+
+class Job:
+    """What a command does in one settings file."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def open(self, drafts: Drafts) -> Draft:
+        """The draft of the file as it is."""
+        return drafts.open(self.target)
+
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Decide on the file."""
+        raise NotImplementedError
+
+    def follow(self, draft: Draft, drafts: Drafts) -> None:
+        """Decide on files beside it, once all jobs have decided on their own."""
+
+    def explain(self, error: HookctlError, records: Records) -> None:
+        """Add to a refusal what a person can do instead."""
+
+
+def plan_jobs(
+    sources: Sources,
+    jobs: Iterable[Job],
+    projects: Iterable[str] = (),
+    *,
+    install: bool = False,
+    force: bool = False,
+    stops: bool = True,
+) -> Plan:
+    """Plan jobs whose files lie in these projects or outside of any.
+
+    A pack's files come before their registrations on `install`, and else after them. What is
+    refused ends the command with `stops`; else it is named in the plan, and its file stays as it
+    is. With `force`, programs of a newer hookctl are replaced.
+    """
+    records = sources.records(projects)
+    drafts = Drafts(sources, records)
+    decided: list[tuple[Job, Draft]] = []
+    for job in jobs:
+        try:
+            draft = job.open(drafts)
+            job.decide(draft, drafts)
+        except HookctlError as error:
+            error.path = error.path or job.target.path
+            job.explain(error, records)
+            if stops:
+                raise
+            drafts.unread.append(error)
+            drafts.opened.pop(store.real_path(job.target.path), None)
+            continue
+        drafts.asked.append(draft)
+        decided.append((job, draft))
+    for job, draft in decided:
+        job.follow(draft, drafts)
+    return _assemble(drafts, install=install, force=force)
 
 
 def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list[str]:
@@ -41,7 +126,7 @@ def _require_same_scope(record: Record | None, target: Target) -> None:
         raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
 
 
-def next_record(draft: Draft, after: bytes | None) -> Record:
+def _next_record(draft: Draft, after: bytes | None) -> Record:
     """The record of a settings file after a write."""
     target, snapshot, known = draft.target, draft.snapshot, draft.known
     record = known or Record(target.host.name, target.scope, target.host.format)
@@ -68,7 +153,7 @@ def next_record(draft: Draft, after: bytes | None) -> Record:
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
-def with_made_folders(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
+def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
     """The record with hookctl's own folders, and those above its file, that an install made.
 
     The last record to go removes them. A folder that hookctl did not make is in no record, and
@@ -100,13 +185,7 @@ def with_made_folders(records: Mapping[str, Record], draft: Draft, record: Recor
     return record._replace(created_dirs=tuple(created_dirs))
 
 
-def make_draft(
-    sources: Sources,
-    records: Records,
-    target: Target,
-    decide: Callable[[Draft], None] = lambda draft: None,
-) -> Draft:
-    """Open a settings file and let a verb decide on it, unless it does so later."""
+def _open(sources: Sources, records: Records, target: Target) -> Draft:
     snapshot, document = sources.read(target.path, target.host.format)
     key, record = store.find_record(records, target.path)
     if record is None:
@@ -123,32 +202,29 @@ def make_draft(
         for each in record.created_dirs:
             dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
         record = record._replace(project=target.project, created_dirs=tuple(dirs))
-    draft = Draft(sources, target, snapshot, document, key, record)
-    decide(draft)
-    return draft
+    return Draft(sources, target, snapshot, document, key, record)
 
 
-def plan_file(records: Records, draft: Draft) -> Draft:
-    """Finish a draft: its bytes and its record after the run; one with conflicts stays as it is."""
+def _finish(records: Records, draft: Draft) -> None:
+    """Set a draft's bytes and its record after the run; one with conflicts stays as it is."""
     if draft.conflicts:
         draft.actions, draft.kept, draft.messages, draft.rmdirs = [], [], [], []
         draft.changes, draft.file_actions = [], []
-        return draft
+        return
     if draft.restored:
         draft.after, draft.record = draft.restored
-        return draft
+        return
     known, record = draft.known, None
     has_entries = any(entry.kind != "container" for entry in draft.entries)
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
-        record = with_made_folders(records, draft, next_record(draft, draft.after))
+        record = _with_made_folders(records, draft, _next_record(draft, draft.after))
         record = record._replace(gaps=draft.placeholders)
     else:
         draft.after = _bytes_without_us(draft)
     draft.record = record
     if known and (record is None or (known.packs and not record.packs)):
         draft.rmdirs += sorted(known.created_dirs, key=len, reverse=True)
-    return draft
 
 
 def _bytes_without_us(draft: Draft) -> bytes | None:
@@ -207,17 +283,10 @@ class Plan(NamedTuple):
         return not (self.changes or self.records or self.rmdirs or self.packages)
 
 
-def assemble_plan(
-    records: Records, drafts: list[Draft], *, install: bool, force: bool = False
-) -> Plan:
-    """Finish the drafts of all files, and join them.
-
-    A pack's files come before their registrations on install, and after them on uninstall. With
-    `force`, programs of a newer hookctl are replaced.
-    """
-    for draft in drafts:
-        plan_file(records, draft)
-    changed = changed_records(records, drafts)
+def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
+    """The plan of all files, once they are finished."""
+    records, drafts = opened.records, opened.finish()
+    changed = _changed_records(records, drafts)
     has_conflicts = any(draft.conflicts for draft in drafts)
     after = {**records, **changed}
     if not has_conflicts and (changed or any(draft.lost for draft in drafts)):
@@ -269,10 +338,10 @@ def assemble_plan(
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)
-    return Plan(tuple(drafts), changes, changed, rmdirs, packages)
+    return Plan(tuple(drafts), changes, changed, rmdirs, packages, tuple(opened.unread))
 
 
-def changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record | None]:
+def _changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record | None]:
     """The records that the drafts change, by their key; None where a record goes."""
     planned: dict[str, Record | None] = {}
     for draft in drafts:

@@ -1,0 +1,158 @@
+"""An earlier text put back, and the end of the traces that 0.2.0 made."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+
+from hookctl import hosts
+from hookctl.documents import MISSING, Document, formats
+from hookctl.errors import HookctlError
+from hookctl.hosts import shapes
+from hookctl.model import Action, Current, Decision, Hooks, Put, Record
+from hookctl.ownership import store
+from hookctl.ownership.codec import parse_object, refusals
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
+from hookctl.ownership.sources import Sources, look
+from hookctl.settings.targets import Target, active_file, find, target_of_record, variant_of_file
+from hookctl.system import files, project
+from hookctl.system.files import Backup
+from hookctl.system.folders import Folders
+
+_HINT = "Move it away: the traced hooks run by themselves."
+
+
+class EndTraces(Job):
+    """The hooks that 0.2.0 traced get their own commands again; one that somebody edited stays."""
+
+    def __init__(self, target: Target, own: Mapping[str, str]) -> None:
+        super().__init__(target)
+        self.own = own  # the source text of each hook's own command, by the command of 0.2.0
+
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Put the commands back."""
+        root = {} if draft.document.value is MISSING else draft.document.value
+        edits, actions = [], []
+        for path, fields, _ in shapes.handlers(draft.host.shape, root):
+            for key in draft.host.registration.commands:
+                command = fields.get(key)
+                if isinstance(command, str) and command in self.own:
+                    edits.append(Put((*path, key), raw=self.own[command]))
+                    reason = "traced until now: its own command again"
+                    actions.append(Action("replace", path, "element", reason=reason))
+        draft.apply_decision(Decision(tuple(edits), draft.entries, tuple(actions)), draft.entries)
+
+
+def read_traced(folders: Folders) -> list[EndTraces]:
+    """The files with traced hooks; refuses a record that hookctl did not write."""
+    path, traced = folders.traces, []
+    with refusals("hookctl's record of traced hooks", path, _HINT):
+        stored = parse_object(files.read(path).data or b"", "traces_version", path)
+        for file in stored["files"].values():
+            known_as, project = folders.resolve(file["known_as"]), file.get("project", "")
+            host = variant_of_file(hosts.load(file["host"]), known_as)
+            target = Target(host, file["scope"], known_as, project and folders.resolve(project))
+            own = {hook["command"]: hook["before"] for hook in file["hooks"]}
+            traced.append(EndTraces(target, own))
+    return traced
+
+
+def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
+    """Plan to put a backup back, with its record, and without files of packs that it has not."""
+    record_then = store.parse_record(sources.folders, backup.page)
+    projects = [project.find(os.path.dirname(path), sources.folders.environ)]
+    try:
+        records = sources.records(projects)
+    except HookctlError:
+        # A broken ledger of a project must not prevent a restore.
+        records, record_then, projects = sources.records(), None, []
+    key, record = store.find_record(records, path)
+    target = _find_target(sources, records, key, record or record_then, path)
+    return plan_jobs(sources, [Restore(target, backup.data, record_then)], projects)
+
+
+class Restore(Job):
+    """An earlier text comes back, with the record that was made with it."""
+
+    def __init__(self, target: Target, data: bytes, then: Record | None) -> None:
+        super().__init__(target)
+        self.data, self.then = data, then
+
+    def open(self, drafts: Drafts) -> Draft:
+        """The draft of the file, which may be broken."""
+        target = self.target
+        key, record = store.find_record(drafts.records, target.path)
+        snapshot = files.read_settled(target.path)
+        empty = formats.parse(target.host.format, b"", where=target.path)
+        document = _parse(snapshot.data or b"", target) or empty
+        return Draft(drafts.sources, target, snapshot, document, key, record)
+
+    def decide(self, draft: Draft, drafts: Drafts) -> None:
+        """Record what was ours in the restored text."""
+        record, result = draft.known, _with_todays_facts(draft, self.then) if self.then else None
+        known = (*(record.entries if record else ()), *(result.entries if result else ()))
+        current, restored = Current({}, {}, Hooks()), _parse(self.data, draft.target)
+        with contextlib.suppress(HookctlError):
+            if restored is not None:
+                current = look(draft.host, restored, (), known)
+        ids = {hook.id for hook in current.elements}
+        if result is None and record and any(entry.id in ids for entry in known):
+            # The author of this text is unknown: an uninstall must not restore earlier bytes.
+            result = record._replace(sha256_before="", sha256_after=files.digest(self.data))
+        packs_before = record.packs if record else {}
+        packs_after = result.packs if result else {}
+        if record and result is None:
+            draft.rmdirs += record.created_dirs
+        draft.entries = result.entries if result else ()
+        orphans = sorted(ids - {entry.id for entry in draft.entries})
+        if orphans:
+            text = f"the restored text has {', '.join(orphans)}, which is not installed any more"
+            draft.tell("orphan_hook", f"{text}; `hookctl doctor` says more")
+        for name, pack in packs_after.items():
+            if name not in packs_before and pack.files:
+                text = f"{name} is registered again, without its files: install or uninstall it"
+                draft.tell("hook_missing", text)
+        draft.restored = self.data, result
+
+
+def _find_target(
+    sources: Sources, records: Mapping[str, Record], key: str, record: Record | None, path: str
+) -> Target:
+    """The target that a settings file is: by its record, or else by its path."""
+    if record is not None:
+        now = store.current_path(records, key) if key in records else path
+        return target_of_record(hosts.load(record.host), record, now)
+    folders, root = sources.folders, project.find(os.path.dirname(path), sources.folders.environ)
+    for host in map(hosts.load, hosts.names()):
+        for scope in host.scopes:
+            _, settings = active_file(host, scope, folders.environ, root)
+            if store.real_path(settings) == key:
+                return find(host, scope, folders, "" if scope == "user" else root)
+    # Nothing of ours is installed there, so any host will do.
+    return Target(hosts.load(hosts.names()[0]), "user", path)
+
+
+def _parse(data: bytes, target: Target) -> Document | None:
+    try:
+        return formats.parse(target.host.format, data, where=target.path)
+    except HookctlError:
+        return None
+
+
+def _with_todays_facts(draft: Draft, then: Record) -> Record:
+    """The earlier record with today's facts: current paths, and packs as chosen now."""
+    now, is_there = draft.known, os.path.isdir
+    if now is None:
+        # It was uninstalled since: what exists now is not ours.
+        created_dirs = [folder for folder in then.created_dirs if not is_there(folder)]
+        created_file = then.created_file and draft.snapshot.data is None
+        return then._replace(created_file=created_file, created_dirs=tuple(created_dirs))
+    return then._replace(
+        packs={name: now.packs.get(name, then.packs[name]) for name in then.packs},
+        created_file=now.created_file,
+        created_dirs=now.created_dirs,
+        known_as=now.known_as,
+        project=now.project,
+    )
