@@ -320,7 +320,8 @@ def test_whatever_the_file_has_the_error_is_clean(folder: Path, text: str | byte
         pack_of(folder, text)
     except HookctlError as error:
         assert (error.code, error.exit_code) == ("bad_pack", UNREADABLE)
-        lines = (text.encode() if isinstance(text, str) else text).split(b"\n")
+        data = text.encode() if isinstance(text, str) else text
+        lines = data.replace(b"\r", b"\n").split(b"\n")
         assert 1 <= error.line <= len(lines) + 1 and error.column >= 1
 
 
