@@ -208,7 +208,6 @@ class Conflict(NamedTuple):
     """Two packs want different values for one entry."""
 
     path: Path
-    id: str
     claims: dict[str, Any]  # pack to value
 
 

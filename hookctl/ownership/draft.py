@@ -79,9 +79,8 @@ class Draft:
         self.lost: dict[str, PackRecord] = {}  # packs that leave, and that no record knows
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
-            from hookctl.ownership import draft  # late: few hosts need any
-
-            self.placeholders = draft.still_in(self.host, document, record.gaps)
+            ours = Counter(record.gaps) & _count(self.host, document)
+            self.placeholders = tuple(sorted(ours.elements()))
         self.not_loaded = ""  # why the host loads nothing of the file
         self.switched_off = ""  # what switches its hooks off, in whichever file
         self.adds_files = False  # whether hookctl's own folders may be made for it
@@ -134,15 +133,12 @@ class Draft:
             decision = self._keep_top_keys(decision)
         before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
-            from hookctl.ownership import draft  # late: few need it
-
-            known = self.placeholders
-            decision = draft.settle(self.host, before, decision, known, visible)
+            decision = _settle(self.host, before, decision, self.placeholders, visible)
         self.entries = _join_entries(decision.entries, hidden, self.entries)
         if decision.edits:
             self.document = shapes.apply(self.host.shape, before, decision.edits)
             if self.host.shape.positions:
-                self.placeholders = draft.after(known, self.host, before, self.document)
+                self.placeholders = _after(self.placeholders, self.host, before, self.document)
         self.edits += decision.edits
         self.actions += decision.actions
         self.kept += decision.kept
@@ -236,19 +232,16 @@ def _join_entries(
     return tuple(entries[name] for name in names if name in entries)
 
 
-def still_in(host: Host, document: Document, known: Iterable[Path]) -> tuple[Path, ...]:
-    """The known placeholders, by their arrays, without those that are not there any more."""
-    return tuple(sorted((Counter(known) & _count(host, document)).elements()))
-
-
-def after(known: Iterable[Path], host: Host, before: Document, after: Document) -> tuple[Path, ...]:
+def _after(
+    known: Iterable[Path], host: Host, before: Document, after: Document
+) -> tuple[Path, ...]:
     """Our placeholders after an edit, by their arrays: the known ones and those the edit made."""
     remaining = _count(host, after)
     ours = (Counter(known) + remaining - _count(host, before)) & remaining
     return tuple(sorted(ours.elements()))
 
 
-def settle(
+def _settle(
     host: Host, document: Document, decision: Decision, known: Iterable[Path], have: Iterable[Entry]
 ) -> Decision:
     """The decision, with our placeholders filled by its hooks, or gone if nothing needs them."""
@@ -256,7 +249,7 @@ def settle(
     edits = _fill(host, document, decision, known)
     edited = shapes.apply(host.shape, document, edits)
     # Those that the decision itself makes count too.
-    ours = Counter(after(known, host, document, edited))
+    ours = Counter(_after(known, host, document, edited))
     actions = list(decision.actions)
     for path, count in ours.items():
         removable = min(count, shapes.gaps_at_the_end(edited, path))

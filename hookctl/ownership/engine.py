@@ -54,14 +54,20 @@ def install(
     *,
     force: bool = False,
     others: bool = True,
+    restores: bool = False,
 ) -> Decision:
     """What an install of `pack` does to one file; if there are conflicts, only these.
 
-    Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted.
+    Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted. With
+    `restores`, the pack comes back where it alone was wiped.
     """
     builder = _DecisionBuilder(entries, current, pack, version, force=force)
     names = {want.id or want.path for want in wants}
     builder.leave_unwanted(names)
+    others = others and builder.wiped
+    if restores:
+        own = [entry for entry in builder.entries.values() if pack in entry.owners]
+        builder.wiped = builder.wiped or is_wiped(own, current)
     if not force:
         conflicts = tuple(_find_conflicts(builder, wants))
         if conflicts:
@@ -71,7 +77,7 @@ def install(
             _install_element(builder, want)
         else:
             _install_leaf(builder, want)
-    if builder.wiped and others:
+    if others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
         for name, entry in list(builder.entries.items()):
             if name in names or entry.mode != "owned" or entry.id.startswith(WRAP):
@@ -290,7 +296,7 @@ def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Itera
             continue  # written before, with --force: the other pack must ask now
         if any(not same(claim.value, want.value) for claim in others.values()):
             values = {name: claim.value for name, claim in others.items()}
-            yield Conflict(want.path, want.id, {**values, pack: want.value})
+            yield Conflict(want.path, {**values, pack: want.value})
 
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:

@@ -120,16 +120,18 @@ class Install(Job):
             draft.kept += list_switched_off(draft, pack.name)
         visible = draft.pack_entries()
         current = look(draft.host, draft.document, wants, visible)
-        force = choice.force
-        if choice.restores:
-            own = [entry for entry in visible if pack.name in entry.owners]
-            states = {engine.state(entry, current, entry.path, entry.id) for entry in own}
-            force = force or states == {"missing"}
         # A committed ledger is a stranger's: entries of other packs are written again only if
         # this machine has written them before.
         others = not target.shared or bool(draft.known and draft.known.sha256_after)
         decision = engine.install(
-            visible, current, pack.name, pack.version, wants, force=force, others=others
+            visible,
+            current,
+            pack.name,
+            pack.version,
+            wants,
+            force=choice.force,
+            others=others,
+            restores=choice.restores,
         )
         draft.apply_decision(decision, visible)
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)

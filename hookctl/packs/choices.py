@@ -121,7 +121,7 @@ class Choice(NamedTuple):
     force: bool = False
     allow_env: tuple[str, ...] = ()
     enables: bool = False  # whether what is disabled of the pack comes back
-    restores: bool = False  # as with force where every entry of the pack is gone
+    restores: bool = False  # whether a pack comes back whose entries are all gone
 
 
 class Permission(NamedTuple):
