@@ -905,3 +905,12 @@ def test_values_are_the_same_by_what_they_mean() -> None:
     assert not engine.same(1, True)
     assert not engine.same(1, 1.0)
     assert not engine.same(None, 0)
+
+
+@pytest.mark.parametrize(("restores", "limit"), [(False, None), (True, "5")])
+def test_a_pack_that_alone_was_wiped_comes_back_where_that_is_asked_for(restores: bool, limit: str | None) -> None:
+    entries = [owned("5"), owned("8", CAP, q="8")]
+    wants = [leaf("5"), Wanted(("env", "MODE"), "leaf", "ours")]
+    live = plain.live(env(CAP="8", MODE="theirs"))
+    done = engine.install(entries, live, "p", "1", wants, restores=restores)
+    assert [(edit.path, edit.value) for edit in done.edits] == ([] if limit is None else [(KEY, limit)])
