@@ -566,7 +566,7 @@ def test_an_upgrade_asks_the_source_again_and_needs_consent(
     done = hookctl("upgrade", agrees=False)
     assert (done.code, "nothing to do" in done.out) == (0, True)
     new = installed.release("2", "echo dong\n")
-    shown = (f"was 1, {before['commit']}", f"now 2, {new}", "| -echo ding", "| +echo dong")
+    shown = (f"was {before['commit']}, now {new}", '| -version = "1"', "| -echo ding", "| +echo dong")
     done = hookctl("upgrade", agrees=False)
     assert (done.code, pack_of(isolated)) == (2, before)
     assert all(text in done.err for text in shown), done

@@ -7,7 +7,6 @@ committed ledger is a stranger's, so nothing in it counts as consent.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import OwnText
-from hookctl.model import Consent, Entry, Message, PackRecord, Record
+from hookctl.model import Consent, Message, PackRecord, Record
 from hookctl.ownership import store
 from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
@@ -27,7 +26,6 @@ from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import load_file
 from hookctl.settings.targets import GUARD, Target
-from hookctl.system import files
 from hookctl.system.files import content_digest
 
 
@@ -109,12 +107,8 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         refused.update(set(risky_env(pack)) - set(_consent_of(after, name).env))
         if before is None or name not in before.packs:
             continue
-        known, commit = before.packs[name], after.packs[name].commit
-        if known.commit not in ("", commit):
-            lines = ["  version and commit", f"    was {known.version}, {known.commit}"]
-            lines.append(f"    now {pack.version}, {commit or 'not from git'}")
-            changes.update(dict.fromkeys(lines))
-        lines = _describe_changes(sources, file.target, before, after, name, contents)
+        known = before.packs[name]
+        lines = _describe_changes(sources, file.target, known, pack, after.packs[name].commit)
         changes.update(dict.fromkeys(lines))
         if known.version == pack.version:
             replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
@@ -186,53 +180,26 @@ def _consent_of(record: Record | None, name: str) -> Consent:
 
 
 def _describe_changes(
-    sources: Sources,
-    target: Target,
-    before: Record,
-    after: Record,
-    name: str,
-    contents: Mapping[str, bytes],
+    sources: Sources, target: Target, known: PackRecord, pack: Pack, commit: str
 ) -> list[str]:
-    """The commands, values and files of a pack that an install changes, old and new."""
+    """The commit and the files of a pack that an install changes, old and new."""
     lines = []
-    old, new = before.packs[name], after.packs[name]
-    was, now = _claims(before.entries, name), _claims(after.entries, name)
-    for key in dict.fromkeys([*was, *now]):
-        if was.get(key) != now.get(key):
-            lines.append(f"  {key}")
-            lines.append(f"    was {was.get(key, 'not there')}")
-            lines.append(f"    now {now.get(key, 'not there')}")
-    for file_name in sorted({*old.files, *new.files} - {MANIFEST}):  # its claims are there already
-        there, brought = None, contents.get(file_name)
+    if known.commit not in ("", commit):
+        lines.append(f"  commit: was {known.commit}, now {commit or 'not from git'}")
+    brought = {name: data for name, (data, _) in pack.contents.items()}
+    brought[MANIFEST] = pack.manifest
+    for name in sorted({*known.files, *brought}):
+        there, now = None, brought.get(name)
         with contextlib.suppress(HookctlError):
-            if file_name in old.files:
-                there = read_own(sources, target, os.path.join(old.folder, file_name)).data
-        if there == brought:
+            if name in known.files:
+                there = read_own(sources, target, os.path.join(known.folder, name)).data
+        if there == now or (there is None and name == MANIFEST):  # the listing has all of it
             continue
-        lines.append(f"  file {file_name}")
-        for word, data in (("was", there), ("now", brought)):
-            shown = "not there" if data is None else f"sha256 {files.digest(data)}"
-            lines.append(f"    {word} {shown}")
-        if there is not None and brought is not None:
-            lines += listing.file_changes(there, brought)
+        what = "is new" if there is None else "goes" if now is None else "changes"
+        lines.append(f"  file {name} {what}")
+        if there is not None and now is not None:
+            lines += listing.file_changes(there, now)
     return lines
-
-
-def _claims(entries: tuple[Entry, ...], name: str) -> dict[str, str]:
-    """What a pack wants, as text, by the id of the hook or the name of the key."""
-    claims = {}
-    for entry in entries:
-        if entry.kind == "container" or name not in entry.owners:
-            continue
-        value = entry.owners[name].value
-        if entry.kind != "element":
-            claims[str(entry.path[-1])] = value if isinstance(value, str) else json.dumps(value)
-            continue
-        others = {key: value[key] for key in value if key not in ("type", "command")}
-        claims[entry.id] = str(value["command"])
-        if others:
-            claims[entry.id] += f"  {json.dumps(others, ensure_ascii=False)}"
-    return claims
 
 
 def require_agreement(
