@@ -92,7 +92,7 @@ def agree(
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     """What a plan would install of a pack, against what is on record; None where nothing fits."""
     has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
-    if plan.conflicts or not has_targets:
+    if not has_targets:
         return None
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
@@ -154,7 +154,7 @@ def require_agreed(plan: Plan, pack: Pack, agreed: Review | None) -> None:
     is_other = not pack.commit and load_file(pack.source) != pack
     for file in plan.files:
         consent = _consent_of(file.record, pack.name)
-        is_other |= not file.conflicts and consent.digest not in ("", digest)
+        is_other |= consent.digest not in ("", digest)
     if is_other:
         message = f"{pack.name} has changed since you agreed to it"
         hint = "Run the command again. Nothing was written."

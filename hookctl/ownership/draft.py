@@ -18,7 +18,6 @@ from hookctl.model import (
     AddHook,
     Change,
     CloseGap,
-    Conflict,
     Decision,
     DropHook,
     DropValue,
@@ -91,7 +90,6 @@ class Draft:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
         self.kept: list[Action] = []
-        self.conflicts: list[Conflict] = []
         self.messages: list[Message] = []
         self.changes: list[Change] = []
         self.file_actions: list[Action] = []
@@ -125,9 +123,6 @@ class Draft:
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""
-        if decision.conflicts:
-            self.conflicts += decision.conflicts
-            return
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact and self.host.registration.top:
             decision = self._keep_top_keys(decision)

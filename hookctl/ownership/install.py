@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, load, loading, shapes
-from hookctl.model import Action, Claim, DropHook, PackRecord, Wanted
+from hookctl.masking import masked
+from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_orphan, guard_content
 from hookctl.ownership.draft import Draft, file_action
@@ -47,7 +49,7 @@ def plan_install(
     jobs = [Install(target, pack, choice, looking) for target in targets]
     projects = [job.target.project for job in jobs if job.target.shared]
     plan = plan_jobs(sources, jobs, projects, install=True, force=choice.force)
-    if not plan.empty and not plan.conflicts:
+    if not plan.empty:
         _require_safe_paths(plan, pack)
     return plan
 
@@ -133,10 +135,9 @@ class Install(Job):
             others=others,
             restores=choice.restores,
         )
+        _refuse_conflicts(draft, decision.conflicts)
         draft.apply_decision(decision, visible)
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
-        if draft.conflicts:
-            return
         loading.require(target.host, draft.document)  # it may be behind a comment without end
         _install_files(draft, record, brought)
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
@@ -147,7 +148,7 @@ class Install(Job):
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Say what waits for an approval; enable what is to come back, and write the rules."""
-        if draft.conflicts or self.pack.name not in draft.packs:
+        if self.pack.name not in draft.packs:
             return
         self._tell_of_shared_files(draft, drafts)
         if draft.host.trust.gate:
@@ -213,6 +214,24 @@ def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
             message = f"this is the settings file of {load(name).title} and of {host.title}"
             hint = f"Give {host.title} a file of its own ({target.path}), or install for one."
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
+
+
+def _refuse_conflicts(draft: Draft, conflicts: Iterable[Conflict]) -> None:
+    """Refuse what packs want differently, before anything is written."""
+    texts = []
+    for conflict in conflicts:
+        key = str(conflict.path[-1])
+        claims = []
+        for pack, value in conflict.claims.items():
+            claims.append(f"{pack} wants {json.dumps(masked(value, key), ensure_ascii=False)}")
+        texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
+    if texts:
+        hint = (
+            "Take it over with --force, give both the same value or merge rule "
+            "(the guard's: --set), or uninstall one of the packs."
+        )
+        message = "; ".join(texts)
+        raise HookctlError("conflict", message, path=draft.path, hint=hint, exit_code=FAILED)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, formats
 from hookctl.errors import USAGE, HookctlError
-from hookctl.model import Change, Conflict, Record
+from hookctl.model import Change, Record
 from hookctl.ownership import store
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.own_files import own_top, plan_programs, remove_files
@@ -206,11 +206,7 @@ def _open(sources: Sources, records: Records, target: Target) -> Draft:
 
 
 def _finish(records: Records, draft: Draft) -> None:
-    """Set a draft's bytes and its record after the run; one with conflicts stays as it is."""
-    if draft.conflicts:
-        draft.actions, draft.kept, draft.messages, draft.rmdirs = [], [], [], []
-        draft.changes, draft.file_actions = [], []
-        return
+    """Set a draft's bytes and its record after the run."""
     if draft.restored:
         draft.after, draft.record = draft.restored
         return
@@ -275,10 +271,6 @@ class Plan(NamedTuple):
     unread: tuple[HookctlError, ...] = ()  # of the files with our approvals that stay
 
     @property
-    def conflicts(self) -> tuple[Conflict, ...]:
-        return tuple(conflict for file in self.files for conflict in file.conflicts)
-
-    @property
     def empty(self) -> bool:
         return not (self.changes or self.records or self.rmdirs or self.packages)
 
@@ -287,27 +279,25 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     """The plan of all files, once they are finished."""
     records, drafts = opened.records, opened.finish()
     changed = _changed_records(records, drafts)
-    has_conflicts = any(draft.conflicts for draft in drafts)
     after = {**records, **changed}
-    if not has_conflicts and (changed or any(draft.lost for draft in drafts)):
+    if changed or any(draft.lost for draft in drafts):
         remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}
     runtime = list(by_path.values())
     project_changes: list[Change] = []
-    if not has_conflicts:
-        removed = {folder for draft in drafts for folder in draft.rmdirs}
-        removed |= {change.path for change in runtime if change.after is None}
-        scopes = set[str]()
-        for draft in drafts:
-            scope = draft.target.project if draft.target.shared else ""
-            has_packs = any(record and record.packs for record in (draft.known, draft.record))
-            if scope in scopes or not (has_packs or draft.changes):
-                continue
-            scopes.add(scope)
-            start = len(draft.changes)
-            plan_programs(draft, after, removed, install=install, force=force)
-            runtime += draft.changes[start:]
+    removed = {folder for draft in drafts for folder in draft.rmdirs}
+    removed |= {change.path for change in runtime if change.after is None}
+    scopes = set[str]()
+    for draft in drafts:
+        scope = draft.target.project if draft.target.shared else ""
+        has_packs = any(record and record.packs for record in (draft.known, draft.record))
+        if scope in scopes or not (has_packs or draft.changes):
+            continue
+        scopes.add(scope)
+        start = len(draft.changes)
+        plan_programs(draft, after, removed, install=install, force=force)
+        runtime += draft.changes[start:]
     removes = any(draft.rmdirs for draft in drafts) or any(one.after is None for one in runtime)
     projects: dict[str, Draft] = {}
     for draft in drafts:

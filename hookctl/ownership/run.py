@@ -151,7 +151,7 @@ def carry_out(
             locks.enter_context(packages.locked(project))
         for _ in range(READ_AGAIN):
             plan = make_plan()
-            if plan.empty or plan.conflicts:
+            if plan.empty:
                 return plan
             from hookctl.ownership.execute import execute  # late: most find nothing to do
 

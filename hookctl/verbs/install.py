@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import time
@@ -13,7 +12,6 @@ from hookctl import errors, report
 from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.masking import masked
 from hookctl.model import GIT, WRAP, Action, Line, Message, Result
 from hookctl.output.plans import plan_result
 from hookctl.ownership.draft import Draft
@@ -138,11 +136,6 @@ def install_at(
     with locked_run(folders, report.say, dry_run=dry_run):
         sources.forget()
         plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
-    if plan.conflicts:
-        result = plan_result(plan, dry_run=False)
-        data = {**result.data, "actions": [], "files": [], "changed": False}
-        error_list = tuple(error.as_dict() for error in list_conflicts(plan))
-        return Result(data, (), result.messages, error_list, errors.FAILED)
     ineffective, notes = _find_ineffective(plan, pack, choice, targets)
     done: list[str | Line] = []
     is_done = not (plan.empty or ineffective)
@@ -268,29 +261,6 @@ def _find_refused(file: Draft) -> str:
         if document.get((*permission.path, text)) is MISSING:
             return f"{text} is not in {'.'.join(permission.path)}"
     return ""
-
-
-def list_conflicts(plan: Plan) -> list[HookctlError]:
-    """An error for each value that packs want differently."""
-    found = []
-    for file in plan.files:
-        for conflict in file.conflicts:
-            key = str(conflict.path[-1])
-            claims = []
-            for pack, value in conflict.claims.items():
-                text = json.dumps(masked(value, key), ensure_ascii=False)
-                claims.append(f"{pack} wants {text}")
-            message = f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}"
-            hint = (
-                "Take it over with --force, give both the same value or merge rule "
-                "(the guard's: --set), or uninstall one of the packs."
-            )
-            found.append(
-                HookctlError(
-                    "conflict", message, path=file.path, hint=hint, exit_code=errors.FAILED
-                )
-            )
-    return found
 
 
 # What the pack does now, and what to do next.

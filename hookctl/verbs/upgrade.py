@@ -24,7 +24,7 @@ from hookctl.system import project
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
 from hookctl.verbs.enable import join
-from hookctl.verbs.install import install_agreed, list_conflicts, load_source, with_review
+from hookctl.verbs.install import install_agreed, load_source, with_review
 
 
 class Request(NamedTuple):
@@ -163,9 +163,6 @@ def _upgrade_pack(
         )
     except HookctlError as error:
         return _leave(item, error)
-    problems = list_conflicts(plan)
-    if problems:
-        return _leave(item, *problems)
     title = f"{item.name} {pack.version}"
     done = [Line(f"{title} is up to date.")]
     result = plan_result(plan, done, dry_run=request.dry_run, diff=request.diff)
@@ -232,11 +229,10 @@ def _load(folders: Folders, item: _Installed) -> Pack:
 # What is said.
 
 
-def _leave(item: _Installed, *problems: HookctlError) -> Result:
+def _leave(item: _Installed, problem: HookctlError) -> Result:
     line = Line(f"{item.name}: left as it is", ERROR, path=tilde(item.source))
-    is_unreadable = any(one.exit_code == errors.UNREADABLE for one in problems)
-    code = errors.UNREADABLE if is_unreadable else errors.FAILED
-    return Result({}, (line,), errors=tuple(one.as_dict() for one in problems), exit_code=code)
+    code = errors.UNREADABLE if problem.exit_code == errors.UNREADABLE else errors.FAILED
+    return Result({}, (line,), errors=(problem.as_dict(),), exit_code=code)
 
 
 def _join(results: list[Result], request: Request) -> Result:
