@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
@@ -148,8 +148,9 @@ def _describe_replacement(pack: Pack) -> str:
     return f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
 
 
-def require_agreed(plan: Plan, pack: Pack, agreed: Review | None) -> None:
-    """Refuse a plan that would install other content than was agreed to, or is there by now."""
+def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None) -> Plan:
+    """The plan of an install; refused where it has other content than was agreed to."""
+    plan = make_plan()
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
     for file in plan.files:
@@ -159,6 +160,7 @@ def require_agreed(plan: Plan, pack: Pack, agreed: Review | None) -> None:
         message = f"{pack.name} has changed since you agreed to it"
         hint = "Run the command again. Nothing was written."
         raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
+    return plan
 
 
 def _refused(review: Review) -> HookctlError:

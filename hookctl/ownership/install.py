@@ -16,7 +16,7 @@ from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_orphan, guard_content
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.notices import add_notices
-from hookctl.ownership.own_files import Files, install_files, own_top, read_own
+from hookctl.ownership.own_files import install_files, own_top, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, look
 from hookctl.ownership.store import Records
@@ -82,22 +82,13 @@ class Install(Job):
         super().__init__(target)
         self.pack, self.choice, self.looking = pack, choice, looking
 
-    def open(self, drafts: Drafts) -> Draft:
-        """The draft of the file; `looking` is told of it."""
-        target, sources = self.target, drafts.sources
-        if self.looking:
-            self.looking(target)
-        if target.host.variants:  # another broken file helps decide where our hooks go
-            host, environ = load(target.host.name), sources.folders.environ
-            near = all_files(host, target.scope, environ, target.project, sources.read)
-            for variant, path in near:
-                if path != target.path and os.path.lexists(path):
-                    sources.read(path, variant.format)
-        return drafts.open(target)
-
     def decide(self, draft: Draft, drafts: Drafts) -> None:
         """Have the engine decide on what the pack wants."""
         target, pack, choice = self.target, self.pack, self.choice
+        if self.looking:
+            self.looking(target)
+        if target.host.variants:
+            _read_variants(target, drafts.sources)
         _require_own_file(drafts, draft, target)
         loading.require(target.host, draft.before)
         if choice.enables:
@@ -135,11 +126,18 @@ class Install(Job):
             others=others,
             restores=choice.restores,
         )
-        _refuse_conflicts(draft, decision.conflicts)
+        if decision.conflicts:
+            raise _refuse(draft, decision.conflicts)
         draft.apply_decision(decision, visible)
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
         loading.require(target.host, draft.document)  # it may be behind a comment without end
-        _install_files(draft, record, brought)
+        install_files(draft, record.folder, brought)
+        draft.adds_files = True
+        if draft.host.format in formats.PROGRAMS:
+            draft.document = draft.document.renewed()
+            if draft.is_edited and not draft.edits:  # else its lines about hooks name the file
+                reason = "its code was an earlier version's"
+                draft.file_actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
         lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
@@ -150,7 +148,8 @@ class Install(Job):
         """Say what waits for an approval; enable what is to come back, and write the rules."""
         if self.pack.name not in draft.packs:
             return
-        self._tell_of_shared_files(draft, drafts)
+        if self.pack.name != GUARD:
+            self._tell_of_shared_files(draft, drafts)
         if draft.host.trust.gate:
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
@@ -169,7 +168,7 @@ class Install(Job):
         """Name hosts outside of this plan whose hooks run the files that changed."""
         name, record = self.pack.name, draft.packs[self.pack.name]
         keys = {asked.key for asked in drafts.asked}
-        for key, other_record in drafts.records.items() if name != GUARD else ():
+        for key, other_record in drafts.records.items():
             other = other_record.packs.get(name)
             if key in keys or other is None:
                 continue
@@ -201,6 +200,14 @@ def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlErr
         yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
+def _read_variants(target: Target, sources: Sources) -> None:
+    """Refuse another file of the host that is broken: it helps decide where our hooks go."""
+    host, environ = load(target.host.name), sources.folders.environ
+    for variant, path in all_files(host, target.scope, environ, target.project, sources.read):
+        if path != target.path and os.path.lexists(path):
+            sources.read(path, variant.format)
+
+
 def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
     """Refuse a file that two hosts read as their own: their hooks and keys differ."""
     path, host = draft.snapshot.path, target.host
@@ -216,8 +223,8 @@ def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _refuse_conflicts(draft: Draft, conflicts: Iterable[Conflict]) -> None:
-    """Refuse what packs want differently, before anything is written."""
+def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
+    """The error of what packs want differently, before anything is written."""
     texts = []
     for conflict in conflicts:
         key = str(conflict.path[-1])
@@ -225,13 +232,12 @@ def _refuse_conflicts(draft: Draft, conflicts: Iterable[Conflict]) -> None:
         for pack, value in conflict.claims.items():
             claims.append(f"{pack} wants {json.dumps(masked(value, key), ensure_ascii=False)}")
         texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
-    if texts:
-        hint = (
-            "Take it over with --force, give both the same value or merge rule "
-            "(the guard's: --set), or uninstall one of the packs."
-        )
-        message = "; ".join(texts)
-        raise HookctlError("conflict", message, path=draft.path, hint=hint, exit_code=FAILED)
+    hint = (
+        "Take it over with --force, give both the same value or merge rule "
+        "(the guard's: --set), or uninstall one of the packs."
+    )
+    message = "; ".join(texts)
+    return HookctlError("conflict", message, path=draft.path, hint=hint, exit_code=FAILED)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -269,16 +275,6 @@ def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wa
         entries.append(entry)
     draft.entries = tuple(entries)
     return [*wants.values()]
-
-
-def _install_files(draft: Draft, record: PackRecord, brought: Files) -> None:
-    install_files(draft, record.folder, brought)
-    draft.adds_files = True
-    if draft.host.format in formats.PROGRAMS:
-        draft.document = draft.document.renewed()
-        if draft.is_edited and not draft.edits:  # else its lines about hooks name the file
-            reason = "its code was an earlier version's"
-            draft.file_actions.append(file_action("replace-file", draft.path, reason))
 
 
 def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...]:

@@ -180,7 +180,9 @@ def merge_config(
 
     Returns lines about that, too. `snapshot` is what there is: at another path, where it moves.
     """
-    current = {} if force else _read_config(snapshot)
+    if force or snapshot.data is None:
+        return new_config(wanted, host), ()
+    current = _read_config(snapshot)
     table = current.pop(guard.HOSTS, None)  # this is hookctl's own
     edited = _edited_names(current, written, wanted)
     values = {name: current[name] if name in edited else value for name, value in wanted.items()}

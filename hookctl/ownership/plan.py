@@ -31,20 +31,29 @@ class Drafts:
 
     def open(self, target: Target) -> Draft:
         """The draft of a settings file, or of one beside it."""
-        real = store.real_path(target.path)
-        if real not in self.opened:
-            if target.project:
-                require_inside(target.project, target.path)
-            self.opened[real] = _open(self.sources, self.records, target)
+        real, sources, records = store.real_path(target.path), self.sources, self.records
+        if real in self.opened:
+            return self.opened[real]
+        if target.project:
+            require_inside(target.project, target.path)
+        snapshot, document = sources.read(target.path, target.host.format)
+        key, record = store.find_record(records, target.path)
+        if record is None:
+            if records.projects.get(key) and not target.shared:
+                # The project's own ledger may have the file, at another scope.
+                _require_same_scope(sources.records([records.projects[key]]).get(key), target)
+            moved = _find_moved(records, target, snapshot.sha)
+            if len(moved) == 1:
+                key, record = moved[0], records[moved[0]]
+        _require_same_scope(record, target)
+        if record is not None and record.project != target.project:  # which was moved
+            old, new = top(record.project), top(target.project)
+            dirs = []
+            for each in record.created_dirs:
+                dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
+            record = record._replace(project=target.project, created_dirs=tuple(dirs))
+        self.opened[real] = Draft(sources, target, snapshot, document, key, record)
         return self.opened[real]
-
-    def finish(self) -> list[Draft]:
-        """The files of the jobs and others that anything is decided on, finished."""
-        beside = [draft for draft in self.opened.values() if draft.is_decided]
-        drafts = [*dict.fromkeys([*self.asked, *beside])]
-        for draft in drafts:
-            _finish(self.records, draft)
-        return drafts
 
 
 class Job:
@@ -185,26 +194,6 @@ def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Reco
     return record._replace(created_dirs=tuple(created_dirs))
 
 
-def _open(sources: Sources, records: Records, target: Target) -> Draft:
-    snapshot, document = sources.read(target.path, target.host.format)
-    key, record = store.find_record(records, target.path)
-    if record is None:
-        if records.projects.get(key) and not target.shared:
-            # The project's own ledger may have the file, at another scope.
-            _require_same_scope(sources.records([records.projects[key]]).get(key), target)
-        moved = _find_moved(records, target, snapshot.sha)
-        if len(moved) == 1:
-            key, record = moved[0], records[moved[0]]
-    _require_same_scope(record, target)
-    if record is not None and record.project != target.project:  # which was moved
-        old, new = top(record.project), top(target.project)
-        dirs = []
-        for each in record.created_dirs:
-            dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
-        record = record._replace(project=target.project, created_dirs=tuple(dirs))
-    return Draft(sources, target, snapshot, document, key, record)
-
-
 def _finish(records: Records, draft: Draft) -> None:
     """Set a draft's bytes and its record after the run."""
     if draft.restored:
@@ -277,10 +266,14 @@ class Plan(NamedTuple):
 
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     """The plan of all files, once they are finished."""
-    records, drafts = opened.records, opened.finish()
+    records = opened.records
+    beside = [draft for draft in opened.opened.values() if draft.is_decided]
+    drafts = [*dict.fromkeys([*opened.asked, *beside])]
+    for draft in drafts:
+        _finish(records, draft)
     changed = _changed_records(records, drafts)
     after = {**records, **changed}
-    if changed or any(draft.lost for draft in drafts):
+    if any(draft.known or draft.lost for draft in drafts):
         remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}

@@ -6,6 +6,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hookctl import errors, report
@@ -178,15 +179,12 @@ def install_agreed(
             report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
 
     looking = show_progress if len(targets) > 1 else None
-
-    def make_plan() -> Plan:
-        plan = plan_install(sources, pack, targets, choice, looking)
-        if pack.source and not dry_run:
-            consent.require_agreed(plan, pack, review)
-        return plan
-
+    make_plan = partial(plan_install, sources, pack, targets, choice, looking)
     if pack.source:
         from hookctl.ownership import consent  # late: most calls are about the guard
+
+        if not dry_run:
+            make_plan = partial(consent.plan_agreed, make_plan, pack, review)
     projects = [target.project for target in targets if target.shared]
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     if pack.source and dry_run:
