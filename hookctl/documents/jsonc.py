@@ -14,7 +14,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -53,12 +52,10 @@ _COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_COMMA = re.compile(r"[ \t\r\n]*+,?[ \t\r\n]*+")
+_COMMA = r"[ \t\r\n]*+,?[ \t\r\n]*+"
 # The key of a member; and it, with a scalar and the comma behind that unless the value is nested.
-_KEY = re.compile(rf"{STRING}[ \t\r\n]*+:[ \t\r\n]*+")
-_CHILD = re.compile(
-    rf"(?:{_KEY.pattern})?(?P<scalar>(?:{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_COMMA.pattern})?"
-)
+_KEY = rf"{STRING}[ \t\r\n]*+:[ \t\r\n]*+"
+_CHILD = rf"(?:{_KEY})?(?P<scalar>(?:{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_COMMA})?"
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 # What programs that take comments out leave of them, and JSON does not take for blank.
 _ODD = r"[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|\r(?!\n)"
@@ -75,7 +72,7 @@ class JsonDocument(Document):
         self._shadow, self._comments = scanned.shadow, scanned.comments
         if scanned.start >= 0:
             start, end = scanned.start, scanned.end
-            self._root = Node(scanned.shadow, scanned.tree, start, start, end)
+            self._root = Node(scanned.shadow, scanned.tree, (start, end), start)
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> Any:
@@ -347,26 +344,31 @@ class Scan(NamedTuple):
     commas: frozenset[int] = frozenset()  # trailing ones
 
 
-@dataclass(eq=False)
 class Node:
     """A value; what is in it is found when it is asked for."""
 
-    shadow: str
-    tree: Tree
-    entry: int  # where its key begins, or it
-    start: int
-    end: int
-    holder: Node | None = None
-    index: int = 0
+    def __init__(
+        self,
+        shadow: str,
+        tree: Tree,
+        span: tuple[int, int],
+        entry: int,
+        holder: Node | None = None,
+        index: int = 0,
+    ) -> None:
+        self.shadow, self.tree = shadow, tree
+        self.start, self.end = span
+        self.entry = entry  # where its key begins, or it
+        self.holder, self.index = holder, index
 
     @cached_property
     def entries(self) -> list[int]:
         """Where the members or elements begin, in their order."""
         found: list[int] = []
-        shadow = self.shadow
+        shadow, find_children = self.shadow, re.compile(_CHILD).finditer
         offset = skip_blanks(shadow, self.start + 1)
         while True:
-            for match in _CHILD.finditer(shadow, offset):
+            for match in find_children(shadow, offset):
                 if match.lastgroup is None:  # what is nested, or the closing bracket
                     break
                 found.append(match.start())
@@ -375,15 +377,15 @@ class Node:
                 return found
             found.append(match.start())
             _, end = _DECODER.scan_once(shadow, offset)
-            offset = _COMMA.match(shadow, end).end()  # type: ignore[union-attr]
+            offset = re.compile(_COMMA).match(shadow, end).end()  # type: ignore[union-attr]
 
     def child(self, index: int) -> Node:
         """The member or element at an index; a negative one counts from the end."""
         entry = start = self.entries[index]
         if isinstance(self.tree, dict):
-            start = _KEY.match(self.shadow, entry).end()  # type: ignore[union-attr]
+            start = re.compile(_KEY).match(self.shadow, entry).end()  # type: ignore[union-attr]
         tree, end = _DECODER.scan_once(self.shadow, start)
-        return Node(self.shadow, tree, entry, start, end, self, index % len(self.entries))
+        return Node(self.shadow, tree, (start, end), entry, self, index % len(self.tree))
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index; more than one for a duplicate key."""
