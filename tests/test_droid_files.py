@@ -39,4 +39,4 @@ def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
             (folder / name).write_text(json.dumps(value))
     host, path = active_file(hosts.load("droid"), "user", {"HOME": str(tmp_path)})
     assert path == str(folder / file)
-    assert host.variant == ("hooks.json" if file == "hooks.json" else "")
+    assert host.stands == ("hooks.json" if file == "hooks.json" else "")

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.model import read_host
 from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.cases import Case, load_cases
@@ -420,8 +419,7 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
 
 def host_with(**changes: Any) -> hosts.Host:
     """A host that is like Claude Code but for this."""
-    data = {**CLAUDE.data, **changes.pop("data", {})}
-    return read_host(data)._replace(title="Other", **changes)
+    return hosts.Host(CLAUDE.data.varied(changes.pop("data", {})))._replace(title="Other", **changes)
 
 
 def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> None:

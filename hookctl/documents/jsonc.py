@@ -14,7 +14,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,11 +38,12 @@ from hookctl.documents import (
     start_of_comments,
     too_deep,
     unparsable,
+    value_at,
 )
 from hookctl.errors import HookctlError
 
 # The comparison tree: a number is its source text as bytes, so that 1.0, 1e3 and 20 digits stay
-# themselves; of a duplicate key only the first one has its plain name; all else is the plain value.
+# themselves; of a duplicate key only the last one has its plain name; all else is the plain value.
 Tree = Any
 
 # Most files are strict JSON, so these are compiled only when they are used.
@@ -52,8 +52,10 @@ _COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
-_COMMA = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
+_COMMA = r"[ \t\r\n]*+,?[ \t\r\n]*+"
+# The key of a member; and it, with a scalar and the comma behind that unless the value is nested.
+_KEY = rf"{STRING}[ \t\r\n]*+:[ \t\r\n]*+"
+_CHILD = rf"(?:{_KEY})?(?P<scalar>(?:{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_COMMA})?"
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 # What programs that take comments out leave of them, and JSON does not take for blank.
 _ODD = r"[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|\r(?!\n)"
@@ -70,7 +72,7 @@ class JsonDocument(Document):
         self._shadow, self._comments = scanned.shadow, scanned.comments
         if scanned.start >= 0:
             start, end = scanned.start, scanned.end
-            self._root = Node(scanned.shadow, scanned.tree, start, start, end)
+            self._root = Node(scanned.shadow, scanned.tree, (start, end), start)
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> Any:
@@ -79,14 +81,17 @@ class JsonDocument(Document):
 
     @cached_property
     def value(self) -> Any:
-        root = self._root
-        if root is None:
-            return MISSING
+        return self.get(())
+
+    def get(self, path: Path) -> Any:
         try:
-            return json.loads(self._shadow[root.start : root.end])
+            return plain_value(value_at(self._tree, path))
         except ValueError as error:  # an integer of thousands of digits
             raise self.error_at(
-                "unparsable", root.start, f"this file cannot be read ({error})", "Make it shorter."
+                "unparsable",
+                self.offset(()),
+                f"this file cannot be read ({error})",
+                "Make it shorter.",
             ) from None
 
     def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
@@ -162,12 +167,12 @@ class JsonDocument(Document):
 
     def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         """A new child at the end of a holder."""
-        if not holder.children:
+        if not holder.tree:
             return self._insert_first(holder, key, new)
-        last = holder.children[-1]
+        last = holder.child(-1)
         comma = self._comma_behind(last)
         end = last.end if comma is None else comma + 1
-        if not BREAK.search(self._text, holder.start, holder.children[0].entry):
+        if not BREAK.search(self._text, holder.start, holder.child(0).entry):
             return [self._insert_inline(holder, last, key, new)]
         indent = self._child_indent(holder)
         member = self._line_end + indent + self._member(key, new, indent)
@@ -206,8 +211,8 @@ class JsonDocument(Document):
     def _insert_inline(self, holder: Node, last: Node, key: str | None, new: New) -> Splice:
         """A new last child on the line of the others, so that no line is laid out anew."""
         separator = self._comma
-        if len(holder.children) > 1:
-            between = self._text[holder.children[-2].end : last.entry]
+        if len(holder.tree) > 1:
+            between = self._text[holder.child(-2).end : last.entry]
             if re.fullmatch(r",[ \t]*", between):
                 separator = between
         member = self._member(key, new, self._indent_at(holder.start), one_line=True)
@@ -220,8 +225,8 @@ class JsonDocument(Document):
         """The indentation of children: of the last one that begins a line, or else the unit more
         than the line in which the object or array begins.
         """
-        for child in reversed(holder.children):
-            indent = self._blanks_before(child.entry)
+        for entry in reversed(holder.entries):
+            indent = self._blanks_before(entry)
             if indent is not None:
                 return indent
         return self._indent_at(holder.start) + self._unit
@@ -244,19 +249,19 @@ class JsonDocument(Document):
         assert holder
         comments = self._comments_in(holder.start, holder.end)
         is_alone = all(node.entry <= start < node.end for start, _ in comments)
-        if len(holder.children) == 1 and is_alone:
+        if len(holder.tree) == 1 and is_alone:
             return [Splice(holder.start + 1, holder.end - 1)]
         comma = self._comma_behind(node)
         if comma is None and node.index:
-            return self._remove_last(holder.children[node.index - 1], node)
+            return self._remove_last(holder.child(node.index - 1), node)
         if comma is None:
             return self._cut(node.entry, node.end)
         if self._comments_in(node.end, comma):
             # A comment between the value and its comma stays, so the two are removed separately.
             return [*self._cut(node.entry, node.end), Splice(comma, comma + 1)]
-        for following in holder.children[node.index + 1 : node.index + 2]:
-            if not self._text[comma + 1 : following.entry].strip(" \t"):
-                return [Splice(node.entry, following.entry)]
+        for following in holder.entries[node.index + 1 : node.index + 2]:
+            if not self._text[comma + 1 : following].strip(" \t"):
+                return [Splice(node.entry, following)]
         return self._cut(node.entry, comma + 1)
 
     def _remove_last(self, before: Node, node: Node) -> list[Splice]:
@@ -339,43 +344,60 @@ class Scan(NamedTuple):
     commas: frozenset[int] = frozenset()  # trailing ones
 
 
-@dataclass(eq=False)
 class Node:
     """A value; what is in it is found when it is asked for."""
 
-    shadow: str
-    tree: Tree
-    entry: int  # where its key begins, or it
-    start: int
-    end: int
-    holder: Node | None = None
-    index: int = 0
-    key: str | int = 0
+    def __init__(
+        self,
+        shadow: str,
+        tree: Tree,
+        span: tuple[int, int],
+        entry: int,
+        holder: Node | None = None,
+        index: int = 0,
+    ) -> None:
+        self.shadow, self.tree = shadow, tree
+        self.start, self.end = span
+        self.entry = entry  # where its key begins, or it
+        self.holder, self.index = holder, index
 
     @cached_property
-    def children(self) -> list[Node]:
-        """The members or elements, in their order."""
-        found: list[Node] = []
-        shadow, read, has_keys = self.shadow, _DECODER.scan_once, isinstance(self.tree, dict)
+    def entries(self) -> list[int]:
+        """Where the members or elements begin, in their order."""
+        found: list[int] = []
+        shadow, find_children = self.shadow, re.compile(_CHILD).finditer
         offset = skip_blanks(shadow, self.start + 1)
-        while shadow[offset] not in "}]":
-            entry, key = offset, len(found)
-            if has_keys:
-                key, offset = read(shadow, offset)
-                offset = _COLON.match(shadow, offset).end()  # type: ignore[union-attr]
-            tree, end = read(shadow, offset)
-            found.append(Node(shadow, tree, entry, offset, end, self, len(found), key))
-            offset = _COMMA.match(shadow, end).end()  # type: ignore[union-attr]
-        return found
+        while True:
+            for match in find_children(shadow, offset):
+                if match.lastgroup is None:  # what is nested, or the closing bracket
+                    break
+                found.append(match.start())
+            offset = match.end()
+            if shadow[offset] in "}]":
+                return found
+            found.append(match.start())
+            _, end = _DECODER.scan_once(shadow, offset)
+            offset = re.compile(_COMMA).match(shadow, end).end()  # type: ignore[union-attr]
+
+    def child(self, index: int) -> Node:
+        """The member or element at an index; a negative one counts from the end."""
+        entry = start = self.entries[index]
+        if isinstance(self.tree, dict):
+            start = re.compile(_KEY).match(self.shadow, entry).end()  # type: ignore[union-attr]
+        tree, end = _DECODER.scan_once(self.shadow, start)
+        return Node(self.shadow, tree, (start, end), entry, self, index % len(self.tree))
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index; more than one for a duplicate key."""
         if isinstance(self.tree, list):
             if isinstance(key, str) and key in self.tree:
                 key = last_index(self.tree, key)  # a text in an array is its own key
-        elif not isinstance(self.tree, dict) or key not in self.tree:
+            is_inside = isinstance(key, int) and 0 <= key < len(self.tree)
+            return [self.child(int(key))] if is_inside else []
+        if not isinstance(self.tree, dict) or key not in self.tree:
             return []  # without a look at thousands of others
-        return [child for child in self.children if child.key == key]
+        names = [name[0] if isinstance(name, tuple) else name for name in self.tree]
+        return [self.child(index) for index, name in enumerate(names) if name == key]
 
 
 class _Constant(Exception):
@@ -387,16 +409,29 @@ def _refuse_constant(name: str) -> None:
 
 
 def _members(pairs: list[tuple[str, Tree]]) -> Tree:
-    """The tree of an object, in which a name that comes again has its number."""
+    """The tree of an object, in which a name that comes again later has a number."""
     members: dict[Any, Tree] = dict(pairs)
     if len(members) == len(pairs):
         return members
-    seen: Counter[str] = Counter()
-    members = {}
+    left, members = Counter(name for name, _ in pairs), {}
     for name, value in pairs:
-        seen[name] += 1
-        members[name if seen[name] == 1 else (name, seen[name])] = value
+        left[name] -= 1
+        members[(name, left[name]) if left[name] else name] = value
     return members
+
+
+def plain_value(tree: Tree) -> Any:
+    """The value of a tree, as a host reads it."""
+    if isinstance(tree, dict):
+        return {
+            name[0] if isinstance(name, tuple) else name: plain_value(inner)
+            for name, inner in tree.items()
+        }
+    if isinstance(tree, list):
+        return [plain_value(inner) for inner in tree]
+    if isinstance(tree, bytes):
+        return int(tree) if tree.lstrip(b"-").isdigit() else float(tree)
+    return tree
 
 
 _DECODER = json.JSONDecoder(
@@ -475,7 +510,7 @@ def _blank_out(shadow: str, spans: Iterable[tuple[int, int]]) -> str:
 def _read(text: str, shadow: str) -> Scan:
     start = skip_blanks(shadow, 0)
     if start == len(shadow):
-        return Scan(text, shadow, -1, -1, None)
+        return Scan(text, shadow, -1, -1, MISSING)
     try:
         tree, end = _DECODER.raw_decode(shadow, start)
     except _Constant as error:

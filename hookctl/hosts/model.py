@@ -3,9 +3,14 @@
 The fields have the names of the keys. A key that the file leaves out has the default.
 """
 
-import functools
+from __future__ import annotations
+
+import copy
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, get_origin
+from functools import cached_property
+from typing import Any
 
 from hookctl.documents import LISTED, MISSING, Document, syntax
 from hookctl.hosts.shapes import Shape
@@ -16,10 +21,15 @@ APPROVALS = ("hooks", "state")  # the table of Codex's config.toml with the stat
 SCOPES = ("user", "project", "local")
 _NOTHING: dict[str, Any] = {}  # a table that the file leaves out; never changed
 
-Table = TypeVar("Table", bound=tuple[Any, ...])
+
+class Table:
+    """A table of a host's file."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.__dict__.update(table)
 
 
-class Client(NamedTuple):
+class Client(Table):
     """The host's program."""
 
     seen: str  # the newest version that hookctl was checked with
@@ -33,7 +43,7 @@ class Client(NamedTuple):
     doctor: str = ""
 
 
-class ConfigFolder(NamedTuple):
+class ConfigFolder(Table):
     """The host's own settings folder."""
 
     home: str  # the folder in HOME
@@ -42,7 +52,7 @@ class ConfigFolder(NamedTuple):
     others: Sequence[str] = ()  # names in it that belong to other hosts
 
 
-class Scopes(NamedTuple):
+class Scopes(Table):
     """How the host combines the settings files of several scopes."""
 
     precedence: Sequence[str] = ()
@@ -53,9 +63,13 @@ class Scopes(NamedTuple):
     managed_hides_events: bool = False
 
 
-class HookFormat(NamedTuple):
-    """What a hook needs in a settings file; `Shape` says where it is written."""
+class HookFormat(Table):
+    """What a hook needs in a settings file; `Shape` has where it is written."""
 
+    root: Sequence[str] = ("hooks",)
+    flat: Sequence[str] = ()
+    shell: bool = True
+    positions: bool = False
     event: str = ""  # the field with a hook's event, in one list of all hooks
     names: dict[str, str] = _NOTHING  # of its fields there, where they are not hookctl's
     commands: Sequence[str] = ("command",)
@@ -70,7 +84,7 @@ class HookFormat(NamedTuple):
     fails_closed: Sequence[str] = ()  # canonical events: a hook that fails refuses
 
 
-class Environment(NamedTuple):
+class Environment(Table):
     """The variables that a hook gets."""
 
     channel: str = "none"  # settings | hook | none
@@ -90,7 +104,7 @@ class Environment(NamedTuple):
     marks: Sequence[str] = ()  # variables that are 1 in each of its hooks
 
 
-class Dialect(NamedTuple):
+class Dialect(Table):
     """The guard's answers; empty where the host has no such answer."""
 
     block: str = ""
@@ -102,7 +116,7 @@ class Dialect(NamedTuple):
     goal: str = ""  # what a person types to end a goal of the host's own, a stop hook there
 
 
-class Permission(NamedTuple):
+class Permission(Table):
     """What lets the agent report its work without being asked."""
 
     path: Sequence[str] = ()  # the list in a settings file
@@ -118,7 +132,7 @@ class Permission(NamedTuple):
         return [rule for rule in rules if document.get((*path, rule)) is not MISSING]
 
 
-class SwitchRule(NamedTuple):
+class SwitchRule(Table):
     """A setting that keeps hooks from running; several rules of one key are one switch."""
 
     files: Sequence[str] = ()  # scopes, patterns, $VARIABLES; the first that has the key counts
@@ -128,7 +142,7 @@ class SwitchRule(NamedTuple):
     spares: Sequence[str] = ()  # scopes whose hooks run all the same
 
 
-class Loading(NamedTuple):
+class Loading(Table):
     """What a fault in a settings file costs; three ends of a sentence about it, and rules."""
 
     file: str = "may not read this file"
@@ -139,7 +153,7 @@ class Loading(NamedTuple):
     ignored_keys: Sequence[str] = ()
 
 
-class HandlerRules(NamedTuple):
+class HandlerRules(Table):
     """What the host knows of hook entries."""
 
     types: Sequence[str] = ()  # empty: any
@@ -161,14 +175,14 @@ class HandlerRules(NamedTuple):
     events: Sequence[str] = ()  # empty: those that have a name of hookctl's
 
 
-class Trust(NamedTuple):
+class Trust(Table):
     """The approval that a hook needs before it runs."""
 
     gate: str = ""  # empty: hooks run without an approval
     action: str = ""
     config: str = ""
     memory: str = ""
-    unasked: SwitchRule = SwitchRule()  # what makes the host agree to all, where it is off
+    unasked: dict[str, Any] = _NOTHING  # a SwitchRule; off: it agrees to all
     scopes: Sequence[str] | None = None  # None: the file does not say
 
     def covers(self, scope: str) -> bool:
@@ -176,7 +190,7 @@ class Trust(NamedTuple):
         return bool(self.gate) and (self.scopes is None or scope in self.scopes)
 
 
-class FolderTrust(NamedTuple):
+class FolderTrust(Table):
     """The host's list of folders whose hooks it runs."""
 
     file: str = ""  # empty: the host has no such list
@@ -189,12 +203,12 @@ class FolderTrust(NamedTuple):
     folders: Sequence[str] = ()
     level: str = ""
     parent: str = ""
-    switch: SwitchRule = SwitchRule()  # what trusts every folder where it is off
+    switch: dict[str, Any] = _NOTHING  # a SwitchRule; off: it trusts every folder
     lists: bool = False  # the file has a list of folders for each word
     reads: bool = False  # the host reads a folder's settings, whether it trusts it or not
 
 
-class GuardNeeds(NamedTuple):
+class GuardNeeds(Table):
     """The guard's events on this host, beyond those that its settings need."""
 
     events: Sequence[str] = ()
@@ -202,7 +216,7 @@ class GuardNeeds(NamedTuple):
     reminds_where: str = ""  # a variable: where it is set, the host itself reminds of a tool
 
 
-class Matchers(NamedTuple):
+class Matchers(Table):
     """What a matcher may be, beside a name, names with | between them, and an expression."""
 
     all: Sequence[str] = ("", "*")  # those that match every tool
@@ -223,7 +237,7 @@ class Matchers(NamedTuple):
     names: Mapping[str, Sequence[str]] = {}  # what else a matcher may call a tool
 
 
-class OtherAgent(NamedTuple):
+class OtherAgent(Table):
     """Another agent that reads the same settings files, or the same folders of plugins."""
 
     sure: str  # proven | read | docs
@@ -233,7 +247,7 @@ class OtherAgent(NamedTuple):
     name: str = ""  # as people call it, if it is none
     only: str = ""  # the condition, if it does not always read them
     never_ours: bool = False  # whether it skips hooks in the form that hookctl gives them there
-    switch: SwitchRule = SwitchRule()  # what keeps it from reading them where it is off
+    switch: dict[str, Any] = _NOTHING  # a SwitchRule; off: it does not read them
 
     @property
     def runs_ours(self) -> bool:
@@ -241,7 +255,53 @@ class OtherAgent(NamedTuple):
         return bool(self.host) and not self.never_ours
 
 
-class Host(NamedTuple):
+class Tables(dict[str, Any]):
+    """The tables of a host's file, each parsed when `get` is asked for it."""
+
+    def __init__(self, text: str) -> None:
+        first, *parts = re.split(r"(?m)^(?=\[+[a-z_]+[].])", text)
+        self.values_above: dict[str, Any] = tomllib.loads(first)
+        self._texts: dict[str, str] = {}
+        for part in parts:
+            name = re.findall("[a-z_]+", part)[0]
+            self._texts[name] = self._texts.get(name, "") + part
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name not in self and name in self._texts:
+            self.update(tomllib.loads(self._texts[name]))
+        return super().get(name, default)
+
+    def varied(self, variant: Mapping[str, Any]) -> Tables:
+        """With those of a variant, which extend the usual ones; its events replace them."""
+        tables = copy.copy(self)
+        tables.values_above = dict(self.values_above)
+        for key, value in variant.items():
+            if isinstance(value, dict):
+                tables[key] = value if key == "events" else {**self.get(key, {}), **value}
+            else:
+                tables.values_above[key] = value
+        return tables
+
+
+class _Field:
+    """A field of a host: the table of its name as its record, when it is asked for first."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+
+    def __set_name__(self, host: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, host: Host, kind: type) -> Any:
+        value = host.__dict__[self._name] = self._kind(host.data.get(self._name, {}))
+        return value
+
+
+def _field(kind: Any = dict) -> Any:
+    return _Field(kind)
+
+
+class Host:
     """One coding agent, as its file describes it. What the file may leave out has a default."""
 
     name: str
@@ -251,67 +311,138 @@ class Host(NamedTuple):
     trailing_commas: bool
     timeout_unit: str  # seconds | milliseconds
     sure: str  # proven | read | docs
-    events: dict[str, str]  # canonical to the host's own name
-    shape: Shape
-    variant: str  # the name of the settings variant; empty for the usual one
-    scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
-    scope_rules: Scopes
-    files: dict[str, str]  # the settings file of each scope, with placeholders
-    files_beside: str  # a pattern for other files in the same folder that it reads too
-    not_beside: tuple[str, ...]  # names that fit it and are another host's own
-    other_files: dict[str, list[str]]  # of each scope, with other subjects, but hooks too
-    managed_files: dict[str, list[str]]  # patterns for each platform
-    client: Client
-    config: ConfigFolder
-    registration: HookFormat
-    environment: Environment
-    env_path: Path  # the map in a settings file with every hook's environment; empty if none
-    env_field: str  # the field of a hook with its own environment; empty if there is none
-    dialect: Dialect
-    switches: tuple[SwitchRule, ...]
-    loading: Loading
-    handlers: HandlerRules
-    trust: Trust
-    folder_trust: FolderTrust
-    guard: GuardNeeds
-    permission: Permission
-    matchers: Matchers
-    also_read_by: tuple[OtherAgent, ...]
-    transcripts: str  # a pattern for the records of its sessions; empty if unknown
-    data: dict[str, Any]  # the whole file, for its variants
-    cap_key: str  # the variable that sets its cap; empty if none does
-    variants: tuple[tuple[str, Any], ...] = ()  # other layouts, and the schema's word for where
-    beside: Any = None  # the layout of hooks in its files with other subjects; None for the usual
-    managed: Any = None  # and in its managed settings
     byte_order_mark: bool = True  # whether it reads a file that begins with one
     empty: bool = True  # whether it reads an empty file
     null_is_absent: bool = False  # whether a null counts as no hooks and no events
-    sure_events: dict[str, str] = _NOTHING  # events that are less sure
-    rules: dict[str, str] = _NOTHING  # the file with instructions for the agent, by scope
-    cap: dict[str, Any] = _NOTHING  # its limit of blocks in a row; empty: hooks always win
-    told_by: dict[str, Any] = _NOTHING  # how another host's registration knows its calls
-    payload: dict[str, Any] = _NOTHING  # for the hook: how to read the events
-    denials: dict[str, Any] = _NOTHING  # for the hook: what else denies a stop
+    files_beside: str = ""  # a pattern for other files in the same folder that it reads too
+    not_beside: Sequence[str] = ()  # names that fit it and are another host's own
+    transcripts: str = ""  # a pattern for the records of its sessions; empty if unknown
     cannot: Sequence[str] = ()  # sentences about what it cannot do
-    known_keys: dict[str, dict[str, Any]] = _NOTHING  # rules for the types of settings
-    tools: dict[str, list[str]] = _NOTHING  # the names of its own tools, by class
-    runner: dict[str, Any] = _NOTHING  # for the runner: how it asks and what it understands
-    plugins: dict[str, Any] = _NOTHING  # where it keeps them, and what says which of them are on
-    sends: dict[str, Any] = _NOTHING  # to its hooks, beside event and call, by protocol event
-    reads: dict[str, Any] = _NOTHING  # what it makes of a hook's answer, by protocol event
+    stands: str = ""  # the name of the settings variant; empty for the usual one
+    where: str = ""  # the schema's word for where a variant is
+
+    events: dict[str, str] = _field()  # canonical to the host's own name
+    sure_events: dict[str, str] = _field()  # events that are less sure
+    files: dict[str, str] = _field()  # the settings file of each scope, with placeholders
+    other_files: dict[str, list[str]] = _field()  # of each scope: other subjects, but hooks too
+    managed_files: dict[str, list[str]] = _field()  # patterns for each platform
+    rules: dict[str, str] = _field()  # the file with instructions for the agent, by scope
+    client: Client = _field(Client)
+    config: ConfigFolder = _field(ConfigFolder)
+    registration: HookFormat = _field(HookFormat)
+    environment: Environment = _field(Environment)
+    dialect: Dialect = _field(Dialect)
+    loading: Loading = _field(Loading)
+    handlers: HandlerRules = _field(HandlerRules)
+    trust: Trust = _field(Trust)
+    folder_trust: FolderTrust = _field(FolderTrust)
+    guard: GuardNeeds = _field(GuardNeeds)
+    permission: Permission = _field(Permission)
+    matchers: Matchers = _field(Matchers)
+    cap: dict[str, Any] = _field()  # its limit of blocks in a row; empty: hooks always win
+    told_by: dict[str, Any] = _field()  # how another host's registration knows its calls
+    payload: dict[str, Any] = _field()  # for the hook: how to read the events
+    denials: dict[str, Any] = _field()  # for the hook: what else denies a stop
+    known_keys: dict[str, dict[str, Any]] = _field()  # rules for the types of settings
+    tools: dict[str, list[str]] = _field()  # the names of its own tools, by class
+    runner: dict[str, Any] = _field()  # for the runner: how it asks and what it understands
+    plugins: dict[str, Any] = _field()  # where it keeps them, and what says which of them are on
+    sends: dict[str, Any] = _field()  # to its hooks, beside event and call, by protocol event
+    reads: dict[str, Any] = _field()  # what it makes of a hook's answer, by protocol event
+
+    def __init__(self, data: Tables) -> None:
+        self.data = data
+        self.__dict__.update(data.values_above)
+        form = self.registration
+        if form.event:
+            renamed = [f"{name}={path}" for name, path in form.names.items()]
+            self.format += LISTED + ",".join([".".join([*form.root, form.event]), *renamed])
+
+    def _replace(self, **fields: Any) -> Host:
+        """The host with other values of these fields."""
+        other = copy.copy(self)
+        other.__dict__.update(fields)
+        return other
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Where and how hooks are written."""
+        form = self.registration
+        flat = ("*",) if form.event else tuple(form.flat)
+        texts = tuple(self.permission.path)
+        return Shape(tuple(form.root), flat, form.shell, form.positions, texts)
+
+    @cached_property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes with a settings file, in hookctl's own order."""
+        return tuple(scope for scope in SCOPES if scope in self.files)
+
+    @cached_property
+    def scope_rules(self) -> Scopes:
+        """How it combines their files, an administrator's included."""
+        rules = Scopes(self.data.get("scopes"))
+        if self.managed_files:
+            rules.precedence = ["managed", *rules.precedence]
+        return rules
+
+    @cached_property
+    def env_path(self) -> Path:
+        """The map in a settings file with every hook's environment; empty if there is none."""
+        is_map = self.environment.channel == "settings"
+        return tuple(self.environment.path) if is_map else ()
+
+    @cached_property
+    def env_field(self) -> str:
+        """The field of a hook with its own environment; empty if there is none."""
+        return self.environment.path[0] if self.environment.channel == "hook" else ""
 
     @property
-    def as_claude(self) -> "Host | None":
+    def cap_key(self) -> str:
+        """The variable that sets its cap; empty if none does."""
+        return str(self.cap.get("key", ""))
+
+    @cached_property
+    def switches(self) -> list[SwitchRule]:
+        """What keeps hooks from running."""
+        return [SwitchRule(table) for table in self.data.get("switches", ())]
+
+    @cached_property
+    def also_read_by(self) -> list[OtherAgent]:
+        """The other agents that read its files."""
+        return [OtherAgent(table) for table in self.data.get("also_read_by", ())]
+
+    @cached_property
+    def variants(self) -> list[Host]:
+        """Its other layouts, which all know them."""
+        variants = [Host(self.data.varied(table)) for table in self.data.get("variants", ())]
+        return [variant._replace(variants=variants) for variant in variants]
+
+    @cached_property
+    def beside(self) -> Host | None:
+        """The layout of hooks in its files with other subjects; None for the usual."""
+        return self._other_layout("among_others")
+
+    @cached_property
+    def managed(self) -> Host | None:
+        """The layout of hooks in its managed settings; None for the usual."""
+        return self._other_layout("in_managed")
+
+    def _other_layout(self, name: str) -> Host | None:
+        table = self.data.get(name)
+        return Host(self.data.varied(table))._replace(variants=[]) if table else None
+
+    @property
+    def as_claude(self) -> Host | None:
         """The host under Claude Code's names of the events; None where it has no such dialect."""
         own = self.data.get("as_claude")
         if not own:
             return None
         others = {"runner": self.runner, "sends": self.sends, "reads": self.reads}
         tables = {name: {**table, **own.get(name, {})} for name, table in others.items()}
-        matchers = _read(Matchers, own["matchers"])
+        matchers = Matchers(own["matchers"])
         return self._replace(events=own["events"], tools=own["tools"], matchers=matchers, **tables)
 
-    def dialect_of(self, event: str) -> "Host":
+    def dialect_of(self, event: str) -> Host:
         """The host as it takes the hooks of an event: it may be one of Claude Code's names."""
         if event in self.events.values():
             return self
@@ -328,102 +459,10 @@ class Host(NamedTuple):
         keys = [tuple(rule.key) for rule in self.switches if rule.reach == reach]
         return keys[0] if keys else ()
 
-    def layouts(self) -> list["Host"]:
+    def layouts(self) -> list[Host]:
         """The host, and in its other layouts."""
-        return [self, *(variant for _, variant in self.variants)]
+        return [self, *self.variants]
 
     def has_files(self, scope: str) -> bool:
         """Whether the host reads settings of this scope, managed ones included."""
         return bool(self.managed_files) if scope == "managed" else scope in self.files
-
-
-def read_host(data: dict[str, Any]) -> Host:
-    """The host of a file's tables, in its usual layout; each layout knows the variants."""
-    variants = []
-    for table in data.get("variants", ()):
-        layout = _read_layout({**data, **_merge_variant(data, table)}, table["stands"])
-        variants.append((table["where"], layout))
-    layouts = [(where, layout._replace(variants=tuple(variants))) for where, layout in variants]
-    others = {}
-    for field, key in (("beside", "among_others"), ("managed", "in_managed")):
-        if key in data:
-            others[field] = _read_layout({**data, **_merge_variant(data, data[key])}, "")
-    return _read_layout(data, "")._replace(variants=tuple(layouts), **others)
-
-
-def _merge_variant(data: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-    """The values of a variant; its tables extend the usual ones, its events replace them."""
-    merged: dict[str, Any] = {}
-    for key, value in table.items():
-        if key in ("stands", "where"):
-            continue
-        if isinstance(value, dict) and key != "events":
-            value = {**data.get(key, {}), **value}
-        merged[key] = value
-    return merged
-
-
-def _read_layout(data: dict[str, Any], variant: str) -> Host:
-    files, environment = data["files"], data["environment"]
-    own_files = {scope: files[scope] for scope in SCOPES if scope in files}
-    if "project" in own_files and not environment.get("in_command"):
-        # Else a command of project scope would name a path below the root folder.
-        raise ValueError("environment: 'in_command' is missing")
-    precedence = (["managed"] if "managed" in files else []) + data["scopes"]["precedence"]
-    channel, path = environment.get("channel"), tuple(environment.get("path", ()))
-    registration, listing = data["registration"], ""
-    if "event" in registration:  # one list of all hooks
-        registration, listing = {**registration, "flat": ["*"]}, _name_listing(registration)
-    registration = {**registration, "texts": data.get("permission", {}).get("path", ())}
-    table = {
-        **data,
-        "format": data["format"] + listing,
-        "variants": (),
-        "registration": registration,
-        "shape": registration,
-        "variant": variant,
-        "scopes": tuple(own_files),
-        "scope_rules": {**data["scopes"], "precedence": precedence},
-        "files": own_files,
-        "files_beside": files.get("beside", ""),
-        "not_beside": files.get("not_beside", ()),
-        "other_files": files.get("also", {}),
-        "managed_files": files.get("managed", {}),
-        "env_path": path if channel == "settings" else (),
-        "env_field": path[0] if channel == "hook" else "",
-        "switches": [_read(SwitchRule, rule) for rule in data.get("switches", ())],
-        "also_read_by": [_read(OtherAgent, other) for other in data.get("also_read_by", ())],
-        "transcripts": data.get("transcripts", {}).get("pattern", ""),
-        "data": data,
-        "cap_key": data.get("cap", {}).get("key", ""),
-    }
-    return _read(Host, table)
-
-
-def _name_listing(registration: dict[str, Any]) -> str:
-    """What the name of a format says of a list of all hooks."""
-    names = registration.get("names", {}).items()
-    listed = ".".join((*registration["root"], registration["event"]))
-    return LISTED + ",".join([listed, *(f"{name}={path}" for name, path in names)])
-
-
-def _read(kind: type[Table], table: dict[str, Any]) -> Table:
-    """The record of a table, by its annotations; keys without a field are skipped."""
-    fields = {}
-    for name, field_kind in _fields_of(kind):
-        if field_kind not in (tuple, None):
-            fields[name] = _read(field_kind, table.get(name, {}))
-        elif name in table:
-            fields[name] = table[name] if field_kind is None else tuple(table[name])
-    return kind(**fields)
-
-
-@functools.cache
-def _fields_of(kind: type[Any]) -> list[tuple[str, Any]]:
-    """The fields of a record, each with the record that it is, or tuple, or None."""
-    fields = []
-    for name, field_kind in kind.__annotations__.items():
-        is_record = hasattr(field_kind, "_fields")
-        is_tuple = get_origin(field_kind) is tuple
-        fields.append((name, field_kind if is_record else tuple if is_tuple else None))
-    return fields

@@ -111,7 +111,7 @@ def _with_neighbours(
     result = [(host, path)]
     if host.variants:
         candidates = all_files(load(host.name), scope, folders.environ, start, read)
-        merges = any(where != "wrapped" for where, _ in host.variants)  # reads them together
+        merges = any(variant.where != "wrapped" for variant in host.variants)  # reads them together
         if merges and path in [other for _, other in candidates]:
             for variant, other in candidates:
                 if other != path:

@@ -225,9 +225,9 @@ def read_gate(rule: SwitchRule, host: Host, environ: Mapping[str, str], read: Re
 
 def leaves_alone(agent: OtherAgent, environ: Mapping[str, str], read: Read = read_settings) -> bool:
     """Whether another agent is told not to read the files of a host, which it reads by itself."""
-    if not agent.switch.files:
+    if not agent.switch:
         return False
-    return read_gate(agent.switch, load(agent.host), environ, read) is True
+    return read_gate(SwitchRule(agent.switch), load(agent.host), environ, read) is True
 
 
 _MOST_RULES = 200

@@ -91,9 +91,9 @@ def active_file(
 ) -> tuple[Host, str]:
     """The active settings file of a scope, and the host variant that matches its layout."""
     usual = settings_path(host, scope, environ, project)
-    for where, variant in host.variants:
+    for variant in host.variants:
         path = settings_path(variant, scope, environ, project)
-        if _is_active(where, variant, path, usual, read):
+        if _is_active(variant, path, usual, read):
             return variant, path
     return host, usual
 
@@ -120,20 +120,20 @@ def all_files(
 
 def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
     """The host variant of a settings file, by the file's name and layout."""
-    for where, variant in host.variants:
+    for variant in host.variants:
         if os.path.basename(path) not in map(os.path.basename, variant.files.values()):
             continue
-        if where != "wrapped" or "hooks" in _read_values(variant, path, read):
+        if variant.where != "wrapped" or "hooks" in _read_values(variant, path, read):
             return variant
     return host
 
 
-def _is_active(where: str, variant: Host, path: str, usual: str, read: Read) -> bool:
+def _is_active(variant: Host, path: str, usual: str, read: Read) -> bool:
     """Whether the host takes its hooks from the variant's file and not from the usual one."""
     values = _read_values(variant, path, read)
-    if where == "wrapped":
+    if variant.where == "wrapped":
         return "hooks" in values
-    if where == "overlays":
+    if variant.where == "overlays":
         registered = _read_values(variant, usual, read).get("hooks")
         by_event = registered if isinstance(registered, dict) else {}
         overlaid = {event for event, groups in by_event.items() if groups}

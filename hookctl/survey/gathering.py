@@ -247,11 +247,11 @@ class _HostReader:
     def _find_hidden_events(self, source: Source, files: Sequence[_Found]) -> dict[str, Obstacle]:
         """The events that the host takes from another file, or that a fault there costs."""
         host, hidden = source.host, {}
-        overlays = [variant.variant for where, variant in host.variants if where == "overlays"]
+        overlays = [layout.stands for layout in host.variants if layout.where == "overlays"]
         for other, contents, obstacle in files:
             if obstacle or other.path == source.path:
                 continue
-            is_overlay = other.scope == source.scope and other.host.variant in overlays
+            is_overlay = other.scope == source.scope and other.host.stands in overlays
             is_stronger = other.scope == "managed" != source.scope
             hides = is_overlay or (is_stronger and host.scope_rules.managed_hides_events)
             maps = shapes.event_maps(other.host.shape, other.document.value) if hides else ()

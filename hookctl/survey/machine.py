@@ -118,7 +118,7 @@ class Machine:
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = (host.name, host.variant, scope, folder)
+        key = (host.name, host.stands, scope, folder)
         if key not in self._standing:
             self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
         return self._standing[key]
@@ -178,7 +178,7 @@ class Machine:
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = (host.name, host.variant, users, start)
+        key = (host.name, host.stands, users, start)
         if key not in self._sources:
             self._sources[key] = effective.sources(self.folders, host, users, start, self.read)
         return self._sources[key]
@@ -193,7 +193,7 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        key = (host.name, host.variant, users, start)
+        key = (host.name, host.stands, users, start)
         if key not in self._switches:
             scopes = approval.list_scopes(host, start, self.environ, self.read)
             found = switches.find(self.folders, host, users, start, scopes, self.read)

@@ -11,7 +11,6 @@ import errno
 import os
 import re
 import stat
-import tempfile
 import time
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -497,6 +496,8 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
     could change that one: who may write a folder without the sticky bit can rename any file in it,
     TMPDIR may name such a folder, and some containers have such a /tmp.
     """
+    import tempfile  # late: it takes long, and few calls need it
+
     place = state
     with contextlib.suppress(FileNotFoundError):  # no folder for temporary files at all
         usual = os.path.abspath(tempfile.gettempdir())
@@ -509,6 +510,8 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
 @contextlib.contextmanager
 def folder_in(place: str, prefix: str) -> Iterator[str]:
     """The same in this folder; refuses it where another user could change it (`unsafe_path`)."""
+    import tempfile  # late, too
+
     owners.require_safe(place)
     try:
         if not os.path.isdir(place):

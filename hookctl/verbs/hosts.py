@@ -117,7 +117,7 @@ def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
 def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[str]:
     """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
     paths: dict[str, None] = {}
-    for _, variant in host.variants:
+    for variant in host.variants:
         for scope in host.scopes:
             paths[known.settings_path(variant, scope, folders.environ, _PROJECT)] = None
     return [path for path in paths if path not in usual.values()]
