@@ -24,7 +24,7 @@ def test_a_claim_that_is_held_is_waited_for_and_then_named(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(whose_work, "_PATIENCE", 0.1)
-    with whose_work.locked(RunFiles("", "", "", state(), 0)):
+    with whose_work.locked(RunFiles("", None, "", {}, state(), 0)):
         outcome = hookctl("run", "remaining", "1", "--json")
     assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "lock_timeout")
     assert not Path(".hookctl/run/task.json").exists()

@@ -238,8 +238,8 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     is_brought = guard.hook.scope == "project"
     environ, now = machine.environ, machine.now
     run_files = locate(root, guard.config, environ, state, now, is_brought=is_brought)
-    active, owner = os.path.join(state, "ACTIVE"), os.path.join(run_files.folder, "OWNER")
-    for path in (run_files.task, owner, active):
+    active, owner = os.path.join(state, "ACTIVE"), run_files.path_of("OWNER")
+    for path in (run_files.task_path, owner, active):
         fault = _find_fault(here, run_files, path)
         if fault:
             yield here.find("run_unusable", path, fault=fault)
@@ -253,10 +253,10 @@ def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
     """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
     try:
         data = here.machine.reader.snapshot(path).data
-        task = parse(data or b"{}", path).value if path == run_files.task else {}
+        task = parse(data or b"{}", path).value if path == run_files.task_path else {}
     except HookctlError as error:
         return error.message
-    name = run_files.fields.get("remaining", "remaining")
+    name = run_files.task_names.get("remaining", "remaining")
     number = task.get(name) if isinstance(task, dict) else task
     if number is not None and whole_number(str(number)) is None:
         return f"`{name}` is not a whole number"
@@ -277,8 +277,8 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
-    yield here.find("work_waiting", run_files.task, level, **values)
-    if not but and not run_files.fields:  # else another system writes it
+    yield here.find("work_waiting", run_files.task_path, level, **values)
+    if not but and not run_files.task_names:  # else another system writes it
         yield from _judge_permission(here, guard)
 
 

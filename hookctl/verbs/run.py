@@ -116,7 +116,7 @@ def run(
         lines = [f"heartbeat {value}", *_describe_work(run_files)]
     elif action != "status":
         work_files.write_mark(run_files, action.upper(), "")
-        work_files.clear(os.path.join(run_files.state, BREADCRUMB))
+        work_files.clear(os.path.join(run_files.folder, BREADCRUMB))
         lines = [_describe_mark(action.upper())]
     work = whose_work.find_work(run_files)
     data = _data(run_files, work)
@@ -165,7 +165,7 @@ def _start(
     end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
     if remaining:
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
-    was_cut_off = guard_module("work").was_cut_off(work_files.as_call(run_files))
+    was_cut_off = guard_module("work").was_cut_off(run_files)
     work_files.begin(run_files, end)
     with whose_work.locked(run_files):
         caller = whose_work.find_caller(folders)
@@ -203,24 +203,23 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
     work_files.require_short_owner(owner)
     with whose_work.locked(run_files):
         before, caller = whose_work.find_work(run_files), whose_work.find_caller(folders)
-        holder = before.holder
-        is_own = whose_work.is_holder(caller, holder)
+        is_own = whose_work.is_holder(caller, before)
         is_waiting = before.remaining > 0 and not before.is_stale
         work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
         said = [*_describe_work(run_files)]
         if owner:
             said.append(f"it belongs to {_give_to(run_files, owner)}")
-        elif caller.session and holder.is_named and not is_own:
-            said.append(f"it stays with {whose_work.name_holder(holder)}, which --owner named")
-        elif number == 0 or not (caller.session or is_waiting or holder.is_named):
+        elif caller.session and before.is_named and not is_own:
+            said.append(f"it stays with {before.owner}, which --owner named")
+        elif number == 0 or not (caller.session or is_waiting or before.is_named):
             whose_work.free(run_files)
-        elif caller.session and not holder.is_named:
+        elif caller.session and not before.is_named:
             whose_work.take(run_files, caller)
             if not is_own:
                 text = f"it belongs to this session ({caller.session}) now"
-                if holder.session and not holder.is_gone:
-                    text += f", and no longer to {whose_work.name_holder(holder)}"
+                if not before.is_free:
+                    text += f", and no longer to {before.owner}"
                 said.append(text)
     return said
 
@@ -228,15 +227,15 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
 def _release(folders: Folders, run_files: RunFiles) -> list[str]:
     caller = whose_work.find_caller(folders)
     with whose_work.locked(run_files):
-        holder = whose_work.find_work(run_files).holder
-        name = whose_work.name_holder(holder)
-        if not holder.session:
+        work = whose_work.find_work(run_files)
+        name, session = work.owner, work.holder.session
+        if not session:
             return ["no session holds this work, so nothing changes"]
-        if caller.session and not whose_work.is_holder(caller, holder):
+        if caller.session and not whose_work.is_holder(caller, work):
             return [f"this work belongs to {name}"]
-        if session_hash(whose_work.find_kept_owner(run_files)) == holder.session:
+        if session_hash(whose_work.find_kept_owner(run_files)) == session:
             return [f"it stays with {name}, which another system's file or the setting owner names"]
-        whose_work.give_back(run_files, holder, caller)
+        whose_work.give_back(run_files, session, caller)
     return [
         f"given back: {name} is not asked about this work again",
         f"it belongs to {whose_work.describe_next(run_files)}; any session may take new work",
@@ -247,7 +246,7 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
     """What there is to say of a run, each with its label."""
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
-    yield "run folder", run_files.folder
+    yield "run folder", run_files.settings.run_dir
     yield "remaining", _describe_remaining(run_files, data["remaining"])
     heartbeat = (
         "none" if data["heartbeat"] is None else cut(json.dumps(data["heartbeat"]), _LONGEST_SHOWN)
@@ -285,7 +284,7 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
     """
     since = work_files.begin_of_run(run_files, clock.seconds(work_files.DEFAULT_SPAN))
     sessions = set()
-    for line in events.read_folder(run_files.state):
+    for line in events.read_folder(run_files.folder):
         if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
             sessions.add(str(line.get("session")))
     return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
@@ -301,7 +300,7 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     ages = _measure_ages(run_files, task.get("heartbeat"))
     return {
         "project": run_files.project,
-        "run_dir": run_files.folder,
+        "run_dir": run_files.settings.run_dir,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
         **{name: value for name, value in shown.items() if name.startswith("owner")},
@@ -314,16 +313,16 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
         "active_seconds": seconds_left,
         "blocks": blocks,
         "depth": depth,
-        "respawns": work_files.read_respawns(run_files.state),
+        "respawns": work_files.read_respawns(run_files.folder),
         "ages": ages,
     }
 
 
 def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
     """The age of each file in seconds; the heartbeat's own time counts if it is one."""
-    paths = {name: os.path.join(run_files.folder, name) for name in (*_MEANINGS, "OWNER")}
-    paths["task.json"] = run_files.task
-    paths[BREADCRUMB] = os.path.join(run_files.state, BREADCRUMB)
+    paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
+    paths["task.json"] = run_files.task_path
+    paths[BREADCRUMB] = os.path.join(run_files.folder, BREADCRUMB)
     times = {}
     for name, path in paths.items():
         with contextlib.suppress(OSError):
@@ -365,7 +364,7 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
 def _find_fault(run_files: RunFiles) -> str:
     """Why the hook cannot read task.json; '' where it can, or there is none."""
     try:
-        work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
+        work_files.parse(files.read(run_files.task_path).data or b"{}", run_files.task_path)
     except HookctlError as error:
         return f"{error.message} (line {error.line}, column {error.column})"
     return ""

@@ -52,7 +52,7 @@ def supervise(
         hint = "Give the command as you would type it, behind `--`."
         raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE)
     run_files = work_files.find(folders, work_files.find_project(folders, project))
-    with work_files.alone(run_files.state):
+    with work_files.alone(run_files.folder):
         end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
         until = clock.local(end)
@@ -66,7 +66,7 @@ def _run(
 ) -> Result:
     respawns, last_failure = 0, float("-inf")
     while True:
-        old = work_files.find_crumb(run_files.state)
+        old = work_files.find_crumb(run_files.folder)
         ended = _run_once(run_files, command, guardian, respawns)
         has_failed_twice = False
         if ended.status not in _WILLED:
@@ -99,7 +99,7 @@ def _run_once(
     """Run the child to its end, and note its process."""
 
     def started(pid: int) -> None:
-        work_files.note(run_files.state, respawns, pid)
+        work_files.note(run_files.folder, respawns, pid)
 
     try:
         return guardian.run(command, started)
@@ -117,14 +117,14 @@ def _why_not(
 
     `old` is the breadcrumb that lay there before the child.
     """
-    run_files = run_files._replace(now=clock.now(folders.environ))
+    run_files.now = clock.now(folders.environ)
     if run_files.mark:
         return f"{run_files.mark} is set"
     if by_person:
         return "it was interrupted"
     if not work_files.is_armed(run_files):
         return "the run has ended"
-    if work_files.find_crumb(run_files.state) not in (0, old):
+    if work_files.find_crumb(run_files.folder) not in (0, old):
         return ""  # the guard kept this agent going until then
     if ended.status in _WILLED:
         return "it ended by itself"
@@ -139,7 +139,7 @@ def describe(ended: Ended) -> str:
 
 
 def _end(folders: Folders, run_files: RunFiles, ended: Ended, respawns: int, reason: str) -> Result:
-    run_files = run_files._replace(now=clock.now(folders.environ))
+    run_files.now = clock.now(folders.environ)
     report.say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
     if end is not None and work_files.is_armed(run_files) and not run_files.mark:

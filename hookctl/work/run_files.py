@@ -12,8 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
@@ -34,17 +33,25 @@ _SESSION_FILE = r"([0-9a-f]{16})\.json"
 _UNMOVED = "unmoved"  # in the state folder: since when the task has said what it says
 
 
-class RunFiles(NamedTuple):
-    """Where the files of one project's run are."""
+class RunFiles:
+    """The files of one project's run, as a call of the guard's hook without a session has them."""
 
-    project: str
-    folder: str  # of STOP, CONCLUDE and OWNER
-    task: str  # task.json, by default in that folder
-    state: str  # of ACTIVE, the breadcrumb and the claim
-    now: float
-    settings: Any = None  # all of the guard's, with the run folder's whole path
-    fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that hookctl only reads
-    hides: bool = False  # the project itself says which file and fields these are
+    session = task_owner = ""
+
+    def __init__(
+        self, project: str, settings: Any, task: str, fields: dict[str, str], state: str, now: float
+    ) -> None:
+        self.project = project
+        self.settings = settings  # all of the guard's, with the run folder's whole path
+        self.task_path = task
+        self.task_names = fields  # of a task file that hookctl only reads
+        self.folder = self.project_folder = state  # of ACTIVE, the breadcrumb and the claim
+        self.now = now
+        self.hides = False  # the project itself says which file and fields these are
+
+    def path_of(self, name: str) -> str:
+        """The path of STOP, CONCLUDE or OWNER."""
+        return os.path.join(self.settings.run_dir, name)
 
     @property
     def needs_work(self) -> bool:
@@ -54,15 +61,15 @@ class RunFiles(NamedTuple):
     @property
     def reported_by(self) -> str:
         """What says how much is left: our command, or the field that another system writes."""
-        if not self.fields:
+        if not self.task_names:
             return "`hookctl run remaining N`"
-        return f"`{self.fields.get('remaining', 'remaining')}` in {self.task}"
+        return f"`{self.task_names.get('remaining', 'remaining')}` in {self.task_path}"
 
     @property
     def mark(self) -> str:
         """The name of the file that lets every agent stop; empty where there is none."""
         for name in project.MARKS:
-            if os.path.lexists(os.path.join(self.folder, name)):
+            if os.path.lexists(self.path_of(name)):
                 return name
         return ""
 
@@ -100,21 +107,9 @@ def locate(
     hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
     if hides and not fields:
         fields = {"remaining": "remaining"}
-    return RunFiles(root, folder, task, state, now, settings, fields, hides)
-
-
-def as_call(run_files: RunFiles) -> SimpleNamespace:
-    """A run in the form that the guard's functions take: a call of its hook without a session."""
-    return SimpleNamespace(
-        settings=run_files.settings,
-        session="",
-        now=run_files.now,
-        folder=run_files.state,
-        project_folder=run_files.state,
-        task_path=run_files.task,
-        task_names=run_files.fields,
-        task_owner="",
-    )
+    run_files = RunFiles(root, settings, task, fields, state, now)
+    run_files.hides = hides
+    return run_files
 
 
 def find_project(folders: Folders, named: str = "") -> str:
@@ -184,38 +179,38 @@ def require_short_owner(owner: str) -> None:
 
 def read_progress(run_files: RunFiles) -> tuple[int, str]:
     """The remaining work, 0 if it is not readable, and the heartbeat as a hash."""
-    heartbeat, remaining = guard_module("work").read_task(as_call(run_files))
+    heartbeat, remaining = guard_module("work").read_task(run_files)
     return max(0, remaining), heartbeat
 
 
 def is_done(run_files: RunFiles) -> bool:
     """Whether the task says that no work is left; a run without a task is not done."""
-    return bool(guard_module("work").read_task(as_call(run_files))[1] == 0)
+    return bool(guard_module("work").read_task(run_files)[1] == 0)
 
 
 def is_armed(run_files: RunFiles) -> bool:
     """Whether a run is active and has not reached its end."""
-    return bool(guard_module("work").is_armed(as_call(run_files)))
+    return bool(guard_module("work").is_armed(run_files))
 
 
 def read_end(run_files: RunFiles) -> float | None:
     """When the run ends, as ACTIVE says; None if it says no time."""
-    end: float | None = guard_module("work").read_end(as_call(run_files))
+    end: float | None = guard_module("work").read_end(run_files)
     return end
 
 
 def read_task(run_files: RunFiles) -> dict[str, Any]:
     """The values in task.json that may be shown, another system's under our names."""
     try:
-        task = parse(files.read(run_files.task).data or b"", run_files.task).value
+        task = parse(files.read(run_files.task_path).data or b"", run_files.task_path).value
     except HookctlError:
         return {}
     if not isinstance(task, dict):
         return {}
-    for ours, theirs in run_files.fields.items():
+    for ours, theirs in run_files.task_names.items():
         if theirs in task:
             task[ours] = task.pop(theirs)
-    return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
+    return {key: mask_foreign(run_files, run_files.task_path, value) for key, value in task.items()}
 
 
 def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
@@ -249,22 +244,23 @@ def parse(data: bytes, path: str) -> JsonDocument:
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
     """Set one key of task.json; agents and people write it too, so all else in it stays."""
-    if run_files.fields:
+    if run_files.task_names:
         message = "another system writes this file, so hookctl only reads it"
         hint = "Let that system say what remains, or install without `task_file` and its variables."
-        raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
-    refuse_links(run_files, run_files.task)
+        raise HookctlError(
+            "read_only", message, path=run_files.task_path, hint=hint, exit_code=FAILED
+        )
 
     def change(old: bytes | None) -> bytes:
-        return parse(old or b"", run_files.task).set((key,), value).data
+        return parse(old or b"", run_files.task_path).set((key,), value).data
 
-    _replace(run_files, run_files.task, change)
+    _replace(run_files, run_files.task_path, change)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:
     """Write STOP, CONCLUDE or OWNER."""
     data = text.encode("utf-8", "surrogateescape")
-    _replace(run_files, os.path.join(run_files.folder, name), lambda old: data)
+    _replace(run_files, run_files.path_of(name), lambda old: data)
 
 
 def _replace(run_files: RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
@@ -328,7 +324,7 @@ def clear(path: str) -> None:
 def begin_of_run(run_files: RunFiles, span: float) -> float:
     """When the last run began, but at most this long ago."""
     earliest = run_files.now - span
-    begun = files.written_at(os.path.join(run_files.state, "ACTIVE")) or 0.0
+    begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     return begun if earliest < begun <= run_files.now else earliest
 
 
@@ -346,28 +342,28 @@ def end_of_run(run_files: RunFiles, duration: str) -> float:
 def begin(run_files: RunFiles, end: float) -> None:
     """Begin a run, which clears the marks of the one before; `end` in epoch seconds."""
     for name in project.MARKS:
-        path = os.path.join(run_files.folder, name)
+        path = run_files.path_of(name)
         refuse_links(run_files, path)
         clear(path)
     forget_stillness(run_files)
-    if read_respawns(run_files.state):  # the agent of the run before may still live
-        note(run_files.state, 0)
-    files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
+    if read_respawns(run_files.folder):  # the agent of the run before may still live
+        note(run_files.folder, 0)
+    files.write_own(os.path.join(run_files.folder, "ACTIVE"), f"{end:.0f}\n".encode())
 
 
 def disarm(run_files: RunFiles) -> None:
     """End the run without a mark, so that agents may stop and the next run may begin."""
-    clear(os.path.join(run_files.state, "ACTIVE"))
+    clear(os.path.join(run_files.folder, "ACTIVE"))
 
 
 def read_sessions(run_files: RunFiles) -> list[Any]:
     """What the guard keeps of each session of the project."""
     names: list[str] = []
     with contextlib.suppress(OSError):
-        names = os.listdir(run_files.state)
+        names = os.listdir(run_files.folder)
     found = filter(None, (re.fullmatch(_SESSION_FILE, name) for name in names))
     read_session = guard_module("state").read_session
-    return [read_session(run_files.state, match[1]) for match in found]
+    return [read_session(run_files.folder, match[1]) for match in found]
 
 
 def read_chain(run_files: RunFiles) -> tuple[int, int]:
@@ -386,14 +382,14 @@ def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
     name = f"{session}.json"
     if not re.fullmatch(_SESSION_FILE, name):
         return False
-    stored = read_object(os.path.join(run_files.state, name))
+    stored = read_object(os.path.join(run_files.folder, name))
     said = guard_module("state").keep_usable(stored)
     return said.get("terminal") is True or said.get("nudges") == 0 or said.get("ignored") is False
 
 
 def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:
     """For how many seconds the task has said this; writes down what it had not said before."""
-    path = os.path.join(run_files.state, _UNMOVED)
+    path = os.path.join(run_files.folder, _UNMOVED)
     digest = files.digest(task.encode("utf-8", "surrogatepass"))
     record = read_object(path)
     since = record.get("since")
@@ -405,7 +401,7 @@ def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:
 
 def forget_stillness(run_files: RunFiles) -> None:
     """Measure anew from now on."""
-    clear(os.path.join(run_files.state, _UNMOVED))
+    clear(os.path.join(run_files.folder, _UNMOVED))
 
 
 BREADCRUMB = "RESPAWN_REQUESTED"

@@ -20,27 +20,30 @@ _MOST_DECLINED = 32
 _PATIENCE = 5.0  # seconds
 
 
-class Holder(NamedTuple):
-    """The session that the work belongs to; none if `session` is empty."""
-
-    session: str = ""  # its hash
-    name: str = ""  # its id, where OWNER names it
-    fixed: bool = False  # it keeps the work, even when it is gone
-    is_named: bool = False  # with --owner
-    process: str = ""
-    host: str = ""
-    since: float = 0.0
-    seen: float = 0.0  # its last event; 0: it had none yet
-    is_gone: bool = False  # so the work passes on
-
-
 class Work(NamedTuple):
-    """The work that waits in a project."""
+    """The work that waits in a project, and the session that it belongs to."""
 
     remaining: int
-    holder: Holder
+    holder: Any  # the guard's own Holder; none if its `session`, a hash, is empty
+    name: str  # the holder's id, where OWNER names it
+    seen: float  # the holder's last event; 0: it had none yet
+    is_free: bool  # it has no holder, or one that is gone, so the work passes on
     touched: float  # when it was last touched; never in the future
     is_stale: bool
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a person named the holder with --owner."""
+        return self.holder.fixed and "t" in self.holder.claim  # else OWNER alone says it
+
+    @property
+    def owner(self) -> str:
+        """The session that holds the work, with its agent and its process where they are known."""
+        text, host = f"session {self.name or self.holder.session}", self.holder.claim.get("host")
+        if host in hosts.names():
+            text += f" of {hosts.load(host).title}"
+        pid = self.holder.process.partition(" ")[0]
+        return f"{text}, process {pid}" if pid else text
 
 
 class Caller(NamedTuple):
@@ -53,36 +56,26 @@ class Caller(NamedTuple):
 
 def find_work(run_files: RunFiles) -> Work:
     """The work that waits in a project, its holder by the guard's rules, and if it is stale."""
-    guard, call = guard_module("work"), work_files.as_call(run_files)
-    remaining = max(0, guard.read_task(call)[1])
-    call.holder = held = guard.Holder(call)
-    holder, at_work = Holder(), 0.0
-    if held.session:
-        name, is_owner = guard.read_owner(call), held.session == held.owner
-        state = guard_module("state").read_session(call.folder, held.session)
-        holder = Holder(
-            held.session,
-            _show_owner(run_files, name) if is_owner else "",
-            held.fixed,
-            held.fixed and "t" in held.claim,  # else OWNER alone says it
-            held.process,
-            str(held.claim.get("host", "")),
-            held.claimed_at(),
-            state.t,
-            held.is_free(call),
-        )
-        at_work = max(state.work, holder.since)
-    touched = min(run_files.now, max(files.written_at(run_files.task) or 0.0, at_work))
-    is_stale = remaining > 0 and guard.is_stale(call) and not guard.is_armed(call)
-    return Work(remaining, holder, touched, is_stale)
+    guard = guard_module("work")
+    remaining = max(0, guard.read_task(run_files)[1])
+    run_files.holder = holder = guard.Holder(run_files)
+    name, seen, touched = "", 0.0, files.written_at(run_files.task_path) or 0.0
+    if holder.session:
+        if holder.session == holder.owner:
+            name = _show_owner(run_files, guard.read_owner(run_files))
+        seen = guard_module("state").read_session(run_files.folder, holder.session).t
+        touched = max(touched, holder.last_event(run_files, "work"))
+    is_stale = remaining > 0 and guard.is_stale(run_files) and not guard.is_armed(run_files)
+    is_free, touched = holder.is_free(run_files), min(run_files.now, touched)
+    return Work(remaining, holder, name, seen, is_free, touched, is_stale)
 
 
 def _show_owner(run_files: RunFiles, name: str) -> str:
     """An owner's id as it may be shown: one that a file names may be a secret."""
     if name == run_files.settings.owner.strip():
         return name
-    path = os.path.join(run_files.folder, "OWNER")
-    read_from = path if guard_module("files").read_line(path) else run_files.task
+    path = run_files.path_of("OWNER")
+    read_from = path if guard_module("files").read_line(path) else run_files.task_path
     return str(work_files.mask_foreign(run_files, read_from, name))
 
 
@@ -99,8 +92,9 @@ def find_caller(folders: Folders) -> Caller:
     return callers[0] if len(callers) == 1 else Caller()
 
 
-def is_holder(caller: Caller, holder: Holder) -> bool:
+def is_holder(caller: Caller, work: Work) -> bool:
     """Whether the caller's session, or one before it in the same process, holds the work."""
+    holder = work.holder
     if not caller.session or not holder.session:
         return False
     if session_hash(caller.session) == holder.session:
@@ -111,20 +105,20 @@ def is_holder(caller: Caller, holder: Holder) -> bool:
 
 def locked(run_files: RunFiles) -> AbstractContextManager[None]:
     """Keep hooks and other commands from changing the claim; `lock_timeout` after some seconds."""
-    path = os.path.join(run_files.state, "taken.lock")
+    path = os.path.join(run_files.folder, "taken.lock")
     message = "another process holds the claim of this project"
     return work_files.locked(path, _PATIENCE, message, "Try again.", "lock_timeout")
 
 
 def _read_claim(run_files: RunFiles) -> dict[str, Any]:
-    claim: dict[str, Any] = guard_module("work").read_claim(work_files.as_call(run_files))
+    claim: dict[str, Any] = guard_module("work").read_claim(run_files)
     return claim
 
 
 def _write_claim(run_files: RunFiles, **values: Any) -> None:
     """Replace the claim, whose sessions are hashes; the guard's work.py has its fields."""
     data = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    files.write_own(os.path.join(run_files.state, "taken"), data.encode())
+    files.write_own(os.path.join(run_files.folder, "taken"), data.encode())
 
 
 def _list_declined(claim: dict[str, Any], sessions: list[str]) -> list[str]:
@@ -164,30 +158,31 @@ def free(run_files: RunFiles) -> None:
         _write_claim(run_files)
 
 
-def give_back(run_files: RunFiles, holder: Holder, caller: Caller) -> None:
+def give_back(run_files: RunFiles, session: str, caller: Caller) -> None:
     """Take the work from its holder; the guard does not give it to that session again."""
-    sessions = [holder.session] + [session_hash(caller.session)] * bool(caller.session)
+    sessions = [session] + [session_hash(caller.session)] * bool(caller.session)
     declined = _list_declined(_read_claim(run_files), sessions)
     _clear_owner(run_files)
     _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])
 
 
 def _clear_owner(run_files: RunFiles) -> None:
-    path = os.path.join(run_files.folder, "OWNER")
+    path = run_files.path_of("OWNER")
     work_files.refuse_links(run_files, path)
     work_files.clear(path)
 
 
 def as_data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     """The work that waits, as `--json` shows it."""
-    holder = Holder() if work.holder.is_gone else work.holder
+    holder, is_held = work.holder, not work.is_free
+    owner, seen = work.name or holder.session, max(0.0, run_files.now - work.seen)
     return {
         "project": run_files.project,
         "remaining": work.remaining,
-        "owner": holder.name or holder.session or None,
-        "owner_host": holder.host or None,
-        "owner_process": holder.process.partition(" ")[0] or None,
-        "owner_seen_seconds": max(0.0, run_files.now - holder.seen) if holder.seen else None,
+        "owner": (is_held and owner) or None,
+        "owner_host": (is_held and str(holder.claim.get("host", ""))) or None,
+        "owner_process": (is_held and holder.process.partition(" ")[0]) or None,
+        "owner_seen_seconds": seen if is_held and work.seen else None,
         "age_seconds": run_files.now - work.touched,
         "stale": work.is_stale,
     }
@@ -195,22 +190,20 @@ def as_data(run_files: RunFiles, work: Work) -> dict[str, Any]:
 
 def describe_owner(run_files: RunFiles, work: Work) -> str:
     """The owner of the work, in a few words."""
-    holder = work.holder
-    if not holder.session or holder.is_gone:
+    if work.is_free:
         return describe_next(run_files)
-    text = name_holder(holder)
-    if holder.since:
-        text += f", since {clock.age(run_files.now - holder.since)}"
-    if holder.seen:
-        text += f", last seen {clock.age(run_files.now - holder.seen)} ago"
+    text, since = work.owner, work.holder.claimed_at()
+    if since:
+        text += f", since {clock.age(run_files.now - since)}"
+    if work.seen:
+        text += f", last seen {clock.age(run_files.now - work.seen)} ago"
     return text
 
 
 def find_kept_owner(run_files: RunFiles) -> str:
     """The owner that another system's task or a setting names, which no command of ours changes."""
-    call = work_files.as_call(run_files)
-    guard_module("work").read_task(call)
-    return str(call.task_owner or run_files.settings.owner.strip())
+    guard_module("work").read_task(run_files)
+    return str(run_files.task_owner or run_files.settings.owner.strip())
 
 
 def describe_next(run_files: RunFiles) -> str:
@@ -221,13 +214,3 @@ def describe_next(run_files: RunFiles) -> str:
     return (
         "the first session that the guard blocks" if run_files.settings.claim else "every session"
     )
-
-
-def name_holder(holder: Holder) -> str:
-    """The session that holds the work, with its agent and its process where they are known."""
-    text = f"session {holder.name or holder.session}"
-    if holder.host in hosts.names():
-        text += f" of {hosts.load(holder.host).title}"
-    if holder.process:
-        text += f", process {holder.process.partition(' ')[0]}"
-    return text
