@@ -58,7 +58,7 @@ def _find_project(cwd: str, named: str) -> str:
 def _load_required(names: Sequence[str]) -> Iterator[tuple[str, str, packs.Pack | None]]:
     """Each required pack: its name, and path and content where it is given as a file."""
     for name in dict.fromkeys(names):
-        if packs.is_path(name) or packs.is_folder(name):
+        if packs.is_path(name):
             pack = packs.load(name)
             yield pack.name, name, pack
         elif name.replace("-", "").isalnum():
