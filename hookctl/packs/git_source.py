@@ -26,7 +26,7 @@ def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
 
         def read_file(name: str) -> tuple[bytes, bool]:
             path = os.path.join(folder, name)
-            file = commit.find([path]).get(path)
+            file = commit.find(path)
             if file is None:
                 raise Unfit("does not exist")
             return _read(commit, file), file.mode == "100755"
@@ -44,7 +44,7 @@ def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:
     """The pack's file in the commit, by its path there."""
     folder = address.folder.removesuffix("/")
     if folder:
-        entry = commit.find([folder]).get(folder)
+        entry = commit.find(folder)
         if entry is None or not (entry.is_folder or entry.is_file):
             message = f"{folder} is no folder or file of the repository"
             hint = "Give the path of a folder or a pack file in it, no link on the way."

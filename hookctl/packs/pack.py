@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hookctl import hosts
-from hookctl.documents import BOM, MISSING, decode, error_at
+from hookctl.documents import MISSING, decode
 from hookctl.documents.rules import marks_in
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError, nearest, usage_error
@@ -76,19 +75,18 @@ def committed_files(pack: Pack) -> dict[str, bytes]:
 
 def _find_pack_file(path: str) -> str:
     """The absolute path of the pack file that a path names."""
+    folder = os.path.abspath(path)
     try:
-        if not stat.S_ISDIR(os.stat(path).st_mode):
-            return os.path.abspath(path)
-        names = os.listdir(path)
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return os.path.join(folder, choose_manifest(folder, os.listdir(path)))
+    except NotADirectoryError:
+        return folder
+    except (FileNotFoundError, ValueError):
         hint = "Give a pack file, or a folder that has one."
         raise usage_error("there is no such pack", hint, path) from None
     except OSError as error:
         message = f"the pack cannot be read ({error.strerror})"
         hint = "Give yourself read access to it."
         raise HookctlError("unreadable", message, path=path, hint=hint) from None
-    folder = os.path.abspath(path)
-    return os.path.join(folder, choose_manifest(folder, names))
 
 
 def choose_manifest(folder: str, names: Iterable[str]) -> str:
@@ -106,28 +104,16 @@ def choose_manifest(folder: str, names: Iterable[str]) -> str:
 
 
 def _read(path: str, data: bytes) -> TomlDocument:
-    """The document of a pack file; invisible characters are refused."""
+    """The document of a pack file."""
     if len(data) > MANIFEST_LIMIT:
         message = "the pack file is larger than 64 KiB"
         hint = "Put long texts into files of the pack."
         raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
     try:
-        text = decode(data, path)
-        for offset in _find_refused(text):
-            character = text[offset]
-            # The parser refuses those of ASCII.
-            if character >= "\x7f" and (offset or character != BOM):
-                message = f"invisible character {number_of(character)}"
-                raise error_at("bad_pack", text, path, offset, message, "Remove it.")
-        return TomlDocument(text, path)
+        return TomlDocument(decode(data, path), path)
     except HookctlError as error:
         error.code = "bad_pack"
         raise
-
-
-def _find_refused(text: str) -> Iterator[int]:
-    """Where a text has a character that a pack may not have: a plan must show what will run."""
-    return (offset for offset in find_unseen(text) if text[offset] not in _JOINERS)
 
 
 # Checking
@@ -183,7 +169,9 @@ def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
     if not isinstance(value, str):
         return
     text = value.replace("\n", "").replace("\t", "") if place == _RULES else value
-    for offset in _find_refused(text):
+    for offset in find_unseen(text):
+        if text[offset] in _JOINERS:
+            continue
         character = f"the control character {number_of(text[offset])}"
         if text[offset] == "\n":
             character = "a line break"
@@ -279,19 +267,12 @@ def _read_file(folder: str, name: str) -> tuple[bytes, bool]:
     if os.path.commonpath([folder, path]) != folder:
         raise Unfit("is a link that leads out of the pack's folder")
     try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        raise Unfit("does not exist") from None
-    except OSError as error:
-        raise Unfit(f"cannot be read ({error.strerror})") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise Unfit("is a folder" if stat.S_ISDIR(status.st_mode) else "is not a regular file")
-    if status.st_size > LIMIT:
-        raise Unfit("is larger than 16 MiB")
-    snapshot = files.read(path)
+        snapshot = files.read(path)
+    except HookctlError as error:
+        raise Unfit(f"cannot be used: {error.message}") from None
     if snapshot.data is None or snapshot.path != path:
-        raise Unfit("changed while it was read")
-    return snapshot.data, bool(status.st_mode & stat.S_IXUSR)
+        raise Unfit("does not exist")
+    return snapshot.data, os.access(path, os.X_OK)
 
 
 Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint

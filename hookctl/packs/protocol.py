@@ -148,11 +148,8 @@ def native_payload(
 
 def mark_failed(host: Host, payload: dict[str, Any]) -> None:
     """Make the payload of a call that has run that of one that failed."""
-    fields = host.runner.get("fields", {})
-    if "exit_status" in fields:
-        _put(payload, _path(host, "exit_status"), 1)
-    else:
-        _put(payload, _path(host, "failed"), True)
+    name = "exit_status" if "exit_status" in host.runner.get("fields", {}) else "failed"
+    _put(payload, _path(host, name), 1 if name == "exit_status" else True)
 
 
 def native_tool(host: Host, tool: str) -> str:
@@ -197,17 +194,12 @@ def _path(host: Host, name: str) -> str:
 
 
 def _put(payload: dict[str, Any], path: str, value: Any) -> None:
-    *above, last = path.split(".")
-    inside: Any = payload
-    for number, part in enumerate(above):
-        following = [*above, last][number + 1]
-        empty: Any = [] if following.isdigit() or following == "*" else {}
-        if isinstance(inside, list):
-            inside.append(empty)
-            inside = inside[-1]
-        else:
-            inside = inside.setdefault(part, empty)
-    if isinstance(inside, list):
-        inside.append(value)
-    else:
-        inside[last] = value
+    name, _, rest = path.partition(".")
+    is_list = rest[:1].isdigit() or rest[:1] == "*"
+    if is_list:
+        rest = rest.partition(".")[2]
+    if rest:
+        inside: dict[str, Any] = {} if is_list else payload.setdefault(name, {})
+        _put(inside, rest, value)
+        value = inside
+    payload[name] = [value] if is_list else value

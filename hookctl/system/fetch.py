@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from hookctl.errors import HookctlError
@@ -142,16 +142,12 @@ class Commit:
         """What lies in a folder of it, '' for the top."""
         return self._list(f"{self.id}:{folder}")
 
-    def find(self, names: Sequence[str]) -> dict[str, TreeEntry]:
-        """The files and folders at these paths, no link followed; without those not there."""
-        found: dict[str, TreeEntry] = {}
-        for start in range(0, len(names), 100):  # a command line has an end
-            some = names[start : start + 100]
-            found |= {entry.name: entry for entry in self._list(self.id, *some)}
-        return found
+    def find(self, path: str) -> TreeEntry | None:
+        """The file or folder at a path, no link followed; None where there is none."""
+        return next((entry for entry in self._list(self.id, path) if entry.name == path), None)
 
-    def _list(self, tree: str, *names: str) -> list[TreeEntry]:
-        data = self._read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *names)
+    def _list(self, tree: str, *paths: str) -> list[TreeEntry]:
+        data = self._read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *paths)
         entries = []
         for line in data.split(b"\0")[:-1]:
             about, _, name = line.partition(b"\t")
@@ -185,33 +181,26 @@ class Commit:
         wanted = self._address.revision or "HEAD"
         options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--quiet"]
         self._read("fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}")
-        self.id = (
-            self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}").decode().strip()
-        )
+        named = self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}")
+        self.id = named.decode().strip()
         if not is_commit(self.id) or (is_commit(wanted) and self.id != wanted):
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
 
-    def _read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
+    def _read(
+        self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = _MOST_NAMES
+    ) -> bytes:
         """What git prints, where it ends with a status that is fine."""
-        with tempfile.TemporaryFile(dir=self._folder) as file:
-            self._run(arguments, file.fileno(), fine)
-            if file.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
-                raise self._error("the repository has too many files there", "Name a folder in it.")
-            file.seek(0)
-            return file.read()
-
-    def _run(self, arguments: Sequence[str], output: int, fine: tuple[int, ...] = (0,)) -> None:
-        """Run git, or raise an error with what it says."""
         if not self._program:
             raise self._no_git("git is not installed")
         seconds = PATIENCE - (time.monotonic() - self._begin)
-        with tempfile.TemporaryFile(dir=self._folder) as said, Keeper() as keeper:
+        said, output = (tempfile.TemporaryFile(dir=self._folder) for _ in range(2))
+        with said, output, Keeper() as keeper:
             try:
                 status = keeper.run(
                     [self._program, *arguments],
                     self._environ,
-                    output,
+                    output.fileno(),
                     seconds,
                     errors=said.fileno(),
                     cwd=self._environ["GIT_DIR"],
@@ -226,6 +215,10 @@ class Commit:
             if status not in fine:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
+            if output.seek(0, os.SEEK_END) > most:
+                raise self._error("the repository has too many files there", "Name a folder in it.")
+            output.seek(0)
+            return output.read()
 
     def _watch(self) -> None:
         """Say that it goes on, and end it where it brings too much."""

@@ -494,15 +494,10 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
     """A new private folder of the caller, removed at the end with its content.
 
     It lies in the system's folder for temporary files, or in the state folder where another user
-    could change that one: who may write a folder without the sticky bit can rename any file in it,
-    TMPDIR may name such a folder, and some containers have such a /tmp.
+    could change that one, as TMPDIR may name such a folder.
     """
-    place = state
-    with contextlib.suppress(FileNotFoundError):  # no folder for temporary files at all
-        usual = os.path.abspath(tempfile.gettempdir())
-        if not owners.find_fault(usual):
-            place = usual
-    with folder_in(place, f"hookctl-{purpose}-") as folder:
+    usual = os.path.abspath(tempfile.gettempdir())
+    with folder_in(state if owners.find_fault(usual) else usual, f"hookctl-{purpose}-") as folder:
         yield folder
 
 

@@ -18,17 +18,9 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.model import GIT, IgnoreRule
 from hookctl.system import files
 from hookctl.system.files import private_folder
-from hookctl.system.project import safe_path, upwards
+from hookctl.system.project import find_repository, safe_path
 
 _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
-
-
-def find_top(folder: str) -> str:
-    """The nearest folder upwards that has .git; '' if there is none."""
-    for above in upwards(folder):
-        if os.path.lexists(os.path.join(above, ".git")):
-            return above
-    return ""
 
 
 def find_ignored(
@@ -48,7 +40,7 @@ def find_rules(
 
     It does not track them. Unless `personal`, HOME is not read.
     """
-    top = find_top(project)
+    top = find_repository(project)
     program = shutil.which("git", path=safe_path(environ, project)) if top else None
     names = {}
     for path in paths:
@@ -70,19 +62,15 @@ def find_rules(
 
 
 def fold(project: str, rules: Mapping[str, tuple[str, int]]) -> tuple[IgnoreRule, ...]:
-    """The rules that ignore these files of a project, each once."""
-    ignored: dict[tuple[str, int], list[str]] = {}
-    for path, rule in rules.items():
-        ignored.setdefault(rule, []).append(os.path.relpath(path, project))
-    return tuple(IgnoreRule(path, line, _fold(names)) for (path, line), names in ignored.items())
-
-
-def _fold(names: list[str]) -> tuple[str, ...]:
-    """The same names, with one for several files in a folder of the project."""
-    by_folder: dict[str, list[str]] = {}
-    for name in sorted(names):
-        by_folder.setdefault(name.split("/")[0], []).append(name)
-    return tuple(os.path.commonpath(found) for found in by_folder.values())
+    """The rules that ignore these files of a project, each with one name for a folder of them."""
+    ignored: dict[tuple[str, int], dict[str, list[str]]] = {}
+    for path, rule in sorted(rules.items()):
+        name = os.path.relpath(path, project)
+        ignored.setdefault(rule, {}).setdefault(name.split("/")[0], []).append(name)
+    return tuple(
+        IgnoreRule(*rule, tuple(map(os.path.commonpath, folders.values())))
+        for rule, folders in ignored.items()
+    )
 
 
 def _ask(
