@@ -194,8 +194,11 @@ class Commit:
         if not self._program:
             raise self._no_git("git is not installed")
         seconds = PATIENCE - (time.monotonic() - self._begin)
-        said, output = (tempfile.TemporaryFile(dir=self._folder) for _ in range(2))
-        with said, output, Keeper() as keeper:
+        with (
+            tempfile.TemporaryFile(dir=self._folder) as said,
+            tempfile.TemporaryFile(dir=self._folder) as output,
+            Keeper() as keeper,
+        ):
             try:
                 status = keeper.run(
                     [self._program, *arguments],
