@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hookctl.firing.calls import Call, Ran, Reading
+from hookctl.firing.calls import Call, Reading
 from hookctl.hosts import Host
 from hookctl.hosts.loading import is_within, read_status
+from hookctl.system.processes import LIMIT, Output
 
 STOPS = ("Stop", "SubagentStop")
 _BLOCKING = ("UserPromptSubmit", "PostToolUse", *STOPS)  # a refusal is a block there
@@ -31,10 +32,10 @@ _REASONS = (
 _REFUSED = 2  # its text is on stderr; that of other statuses may stand anywhere
 
 
-def read_answer(call: Call, ran: Ran) -> Reading:
+def read_answer(call: Call, ran: Output) -> Reading:
     """What the host of a call makes of how a hook ended and what it printed."""
-    if ran.problem:
-        return Reading("failed", ran.problem)
+    if ran.is_cut:
+        return Reading("failed", f"it printed more than {LIMIT >> 20} MiB")
     if ran.status is None:
         return Reading("timeout", "it took too long")
     table = call.host.reads
@@ -54,7 +55,7 @@ class _Reader:
         self._is_stop = call.protocol in STOPS
         self._refusal = "block" if call.protocol in _BLOCKING else "deny"
 
-    def read(self, ran: Ran) -> Reading:
+    def read(self, ran: Output) -> Reading:
         status, text = ran.status or 0, _clean(ran.out)
         told = ran.err.strip()
         if self._call.host.denials.get("stderr"):

@@ -20,9 +20,7 @@ from hookctl.firing.calls import (
     SESSION,
     Asked,
     Call,
-    Fired,
     Place,
-    Ran,
     Reading,
     Shot,
     Volley,
@@ -41,7 +39,7 @@ from hookctl.survey.inventory import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile
 from hookctl.system import project
 from hookctl.system.packages import CONFIGS
-from hookctl.system.processes import LIMIT, Keeper
+from hookctl.system.processes import Keeper, Output
 from hookctl.system.project import is_inside
 
 _USUAL_TIMEOUT = 60  # seconds of a hook without one, where the host's is not known
@@ -57,11 +55,8 @@ class Stand:
     def __init__(self, folder: str, state: str, folder_of_project: str) -> None:
         self.project = folder_of_project
         self.state = os.path.join(folder, "state")
+        self._own_state = project.state_folder(self.state, folder_of_project)
         _copy_state(project.state_folder(state, folder_of_project), self._own_state)
-
-    @property
-    def _own_state(self) -> str:
-        return project.state_folder(self.state, self.project)
 
     def fire(
         self,
@@ -71,48 +66,44 @@ class Stand:
         show: Callable[[Shot], None],
     ) -> Volley:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
-        fired: list[Fired] = []
+        fired: list[Shot] = []
         serial, refused_by = is_serial(call.host, call.protocol), ""
         change: Any = None
         with Keeper() as keeper:
             for shot in shots:
                 why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
                 if why_not:
-                    fired.append(Fired(shot, Ran(), Reading("not_run", why_not)))
+                    fired.append(shot._replace(reading=Reading("not_run", why_not)))
                     continue
                 show(shot)
                 told = _with_input(shot.call, change)
                 ran = self._run(keeper, shot, told, environ)
                 reading = self._read(told, shot, ran)
-                fired.append(Fired(shot, ran, reading))
+                fired.append(shot._replace(ran=ran, reading=reading))
                 if shot.is_out:
                     continue
                 if serial and reading.refuses:
                     refused_by = shot.name
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
-        run = [each.reading for each in fired if not each.shot.is_out]
-        return Volley(call, tuple(fired), judge(call, run))
+        return Volley(call, fired, judge(call, [one.reading for one in fired if not one.is_out]))
 
-    def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Ran, dict[str, Any]]:
+    def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Output, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""
         with Keeper() as keeper:
             ran = self._run(keeper, shot, shot.call, environ)
         return ran, self._take_receipt()
 
-    def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
+    def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Output:
         folder = self._folder_of(shot)
         variables = {**self._variables(shot, environ), "PWD": folder}
         try:
             words = _words_of(shot, variables)
-            output = keeper.talk(words, call.data, variables, folder, limit_of(shot))
+            return keeper.talk(words, call.data, variables, folder, limit_of(shot))
         except (OSError, ValueError) as error:  # as a shell has it
-            return Ran(_NOT_STARTED, err=f"not started: {error}\n")
-        out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))
-        problem = f"it printed more than {LIMIT >> 20} MiB" if output.is_cut else ""
-        return Ran(output.status, int(output.seconds * 1000), out, err, problem)
+            return Output(_NOT_STARTED, err=f"not started: {error}\n")
 
-    def _read(self, call: Call, shot: Shot, ran: Ran) -> Reading:
+    def _read(self, call: Call, shot: Shot, ran: Output) -> Reading:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""
         reading = read_answer(call, ran)
         if shot.hook.fields.get("async") is True:

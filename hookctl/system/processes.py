@@ -61,11 +61,11 @@ class Noting:
 class Output(NamedTuple):
     """How a command ended, and what it printed."""
 
-    status: int | None  # 128 + N for signal N; None where it was ended at the limit of time
-    seconds: float
-    out: bytes
-    err: bytes
-    is_cut: bool  # it printed more than is kept
+    status: int | None = None  # 128 + N for signal N; None where it took too long, or did not run
+    ms: int = 0
+    out: str = ""
+    err: str = ""
+    is_cut: bool = False  # it printed more than is kept
 
 
 class Keeper(Noting):
@@ -144,7 +144,8 @@ class Keeper(Noting):
         if status is not None and status < 0:
             status = 128 - status
         is_cut = max(len(out), len(err)) > LIMIT
-        return Output(status, taken, bytes(out[-LIMIT:]), bytes(err[-LIMIT:]), is_cut)
+        texts = [text[-LIMIT:].decode("utf-8", "replace") for text in (out, err)]
+        return Output(status, int(taken * 1000), *texts, is_cut)
 
     def _keep(
         self, process: subprocess.Popen[bytes], seconds: float, watch: Callable[[], None]
