@@ -409,7 +409,7 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
         return real(path)
 
     monkeypatch.setattr(packs.files, "read", read)
-    with pytest.raises(HookctlError, match="changed while it was read"):
+    with pytest.raises(HookctlError, match="does not exist"):
         pack_of(folder, HEAD + FILES)
 
 

@@ -172,7 +172,7 @@ def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
     for offset in find_unseen(text):
         if text[offset] in _JOINERS:
             continue
-        character = f"the control character {number_of(text[offset])}"
+        character = f"the invisible character {number_of(text[offset])}"
         if text[offset] == "\n":
             character = "a line break"
         message = f"{_dotted(place)} has {character}"

@@ -187,9 +187,7 @@ class Commit:
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
 
-    def _read(
-        self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = _MOST_NAMES
-    ) -> bytes:
+    def _read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
         """What git prints, where it ends with a status that is fine."""
         if not self._program:
             raise self._no_git("git is not installed")
@@ -218,7 +216,7 @@ class Commit:
             if status not in fine:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
-            if output.seek(0, os.SEEK_END) > most:
+            if output.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             output.seek(0)
             return output.read()

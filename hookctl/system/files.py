@@ -228,13 +228,11 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
             _require_unchanged(old)
             _link_new(temp, old.path)
             return
-        from hookctl.system import attributes  # late: most calls write nothing
-
         handle = os.open(temp, _NEW_FILE, PRIVATE)
         with open(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
-            attributes.copy_attributes(old.path, handle, chmod)
+            owners.copy_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _require_unchanged(old)
         os.replace(temp, old.path)
