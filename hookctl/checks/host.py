@@ -34,8 +34,16 @@ from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.work.run_files import RunFiles, is_armed, locate, parse, read_end
-from hookctl.work.whose_work import Work, describe_owner, find_work
+from hookctl.work.run_files import (
+    RunFiles,
+    Work,
+    describe_owner,
+    find_work,
+    is_armed,
+    locate,
+    parse,
+    read_end,
+)
 
 _OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said

@@ -24,9 +24,7 @@ from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.verbs.options import ACTIONS
 from hookctl.work import run_files as work_files
-from hookctl.work import whose_work
-from hookctl.work.run_files import BREADCRUMB, RunFiles
-from hookctl.work.whose_work import NOBODY, Work
+from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
 
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
@@ -118,7 +116,7 @@ def run(
         work_files.write_mark(run_files, action.upper(), "")
         work_files.clear(os.path.join(run_files.folder, BREADCRUMB))
         lines = [_describe_mark(action.upper())]
-    work = whose_work.find_work(run_files)
+    work = work_files.find_work(run_files)
     data = _data(run_files, work)
     text = [Line(one) for one in lines]
     if action == "status":
@@ -167,12 +165,12 @@ def _start(
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
     was_cut_off = guard_module("work").was_cut_off(run_files)
     work_files.begin(run_files, end)
-    with whose_work.locked(run_files):
-        caller = whose_work.find_caller(folders)
+    with work_files.locked(run_files):
+        caller = work_files.find_caller(folders)
         if owner or not caller.session:
             owner = _give_to(run_files, owner or NOBODY)
         else:
-            whose_work.take(run_files, caller)
+            work_files.take(run_files, caller)
             owner = f"session {caller.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     cost = _ARMED
@@ -189,9 +187,9 @@ def _start(
 def _give_to(run_files: RunFiles, owner: str) -> str:
     """Give the work to the session that a person names, or to nobody; the owner in words."""
     if owner == NOBODY:
-        whose_work.free(run_files)
-        return whose_work.describe_next(run_files)
-    whose_work.name_owner(run_files, owner)
+        work_files.free(run_files)
+        return work_files.describe_next(run_files)
+    work_files.name_owner(run_files, owner)
     return f"session {owner}"
 
 
@@ -201,9 +199,9 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
     work_files.require_short_owner(owner)
-    with whose_work.locked(run_files):
-        before, caller = whose_work.find_work(run_files), whose_work.find_caller(folders)
-        is_own = whose_work.is_holder(caller, before)
+    with work_files.locked(run_files):
+        before, caller = work_files.find_work(run_files), work_files.find_caller(folders)
+        is_own = work_files.is_holder(caller, before)
         is_waiting = before.remaining > 0 and not before.is_stale
         work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
@@ -213,9 +211,9 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
         elif caller.session and before.is_named and not is_own:
             said.append(f"it stays with {before.owner}, which --owner named")
         elif number == 0 or not (caller.session or is_waiting or before.is_named):
-            whose_work.free(run_files)
+            work_files.free(run_files)
         elif caller.session and not before.is_named:
-            whose_work.take(run_files, caller)
+            work_files.take(run_files, caller)
             if not is_own:
                 text = f"it belongs to this session ({caller.session}) now"
                 if not before.is_free:
@@ -225,20 +223,20 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
 
 
 def _release(folders: Folders, run_files: RunFiles) -> list[str]:
-    caller = whose_work.find_caller(folders)
-    with whose_work.locked(run_files):
-        work = whose_work.find_work(run_files)
+    caller = work_files.find_caller(folders)
+    with work_files.locked(run_files):
+        work = work_files.find_work(run_files)
         name, session = work.owner, work.holder.session
         if not session:
             return ["no session holds this work, so nothing changes"]
-        if caller.session and not whose_work.is_holder(caller, work):
+        if caller.session and not work_files.is_holder(caller, work):
             return [f"this work belongs to {name}"]
-        if session_hash(whose_work.find_kept_owner(run_files)) == session:
+        if session_hash(work_files.find_kept_owner(run_files)) == session:
             return [f"it stays with {name}, which another system's file or the setting owner names"]
-        whose_work.give_back(run_files, session, caller)
+        work_files.give_back(run_files, session, caller)
     return [
         f"given back: {name} is not asked about this work again",
-        f"it belongs to {whose_work.describe_next(run_files)}; any session may take new work",
+        f"it belongs to {work_files.describe_next(run_files)}; any session may take new work",
     ]
 
 
@@ -252,7 +250,7 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
         "none" if data["heartbeat"] is None else cut(json.dumps(data["heartbeat"]), _LONGEST_SHOWN)
     )
     yield "heartbeat", heartbeat + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else "")
-    yield "owner", whose_work.describe_owner(run_files, work)
+    yield "owner", work_files.describe_owner(run_files, work)
     age = clock.age(run_files.now - work.touched)
     if work.is_stale:
         renews = f"{run_files.reported_by} renews it"
@@ -294,7 +292,7 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     """The run as `--json` shows it."""
     task = work_files.read_task(run_files)
     end = work_files.read_end(run_files)
-    shown = whose_work.as_data(run_files, work)
+    shown = work_files.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
     blocks, depth = work_files.read_chain(run_files)
     ages = _measure_ages(run_files, task.get("heartbeat"))

@@ -13,7 +13,6 @@ from hookctl.output.lines import amount
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
 from hookctl.work import run_files as work_files
-from hookctl.work import whose_work
 from hookctl.work.run_files import RunFiles
 
 _LONGEST_PAUSE = 300.0  # seconds
@@ -89,8 +88,8 @@ def _run(
         if reason:
             return _end(folders, run_files, ended, respawns, reason)
         respawns += 1
-        with whose_work.locked(run_files):
-            whose_work.free(run_files)  # the session that held the work is gone
+        with work_files.locked(run_files):
+            work_files.free(run_files)  # the session that held the work is gone
 
 
 def _run_once(
