@@ -70,12 +70,7 @@ class Asked(NamedTuple):
 
 
 def find_event(host: Host, name: str, tool: str = "") -> tuple[str, str]:
-    """The host's own name of an event, and Claude Code's; '' for what the host does not have.
-
-    The name may be hookctl's, Claude Code's, or the host's own. A host with one event for all calls
-    that have run has no other for those that failed; one with an event for each kind of tool has
-    that of this tool.
-    """
+    """The host's own name of an event, and Claude Code's; '' for what the host does not have."""
     short = _short_name(name)
     if short and (native := native_event(host, short)):
         if short == FAILURE_EVENT and native == host.events.get("post-tool"):

@@ -219,10 +219,7 @@ def choose(
     *,
     is_project_run: bool,
 ) -> list[Shot]:
-    """The hooks of a host that are for its call; `calls` has it in each dialect of the host.
-
-    `hooks` are those that a person named; empty for all that the host would run.
-    """
+    """The hooks of a host that are for its call; `calls` has it in each dialect of the host."""
     shots = []
     for hook in inventory.hooks:
         if hook.host != calls[0].host.name or (hooks and hook not in hooks):

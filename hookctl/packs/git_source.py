@@ -1,7 +1,4 @@
-"""Packs from git: one commit is fetched, the pack in it is read and checked.
-
-Nothing of it gets onto the disk.
-"""
+"""Packs from git: one commit is fetched, the pack in it is read and checked."""
 
 from __future__ import annotations
 

@@ -47,10 +47,7 @@ def load_file(path: str) -> Pack:
 
 
 def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
-    """The pack of a text that is, or is to become, the file of this path.
-
-    Without `read_file` the files that it names lie beside it.
-    """
+    """The pack of a text that is, or is to become, the file of this path."""
     document = _read(path, data)
     values = {} if document.value is MISSING else document.value
     _check_text(document, values)

@@ -132,10 +132,7 @@ def kind_of(host: Host, tool: str) -> str:
 def native_payload(
     host: Host, tool: str, input: dict[str, Any], fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """What a host's payload has of a call of a tool, and of these fields.
-
-    `tool` is Claude Code's name or the host's; `fields` are others by Claude Code's names.
-    """
+    """What a host's payload has of a call of a tool, and of these fields."""
     payload: dict[str, Any] = {}
     for name, value in fields.items():
         _put(payload, _path(host, name), value)

@@ -269,10 +269,7 @@ def _size_of(folder: str) -> int:
 
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
-    """The commit that an address means now; `tell` gets a line where it takes long.
-
-    Raises `git_missing` and `fetch_failed`. Nothing is left in the cache afterwards.
-    """
+    """The commit that an address means now; `tell` gets a line where it takes long."""
     if address.scheme == "file":
         _require_own_repository(address)
     owners.require_own_home(folders.cache)

@@ -272,10 +272,7 @@ def write_folder(folder: str, contents: Mapping[str, bytes], mode: int) -> None:
 def write_tree(
     folder: str, contents: Mapping[str, bytes], mode: int, programs: Iterable[str] = ()
 ) -> None:
-    """Make a folder with these files, by their paths in it, and the folders that they need.
-
-    `programs` are those that may be run. HookctlError if it cannot be written.
-    """
+    """Make a folder with these files, by their paths in it, and the folders that they need."""
     by_folder: dict[str, dict[str, bytes]] = {folder: {}}
     for name, data in contents.items():
         above, last = os.path.split(os.path.join(folder, name))
@@ -357,10 +354,7 @@ def write_all(folder: str, contents: Mapping[str, bytes]) -> None:
 
 
 def make_folders(folder: str, mode: int) -> list[str]:
-    """Make a folder for files of this mode, and those above it that are missing.
-
-    Returns them, the deepest first. Where one cannot be made, none is left.
-    """
+    """Make a folder for files of this mode, and those above it that are missing."""
     created: list[str] = []
     try:
         for missing in reversed(missing_folders(folder)):
@@ -397,10 +391,7 @@ def missing_folders(folder: str) -> list[str]:
 
 
 def make_parent_folders(path: str, mode: int) -> list[str]:
-    """Make the folders that a file needs, private if its mode is; returns them, deepest first.
-
-    Raises Changed where a link has come into the path, which had none.
-    """
+    """Make the folders that a file needs, private if its mode is; returns them, deepest first."""
     if real(path) != path:
         raise Changed(path)
     folder = os.path.dirname(path)
@@ -653,10 +644,7 @@ def _backup_names(folder: str) -> list[str]:
 
 
 def _remove_files(folder: str, names: Iterable[str]) -> None:
-    """Remove these files, and a record before its backup.
-
-    After a kill in between, the backup is like those of older versions, which have no record.
-    """
+    """Remove these files, and a record before its backup."""
     for name in names:
         for file in (name + _RECORD_SUFFIX, name):
             with contextlib.suppress(OSError):

@@ -26,20 +26,14 @@ _PATIENCE = 10.0  # seconds: an ignore file may be a pipe
 def find_ignored(
     project: str, paths: Iterable[str], environ: Mapping[str, str], state: str
 ) -> tuple[IgnoreRule, ...]:
-    """The rules by which git ignores some of these files of a project, the user's own among them.
-
-    Without git, or where it cannot tell, there are none.
-    """
+    """The rules by which git ignores some of these files of a project, the user's own too."""
     return fold(project, find_rules(project, paths, environ, state, personal=True) or {})
 
 
 def find_rules(
     project: str, paths: Iterable[str], environ: Mapping[str, str], state: str, *, personal: bool
 ) -> dict[str, tuple[str, int]] | None:
-    """Those of these files that git ignores, each with file and line of the rule; None: unknown.
-
-    It does not track them. Unless `personal`, HOME is not read.
-    """
+    """Those of these files that git ignores, each with file and line of the rule; None: unknown."""
     top = find_repository(project)
     program = shutil.which("git", path=safe_path(environ, project)) if top else None
     names = {}

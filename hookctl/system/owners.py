@@ -157,10 +157,7 @@ def require_own_home(*paths: str) -> None:
 
 
 def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
-    """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`.
-
-    Raises `owner_would_change` (exit 1) where the caller cannot.
-    """
+    """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`."""
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
     new = os.fstat(handle)

@@ -68,10 +68,7 @@ def list_packages(folder: str) -> list[str]:
 
 
 def find_unnamed(folder: str) -> list[str]:
-    """The packages that no launcher names, and the runner's where no pack needs it.
-
-    There are none where a launcher cannot be read: it could name any of them.
-    """
+    """The packages that no launcher names, and the runner's where no pack needs it."""
     top = os.path.dirname(folder)
     hook, named = os.path.join(top, HOOK), set()
     try:
@@ -123,10 +120,7 @@ def is_whole(package: str, modules: Modules) -> bool:
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Hold the lock of a folder, which runs with other state folders share.
-
-    Raises `lock_timeout` (exit 1) after 30 seconds.
-    """
+    """Hold the lock of a folder, which runs with other state folders share."""
     end = time.monotonic() + LOCK_SECONDS
     with contextlib.ExitStack() as held:
         while True:
@@ -169,10 +163,7 @@ def _try_lock(handle: int, folder: str) -> bool:
 
 
 def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str]) -> list[str]:
-    """Lock a folder and put the packages there; returns those to keep when the run is over.
-
-    Folders that are made are added to `created`, the deepest first.
-    """
+    """Lock a folder and put the packages there; returns those to keep when the run is over."""
     for name in packages.new:
         inside = os.path.join(packages.path, name)
         created[:0] = files.make_parent_folders(inside, packages.mode)
@@ -187,10 +178,7 @@ def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str])
 
 
 def _lay(packages: Packages, name: str, modules: Modules) -> None:
-    """Put a package there, whole; one of that name with another content gives way.
-
-    Raises HookctlError where the folder may not be written, and Changed where it is gone.
-    """
+    """Put a package there, whole; one of that name with another content gives way."""
     target = os.path.join(packages.path, name)
     if is_whole(target, modules):
         return

@@ -25,10 +25,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Noting:
-    """While it is entered, a signal to end is only noted, unless it is ignored as under nohup.
-
-    So none can strike between the start of a child and the moment when we know its process id.
-    """
+    """While it is entered, a signal to end is only noted, unless it is ignored as under nohup."""
 
     is_ending = False
 
@@ -257,8 +254,5 @@ class Guardian(Noting):
 
     @property
     def wants_end(self) -> bool:
-        """Whether a signal to end came since the last child ended.
-
-        An earlier Ctrl-C was that child's to answer.
-        """
+        """Whether a signal to end came since the last child ended."""
         return self.is_ending or self._interrupted_at > self._ended_at

@@ -162,10 +162,7 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
 def describe_outside(
     config: dict[str, Any], root: str, environ: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """What a project's own configuration names outside the project, in words.
-
-    Without a person's variables, only one of a preset is no suspect.
-    """
+    """What a project's own configuration names outside the project, in words."""
     if environ is None:
         is_known = config.get("task_env") in [preset.get("task_env") for preset in PRESETS.values()]
         environ = {} if is_known else {str(config.get("task_env")): "/"}
@@ -431,10 +428,7 @@ def _lock(path: str, seconds: float, message: str, hint: str, code: str) -> Iter
 
 @contextlib.contextmanager
 def alone(state: str) -> Iterator[None]:
-    """Be the only supervisor of the project; `supervised` where another one, or its agent, lives.
-
-    A kill leaves no lock behind. The agent that a killed supervisor started may live on.
-    """
+    """Be the only supervisor of the project; else, or where its agent lives, `supervised`."""
     path, code = os.path.join(state, f"{_NAME}.lock"), "supervised"
     hint = "Wait until it ends, or `hookctl run stop` and end it."
     with _lock(path, 0, "another supervisor of this project is running", hint, code):
