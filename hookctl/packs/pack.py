@@ -14,7 +14,7 @@ from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
-from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
+from hookctl.packs.model import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, EnvClaim, Pack, PackHook, Part
 from hookctl.packs.protocol import (
     FAILURE_EVENT,
     MATCHED_EVENTS,
@@ -124,10 +124,10 @@ def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
 
 
 def _pack(path: str, data: dict[str, Any]) -> Pack:
-    header = data["pack"]
-    parts = {}
+    header, parts = data["pack"], {}
+    protocol = header.get("protocol", CLAUDE)
     for name, table in data.get("host", {}).items():
-        hooks = tuple(_hook(hook, native=True) for hook in table.get("hooks", ()))
+        hooks = tuple(_hook(hook) for hook in table.get("hooks", ()))
         parts[name] = Part(_env(table), hooks)
     return Pack(
         header["name"],
@@ -136,10 +136,10 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
         path,
         tuple(data.get("files", {}).get("include", ())),
         _env(data),
-        tuple(_hook(table) for table in data.get("hooks", ())),
+        tuple(_hook(table, protocol) for table in data.get("hooks", ())),
         parts,
         rules=data.get("rules", {}).get("text", "").strip("\n"),
-        protocol=header.get("protocol", CLAUDE),
+        protocol=protocol,
     )
 
 
@@ -150,11 +150,14 @@ def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
     return claims
 
 
-def _hook(table: dict[str, Any], *, native: bool = False) -> PackHook:
-    fields = {**table, "hosts": tuple(table.get("hosts", ()))}
-    if not native:
+def _hook(table: dict[str, Any], protocol: str = "") -> PackHook:
+    """A hook of every host, which speaks this protocol; without one a host's own."""
+    is_run, fields = protocol == CLAUDE, {**table, "hosts": tuple(table.get("hosts", ()))}
+    if protocol:
         fields["event"] = SHORT.get(table["event"], table["event"])
-    return PackHook(**{"id": fields["event"], **fields}, native=native)
+    if is_run:
+        fields.setdefault("timeout", DEFAULT_TIMEOUT)
+    return PackHook(**{"id": fields["event"], **fields}, native=not protocol, is_run=is_run)
 
 
 def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
