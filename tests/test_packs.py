@@ -319,7 +319,7 @@ def test_whatever_the_file_has_the_error_is_clean(folder: Path, text: str | byte
         pack_of(folder, text)
     except HookctlError as error:
         assert (error.code, error.exit_code) == ("bad_pack", UNREADABLE)
-        lines = (text.encode() if isinstance(text, str) else text).split(b"\n")
+        lines = re.split(rb"[\r\n]", text.encode() if isinstance(text, str) else text)
         assert 1 <= error.line <= len(lines) + 1 and error.column >= 1
 
 

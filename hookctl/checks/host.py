@@ -23,7 +23,8 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
-from hookctl.packs.choices import is_true, value_in_effect, whole_number
+from hookctl.packs.choices import is_true, whole_number
+from hookctl.packs.choices import read_settings as guard_settings
 from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
@@ -99,7 +100,7 @@ class HostHere:
             config, is_there = read_config(path, read).value, False
             with contextlib.suppress(HookctlError):
                 is_there = bool(path and read(guard.launcher_of(path)).data)
-            mode = str(value_in_effect("mode", config, self.variables))
+            mode = str(guard_settings(config, self.variables).mode)
             if is_there and mode != "off":
                 yield Guard(hook, path, config, mode)
 
@@ -274,7 +275,7 @@ def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
 
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
     """How much work waits and for whom, and what lets the agent stop all the same."""
-    must = value_in_effect("require_arm", guard.config, here.variables) is True
+    must = guard_settings(guard.config, here.variables).require_arm is True
     level, but, fix = "info", "", ""
     if run_files.mark:
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."

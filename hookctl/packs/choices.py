@@ -309,11 +309,11 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
 
 def require_portable(settings: Settings) -> None:
     """Refuse options that the hook takes from no project: they must work in every clone."""
-    for name, value in settings.options.items():
-        if value and confine({name: value}, "/project", {}).get(name) != value:
-            message = f"{name}={_as_text(value)} leaves the project, which here it must not"
-            hint = "Give what is the project's own, or install at user or local scope."
-            raise usage_error(message, hint)
+    for name in list_outside(settings.options, "/project", {}):
+        text = _as_text(settings.options[name])
+        message = f"{name}={text} leaves the project, which here it must not"
+        hint = "Give what is the project's own, or install at user or local scope."
+        raise usage_error(message, hint)
 
 
 _NO_OPTIONS = ("$schema", "hosts", "wraps")
@@ -338,11 +338,10 @@ def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> di
     return kept
 
 
-def value_in_effect(name: str, config: Any, env: Mapping[str, str]) -> Any:
-    """The value that the hook uses: of a valid variable, else of config.json, else the default."""
-    guard = guard_module("settings")
-    known = config if isinstance(config, dict) else {}
-    return guard.read_setting(name, guard.DEFAULTS[name], known, variables_of(env))
+def list_outside(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> list[str]:
+    """The options that lead out of a project, which the hook takes from none."""
+    kept = confine(config, root, environ)
+    return [name for name, value in config.items() if value and kept.get(name) != value]
 
 
 def is_true(text: str) -> bool:

@@ -22,7 +22,7 @@ from hookctl.events import read_object
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
-from hookctl.packs.choices import PRESETS, confine, read_settings, variables_of
+from hookctl.packs.choices import confine, read_settings, variables_of
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -157,19 +157,6 @@ def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], boo
         if config:
             return config, record.scope == "project"
     return {}, False
-
-
-def describe_outside(
-    config: dict[str, Any], root: str, environ: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """What a project's own configuration names outside the project, in words."""
-    if environ is None:
-        is_known = config.get("task_env") in [preset.get("task_env") for preset in PRESETS.values()]
-        environ = {} if is_known else {str(config.get("task_env")): "/"}
-    kept = confine(config, root, environ)
-    for name, value in config.items():
-        if value and kept.get(name) != value:
-            yield f"{name} names what is not the project's, so hookctl and the hook ignore it"
 
 
 def require_short_owner(owner: str) -> None:
