@@ -335,19 +335,12 @@ def set_mode(path: str, mode: int) -> None:
 
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
-    write_all(os.path.dirname(path), {os.path.basename(path): data})
-
-
-def write_all(folder: str, contents: Mapping[str, bytes]) -> None:
-    """The same for files of one folder, by name and in this order."""
-    path = folder
+    folder = os.path.dirname(path)
     try:
         make_folders(folder, PRIVATE)
-        for name, data in contents.items():
-            path = os.path.join(folder, name)
-            with _temporary(path) as temp:
-                write_new(temp, data, PRIVATE)
-                os.replace(temp, path)
+        with _temporary(path) as temp:
+            write_new(temp, data, PRIVATE)
+            os.replace(temp, path)
         sync_folder(folder)
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -534,13 +527,13 @@ def backup_folders(state: str) -> list[str]:
     return []
 
 
-def read_backups(folders: Folders, path: str) -> list[Backup]:
-    """The backups of a settings file: the one before our first write, then from old to new."""
+def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
+    """The backups of a settings file: 1 is from before our first write, then from old to new."""
     folder = backup_folder(folders, path)
     found = [_read_backup(os.path.join(folder, name)) for name in sorted(_backup_names(folder))]
-    firsts = [backup for backup in found if backup and backup.first]
-    first_data = {backup.data for backup in firsts}
-    return [*firsts, *(one for one in found if one and one.data not in first_data)]
+    first = next((backup for backup in found if backup and backup.first), None)
+    others = [one for one in found if one and not (first and one.data == first.data)]
+    return {**({1: first} if first else {}), **dict(enumerate(others, 2))}
 
 
 def _read_backup(file: str) -> Backup | None:
@@ -552,12 +545,6 @@ def _read_backup(file: str) -> Backup | None:
     if stamp == "first":
         return Backup(os.stat(file).st_mtime, data, True)
     return Backup(int(stamp) / 1e9, data, False, read(file + _RECORD_SUFFIX).data)
-
-
-def number_backups(backups: list[Backup]) -> dict[int, Backup]:
-    """Backups by their number in `hookctl restore`; 1 is always the one before our first write."""
-    has_first = bool(backups) and backups[0].first
-    return dict(enumerate(backups, 1 if has_first else 2))
 
 
 def list_backed_up(folders: Folders) -> list[str]:
@@ -593,13 +580,12 @@ def back_up(
     newest = int(numbered[-1][:20]) if numbered else 0  # later than now where the clock was reset
     sha = digest(data)
     name = f"{max(time.time_ns(), newest + 1):020d}-{sha}"
-    contents = {_PATH_FILE: os.fsencode(folders.shorten(path)) + b"\n"}
+    write_own(os.path.join(folder, _PATH_FILE), os.fsencode(folders.shorten(path)) + b"\n")
     if first:
-        contents[f"first-{sha}"] = data
-    contents[name] = data
+        write_own(os.path.join(folder, f"first-{sha}"), data)
+    write_own(os.path.join(folder, name), data)
     if record is not None:
-        contents[name + _RECORD_SUFFIX] = record
-    write_all(folder, contents)
+        write_own(os.path.join(folder, name + _RECORD_SUFFIX), record)
     if first:
         superseded = {name for name in names if name.startswith("first-")} - {f"first-{sha}"}
         _remove_files(folder, superseded)
