@@ -71,7 +71,8 @@ class _Reader:
         if answered is not None:
             return answered
         if status:
-            return Reading("failed", f"exit status {status}{_last_line(ran.err)}")
+            said = "".join(f": {line[:200]}" for line in ran.err.strip().splitlines()[-1:])
+            return Reading("failed", f"exit status {status}{said}")
         return self._read_text(text)
 
     def _read_status(self, status: int, told: str) -> Reading | None:
@@ -206,11 +207,6 @@ def _others(values: Any, known: Iterable[str] | None) -> list[str]:
 
 def _source_of(form: str) -> str:
     return "nested" if form.startswith(_NESTED) else "top"
-
-
-def _last_line(err: str) -> str:
-    lines = err.strip().splitlines()
-    return f": {lines[-1][:200]}" if lines else ""
 
 
 def is_serial(host: Host, event: str) -> bool:

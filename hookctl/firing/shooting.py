@@ -95,7 +95,8 @@ class Stand:
         return ran, self._take_receipt()
 
     def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Output:
-        folder = self._folder_of(shot)
+        own = shot.hook.fields.get(shot.host.environment.folder)
+        folder = os.path.join(self.project, own) if own and isinstance(own, str) else self.project
         variables = {**self._variables(shot, environ), "PWD": folder}
         try:
             words = _words_of(shot, variables)
@@ -147,11 +148,6 @@ class Stand:
         variables |= shot.hook.within.variables
         return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1"}
 
-    def _folder_of(self, shot: Shot) -> str:
-        """The folder that the host starts a hook in: its own, or that of the project."""
-        own = shot.hook.fields.get(shot.host.environment.folder)
-        return os.path.join(self.project, own) if isinstance(own, str) and own else self.project
-
 
 def limit_of(shot: Shot) -> float:
     """The seconds that the host gives a hook."""
@@ -172,17 +168,13 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
     if shell == "powershell":
         return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", command]
     if isinstance(args, list) and "args" in host.handlers.fields:
-        return [_expand(str(word), variables) for word in (command, *args)]
+        words = [str(word) for word in (command, *args)]
+        for name, text in variables.items():  # which no shell expands
+            words = [word.replace(f"${{{name}}}", text) for word in words]
+        return words
     if not host.shape.shell and not shot.hook.is_ours:
         return split_words(command)
     return ["bash" if shell == "bash" else "/bin/sh", "-c", command]
-
-
-def _expand(word: str, variables: Mapping[str, str]) -> str:
-    """A word with the places of the variables in it filled, as where no shell does it."""
-    for name, text in variables.items():
-        word = word.replace(f"${{{name}}}", text)
-    return word
 
 
 def _with_input(call: Call, change: Any) -> Call:
@@ -229,17 +221,14 @@ def choose(
         call = named.get(hook.event)
         if call is None:
             continue
-        fits = is_meant(call, _matcher_of(hook))
-        if fits or hooks or _fits_nothing(hook):
+        empty = "" if hook.fields.get("matcher") == "" else None
+        fits = is_meant(call, hook.matcher or empty)
+        is_off, host = hook.state != RUNS, hook.within.host
+        # A hook for no tool of the host at all is named with its reason.
+        if fits or hooks or (is_off and explain_mismatch(host, hook.event, hook.matcher or None)):
             why = _why_not(hook, place, is_named=bool(hooks), is_project_run=is_project_run)
             shots.append(Shot(hook, call, why) if why else _make_shot(hook, call, place, fits=fits))
     return shots
-
-
-def _fits_nothing(hook: Hook) -> bool:
-    """Whether the person ought to know that a hook is for no tool of the host at all."""
-    host, matcher = hook.within.host, hook.matcher or None
-    return hook.state != RUNS and bool(explain_mismatch(host, hook.event, matcher))
 
 
 def _is_of_project(hook: Hook, place: Place) -> bool:
@@ -287,13 +276,6 @@ def command_of(host: Host, fields: Mapping[str, Any]) -> str:
     """The key of the command that the host takes; '' where a hook has none."""
     keys = host.registration.commands
     return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
-
-
-def _matcher_of(hook: Hook) -> str | None:
-    """The matcher of a hook; an empty text is one, where a hook itself has it."""
-    if hook.matcher:
-        return hook.matcher
-    return "" if hook.fields.get("matcher") == "" else None
 
 
 def _is_locked(command: str) -> bool:

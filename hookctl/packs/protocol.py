@@ -52,8 +52,9 @@ def native_event(host: Host, event: str) -> str:
     own = host.runner.get("events", {}).get(EVENTS[event])
     if own:
         return str(own)
-    if event == FAILURE_EVENT:  # the runner tells failed calls from others
-        return host.events.get("post-tool", "") if tells_failures(host) else ""
+    if event == FAILURE_EVENT:  # the runner tells failed calls from others, where the host says so
+        is_told = {"exit_status", "failed"} & host.runner.get("fields", {}).keys()
+        return host.events.get("post-tool", "") if is_told else ""
     return host.events.get(event, "")
 
 
@@ -71,13 +72,6 @@ def protocol_event(host: Host, event: str) -> str:
         if own == event:
             return EVENTS[short]
     return event
-
-
-def tells_failures(host: Host) -> bool:
-    """Whether the host says of any call that it failed."""
-    runner = host.runner
-    is_told = {"exit_status", "failed"} & runner.get("fields", {}).keys()
-    return bool(is_told) or EVENTS[FAILURE_EVENT] in runner.get("events", {})
 
 
 def fit(host: Host, event: str, matcher: str | None) -> Fit:

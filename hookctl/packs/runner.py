@@ -82,13 +82,6 @@ def _options(hook: PackHook, host: Host, env: dict[str, str]) -> list[str]:
     return options
 
 
-def _status(host: Host) -> str:
-    """The end of a registered command; Python itself ends with 2 where it finds no file."""
-    answers = host.runner.get("answers", {}).values()
-    is_by_status = any(BY_STATUS in forms.values() for forms in answers)
-    return f"[ $? -eq {REFUSES} ] && exit 2; exit 0" if is_by_status else "exit 0"
-
-
 def _runner_command(
     pack: Pack, hook: PackHook, host: Host, options: list[str], programs: Programs
 ) -> str:
@@ -101,7 +94,10 @@ def _runner_command(
             if name in pack.files:
                 words += ["--file", name]
     words.append(quote(host, hook.command))
-    end = f"{programs.quiet}; {_status(host)}"
+    # Python itself ends with 2 where it finds no file, which would refuse.
+    answers = host.runner.get("answers", {}).values()
+    refuses = any(BY_STATUS in forms.values() for forms in answers)
+    end = f"{programs.quiet}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
     return f"{programs.lead}{programs.call} {' '.join(words)}{end}"
 
 

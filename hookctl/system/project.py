@@ -34,7 +34,12 @@ def search(start: str, environ: Mapping[str, str]) -> str:
 
     HOME counts only if the search starts there; folders above HOME or of other users never count.
     """
-    home = os.path.realpath(_home(environ))
+    home = environ.get("HOME", "")
+    if not home.startswith("/"):
+        import pwd  # late: Windows has none
+
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    home = os.path.realpath(home)
     return str(guard_module("files").find_project(os.path.realpath(start), home))
 
 
@@ -109,14 +114,6 @@ def require_own(folder: str) -> None:
 def is_foreign(folder: str) -> bool:
     """Whether a project, or its .hookctl, belongs neither to the caller nor to root."""
     return bool(guard_module("files").is_foreign_project(folder))
-
-
-def _home(environ: Mapping[str, str]) -> str:
-    if environ.get("HOME", "").startswith("/"):
-        return environ["HOME"]
-    import pwd  # late: Windows has none
-
-    return pwd.getpwuid(os.getuid()).pw_dir
 
 
 def is_inside(project: str, path: str, home: str) -> bool:

@@ -81,7 +81,14 @@ class RunFiles:
 
 def find(folders: Folders, root: str) -> RunFiles:
     """The files of a project's run, as the guard that is installed there reads them."""
-    config, is_brought = _read_guard_config(folders, root)
+    guards, is_brought = installed_guards(folders, root), False
+    config: dict[str, Any] = {}
+    # A guard that a repository brings counts only if the user has none of their own.
+    personal = [installed for installed in guards if installed[0].scope != "project"]
+    for record, pack in personal or guards:
+        config, is_brought = read_object(pack.config), record.scope == "project"
+        if config:
+            break
     state, now = project.state_folder(folders.state, root), clock.now(folders.environ)
     return locate(root, config, folders.environ, state, now, is_brought=is_brought)
 
@@ -145,18 +152,6 @@ def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackReco
     keys = [key for key, record in records.items() if "guard" in record.packs]
     keys.sort(key=lambda key: (records[key].project != root, key not in users))
     return [(records[key], records[key].packs["guard"]) for key in keys]
-
-
-def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:
-    """The settings of the installed guard, as config.json says them now; is it the project's?"""
-    guards = installed_guards(folders, root)
-    # A guard that a repository brings counts only if the user has none of their own.
-    personal = [installed for installed in guards if installed[0].scope != "project"]
-    for record, pack_record in personal or guards:
-        config = read_object(pack_record.config)
-        if config:
-            return config, record.scope == "project"
-    return {}, False
 
 
 def require_short_owner(owner: str) -> None:
