@@ -154,7 +154,10 @@ class Settings:
         self.effective = {**pinned, **self.options}
         if self.effective.get("dispatch_tools"):
             self.effective.setdefault("dispatch_end", REFUSALS)
-        self.events = _needed_events(mode, self.effective)  # canonical; none if nothing is to do
+        counts = self.effective.get("dispatch_tools") and _has_dispatch_limit(self.effective)
+        guides = self.effective.get("guidance") is True and mode in ("breaker", "keepalive")
+        needed = {"stop": mode != "off", "pre-tool": counts, "session-start": guides}
+        self.events = tuple(event for event, is_needed in needed.items() if is_needed)
 
     @property
     def reads_anothers_task(self) -> bool:
@@ -165,17 +168,6 @@ class Settings:
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
         return Settings(self.mode, self.options, python, self.preset, allow_run=self.allow_run)
-
-
-def _needed_events(mode: str, options: dict[str, Any]) -> tuple[str, ...]:
-    events = []
-    if mode != "off":
-        events.append("stop")
-    if options.get("dispatch_tools") and _has_dispatch_limit(options):
-        events.append("pre-tool")
-    if options.get("guidance") is True and mode in ("breaker", "keepalive"):
-        events.append("session-start")
-    return tuple(events)
 
 
 def _has_dispatch_limit(options: dict[str, Any]) -> bool:

@@ -124,7 +124,7 @@ def run(
     needs_a_look = check and (
         data["ignored"]
         or work.is_stale
-        or (work.remaining > 0 and work_files.has_let_go(run_files))
+        or (work.remaining > 0 and any(one.open for one in work_files.read_sessions(run_files)))
         or _find_fault(run_files)
     )
     exit_code = errors.FAILED if needs_a_look else errors.OK
@@ -280,7 +280,9 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
 
     A prompt or the tool's call settles it; the next `run start`, or 12 hours, settle all.
     """
-    since = work_files.begin_of_run(run_files, clock.seconds(work_files.DEFAULT_SPAN))
+    since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
+    begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
+    since = begun if since < begun <= run_files.now else since
     sessions = set()
     for line in events.read_folder(run_files.folder):
         if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
@@ -294,7 +296,8 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     end = work_files.read_end(run_files)
     shown = work_files.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
-    blocks, depth = work_files.read_chain(run_files)
+    sessions = work_files.read_sessions(run_files)
+    last = max(sessions, key=lambda session: session.t, default=None)
     ages = _measure_ages(run_files, task.get("heartbeat"))
     return {
         "project": run_files.project,
@@ -309,8 +312,8 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
         "conclude": "CONCLUDE" in ages,
         "active_until": end if (seconds_left or 0) > 0 else None,
         "active_seconds": seconds_left,
-        "blocks": blocks,
-        "depth": depth,
+        "blocks": last.total if last else 0,  # since the last prompt
+        "depth": last.host if last else 0,  # those in a row
         "respawns": work_files.read_respawns(run_files.folder),
         "ages": ages,
     }

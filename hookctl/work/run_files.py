@@ -305,13 +305,6 @@ def clear(path: str) -> None:
         raise files.cannot_write(path, error) from None
 
 
-def begin_of_run(run_files: RunFiles, span: float) -> float:
-    """When the last run began, but at most this long ago."""
-    earliest = run_files.now - span
-    begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
-    return begun if earliest < begun <= run_files.now else earliest
-
-
 def end_of_run(run_files: RunFiles, duration: str) -> float:
     """When a run of this duration ends; without one, the run that is going on, or 12 hours."""
     end = read_end(run_files) if is_armed(run_files) and not duration else None
@@ -348,17 +341,6 @@ def read_sessions(run_files: RunFiles) -> list[Any]:
     found = filter(None, (re.fullmatch(_SESSION_FILE, name) for name in names))
     read_session = guard_module("state").read_session
     return [read_session(run_files.folder, match[1]) for match in found]
-
-
-def read_chain(run_files: RunFiles) -> tuple[int, int]:
-    """The last session's blocks since the last prompt, and those in a row."""
-    newest = max(read_sessions(run_files), key=lambda session: session.t, default=None)
-    return (newest.total, newest.host) if newest else (0, 0)
-
-
-def has_let_go(run_files: RunFiles) -> bool:
-    """Whether the guard stopped blocking a session, which has neither moved nor had a prompt."""
-    return any(session.open for session in read_sessions(run_files))
 
 
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
