@@ -144,18 +144,6 @@ def safe_path(environ: Mapping[str, str], project: str) -> str:
     )
 
 
-def shared_files(folder: str) -> Iterator[str]:
-    """The files of hookctl in a project that belong in version control; links lead nowhere."""
-    own = os.path.join(folder, ".hookctl")
-    if os.path.islink(own):
-        return
-    for parent, folder_names, file_names in os.walk(own):
-        private = "run" if parent == own else "__pycache__"
-        folder_names[:] = [name for name in folder_names if name != private]
-        for name in file_names:
-            yield os.path.join(parent, name)
-
-
 def state_folder(state: str, project: str) -> str:
     """The guard's folder for a project: sessions, log, ACTIVE."""
     return os.path.join(state, "guard", session_hash(os.path.realpath(project)))

@@ -33,7 +33,7 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     cwd = folders.cwd
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)
-    declared = rules.Project(folder, folders.environ, start, _find_project(cwd, ""))
+    declared = rules.Project(folder, start, _find_project(cwd, ""))
     findings = list(rules.judge(declared, require))
     for name, source, pack in _load_required(require):
         findings += rules.judge_required(declared, name, source, pack)
