@@ -50,9 +50,16 @@ def folder(isolated: Path) -> Path:
     return isolated / "pack"
 
 
+def in_protocol(pack: Pack, protocol: str) -> Pack:
+    """The same pack with its hooks in another protocol."""
+    changes: dict[str, Any] = {"is_run": protocol == "claude"}
+    changes |= {} if protocol == "claude" else {"timeout": None}
+    return pack._replace(protocol=protocol, hooks=tuple(hook._replace(**changes) for hook in pack.hooks))
+
+
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
     """What a pack of the protocol `host` wants."""
-    wanted, lacking, perhaps = wants_of(pack._replace(protocol="host"), host, Programs(files_text))
+    wanted, lacking, perhaps = wants_of(in_protocol(pack, "host"), host, Programs(files_text))
     return wanted, lacking + perhaps
 
 
@@ -444,7 +451,8 @@ def test_each_hook_has_a_name_of_its_own_as_a_host_may_run_one_of_a_name_only(
     folder: Path, host: str, protocol: str
 ) -> None:
     hook = '[[hooks]]\nevent = "pre-tool"\nid = "{0}"\ncommand = "{0}"\n'
-    pack = pack_of(folder, HEAD + hook.format("a") + hook.format("b"))._replace(protocol=protocol)
+    pack = pack_of(folder, HEAD + hook.format("a") + hook.format("b"))
+    pack = in_protocol(pack, protocol)
     wanted, *_ = wants_of(pack, hosts.load(host), Programs("/x"))
     assert [want.value["name"] for want in wanted] == ["hookctl-notify-a", "hookctl-notify-b"]
 

@@ -205,7 +205,7 @@ def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
     """
     if not value or str(value).strip().isdecimal() or _is_time(value):
         return value
-    is_named = run_files.hides and path == run_files.task
+    is_named = run_files.hides and path == run_files.task_path
     is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
     return MASK if is_named or is_linked else value
 
