@@ -8,10 +8,8 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.model import LIMIT
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import Unfit, choose_manifest, parse
-from hookctl.system.fetch import Commit, Tell, TreeEntry, fetched
+from hookctl.system.fetch import Address, Commit, Tell, TreeEntry, fetched, parse_address
 from hookctl.system.folders import Folders
-from hookctl.system.git import Address
-from hookctl.system.git import parse as parse_address
 
 
 def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:

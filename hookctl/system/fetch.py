@@ -16,12 +16,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hookctl.errors import HookctlError
-from hookctl.model import LIMIT
+from hookctl.errors import HookctlError, usage_error
+from hookctl.model import GIT, LIMIT
 from hookctl.system import owners
-from hookctl.system.files import folder_in
+from hookctl.system.files import folder_in, sweep
 from hookctl.system.folders import Folders
-from hookctl.system.git import Address, is_commit
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
 
@@ -30,7 +29,6 @@ PATIENCE = 120.0  # seconds for all of it
 MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
 _SILENT = 1.0  # seconds until progress is shown
-_OLD = 24 * 3600.0  # seconds: what a run that was killed has left
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
 _HEAD = "ref: refs/heads/none\n"
@@ -73,6 +71,58 @@ _HINT = (
     "ssh-agent; SSL_CERT_FILE names the certificates of your authority."
 )
 Tell = Callable[[str], None]
+
+
+OF_THIS_MACHINE = f"{GIT}file:"  # never in a committed record
+_HOST = r"(?:[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
+_USER = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
+_PATH = r"(?:/(?!\.\.?(?:[/@#]|$))[A-Za-z0-9._~+-]+)+/*"
+# No option, no range, and no two names for git.
+_REVISION = r"(?![^#]*(?:\.\.|//))[A-Za-z0-9_][A-Za-z0-9._+/-]{0,199}(?<![/.])(?<!\.lock)"
+_PART = r"(?!(?i:\.git|\.\.?)(?:/|$))[A-Za-z0-9._-]+"  # of a path in the repository
+_ADDRESS = (
+    rf"git\+(?P<url>(?:https://{_HOST}|ssh://(?:{_USER}@)?{_HOST}|file://){_PATH})"
+    rf"(?:@(?P<revision>{_REVISION}))?(?:#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?"
+)
+_COMMIT = r"[0-9a-f]{40}"
+_LONGEST = 2000  # characters
+_SPELLING = (
+    "Use git+https://HOST/REPO[@REV][#subdirectory=PATH], git+ssh or git+file, in plain letters. "
+    "No user or password: it is recorded, and a private repository needs git+ssh."
+)
+
+
+class Address(NamedTuple):
+    """A pack's place in a git repository."""
+
+    text: str  # as it was typed, and as it is recorded
+    url: str
+    revision: str = ""  # a branch, a tag or a commit; empty: the repository's default branch
+    folder: str = ""  # in the repository, or a pack file; empty: its top
+
+    @property
+    def scheme(self) -> str:
+        """How git reaches it: https, ssh or file."""
+        return self.url.partition(":")[0]
+
+    @property
+    def path(self) -> str:
+        """The repository's folder on this machine, for git+file alone."""
+        return self.url.removeprefix("file://")
+
+
+def is_commit(revision: str) -> bool:
+    """Whether a revision is a whole commit id, which never means anything else."""
+    return bool(re.fullmatch(_COMMIT, revision))
+
+
+def parse_address(text: str) -> Address:
+    """The address that a text spells; else a usage error, which repeats no password."""
+    match = re.fullmatch(_ADDRESS, text) if len(text) <= _LONGEST else None
+    if not match:
+        shown = re.sub("://.*[:@?].*", "://***", ascii(text[:120])[1:-1])
+        raise usage_error(f"no git address: {shown}", _SPELLING)
+    return Address(text, match["url"], match["revision"] or "", match["folder"] or "")
 
 
 class TreeEntry(NamedTuple):
@@ -273,8 +323,8 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     if address.scheme == "file":
         _require_own_repository(address)
     owners.require_own_home(folders.cache)
-    with folder_in(folders.cache, "git-") as folder:
-        _clear(folders.cache)
+    sweep(folders.cache)  # what a command that was killed has left
+    with folder_in(folders.cache, "git") as folder:
         commit = Commit(folder, address, folders, tell)
         if address.scheme == "file":
             commit.require_whole()
@@ -291,12 +341,3 @@ def _require_own_repository(address: Address) -> None:
                 message = f"this repository belongs to {owners.user_name(status.st_uid)}"
                 hint = "Clone it as yourself, and give the path of the pack in it."
                 raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
-
-
-def _clear(cache: str) -> None:
-    """Remove what a command that was killed has left."""
-    with contextlib.suppress(OSError):
-        for name in os.listdir(cache):
-            path = os.path.join(cache, name)
-            if name.startswith("git-") and time.time() - os.lstat(path).st_mtime > _OLD:
-                shutil.rmtree(path, ignore_errors=True)

@@ -429,11 +429,17 @@ def sweep(folder: str) -> bool:
     """Remove what this user's killed runs on this machine left there; False where that fails."""
     import shutil  # late: most calls write nothing
 
-    is_clean = True
-    for path, pid in _temporary_files(folder):
+    is_clean, names = True, list[str]()
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+    for name in names:
+        path, parts = os.path.join(folder, name), name.split(".")
+        is_ours = name.startswith(".") and name.endswith(SUFFIX) and parts[-4:-3] == [_MACHINE]
+        if not is_ours or not parts[-3].isdecimal():
+            continue
         try:
             status = os.lstat(path)
-            if status.st_uid != os.geteuid() or not _is_over(pid):
+            if status.st_uid != os.geteuid() or not _is_over(int(parts[-3])):
                 continue
             if stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path)
@@ -444,20 +450,6 @@ def sweep(folder: str) -> bool:
         except OSError:
             is_clean = False
     return is_clean
-
-
-def _temporary_files(folder: str) -> Iterator[tuple[str, int]]:
-    """The temporary files of this machine in the folder, and the process that made each."""
-    names = []
-    with contextlib.suppress(OSError):
-        names = os.listdir(folder)
-    for name in names:
-        parts = name.split(".")
-        if not name.startswith(".") or not name.endswith(SUFFIX) or len(parts) < 5:
-            continue
-        machine, pid = parts[-4], parts[-3]
-        if machine == _MACHINE and pid.isdecimal():
-            yield os.path.join(folder, name), int(pid)
 
 
 def _is_over(pid: int) -> bool:
@@ -479,18 +471,19 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
     could change that one, as TMPDIR may name such a folder.
     """
     usual = os.path.abspath(tempfile.gettempdir())
-    with folder_in(state if owners.find_fault(usual) else usual, f"hookctl-{purpose}-") as folder:
+    with folder_in(state if owners.find_fault(usual) else usual, purpose) as folder:
         yield folder
 
 
 @contextlib.contextmanager
-def folder_in(place: str, prefix: str) -> Iterator[str]:
+def folder_in(place: str, purpose: str) -> Iterator[str]:
     """The same in this folder; refuses it where another user could change it (`unsafe_path`)."""
     owners.require_safe(place)
     try:
         if not os.path.isdir(place):
             make_folders(place, PRIVATE)
-        folder = tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+        start = f".{purpose}.{_MACHINE}.{os.getpid()}."
+        folder = tempfile.TemporaryDirectory(SUFFIX, start, place, ignore_cleanup_errors=True)
     except OSError as error:
         raise cannot_write(place, error) from None
     with folder as path:
