@@ -23,7 +23,7 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
-from hookctl.packs.choices import is_true, whole_number
+from hookctl.packs.choices import is_true
 from hookctl.packs.choices import read_settings as guard_settings
 from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
@@ -39,11 +39,10 @@ from hookctl.work.run_files import (
     RunFiles,
     Work,
     describe_owner,
+    find_fault,
     find_work,
     is_armed,
     locate,
-    parse,
-    read_end,
 )
 
 _OFF = "HOOKCTL_DISABLE"
@@ -249,28 +248,13 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     run_files = locate(root, guard.config, environ, state, now, is_brought=is_brought)
     active, owner = os.path.join(state, "ACTIVE"), run_files.path_of("OWNER")
     for path in (run_files.task_path, owner, active):
-        fault = _find_fault(here, run_files, path)
+        fault = find_fault(run_files, path)
         if fault:
             yield here.find("run_unusable", path, fault=fault)
     work = find_work(run_files)
     # Where the guard may keep an agent at it.
     if work.remaining > 0 and guard.mode != "guard" and here.host.dialect.block:
         yield from _judge_work(here, guard, run_files, work)
-
-
-def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
-    """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
-    try:
-        data = here.machine.reader.snapshot(path).data
-        task = parse(data or b"{}", path).value if path == run_files.task_path else {}
-    except HookctlError as error:
-        return error.message
-    name = run_files.task_names.get("remaining", "remaining")
-    number = task.get(name) if isinstance(task, dict) else task
-    if number is not None and whole_number(str(number)) is None:
-        return f"`{name}` is not a whole number"
-    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
-    return "it does not say when the run ends" if is_endless else ""
 
 
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:

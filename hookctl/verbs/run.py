@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -125,7 +124,7 @@ def run(
         data["ignored"]
         or work.is_stale
         or (work.remaining > 0 and any(one.open for one in work_files.read_sessions(run_files)))
-        or _find_fault(run_files)
+        or work_files.find_fault(run_files, run_files.task_path)
     )
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
@@ -351,24 +350,11 @@ def _describe_mark(name: str) -> str:
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     """The remaining work as the hook understands it."""
-    if fault := _find_fault(run_files):
+    if fault := work_files.find_fault(run_files, run_files.task_path):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
         return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
-    if isinstance(remaining, str) or type(remaining) is int:
-        text = str(remaining)
-        if re.fullmatch(r"[0-9]{1,18}", text.strip()):
-            return text
-    return f"{cut(json.dumps(remaining), _LONGEST_SHOWN)}, not a count, so no work"
-
-
-def _find_fault(run_files: RunFiles) -> str:
-    """Why the hook cannot read task.json; '' where it can, or there is none."""
-    try:
-        work_files.parse(files.read(run_files.task_path).data or b"{}", run_files.task_path)
-    except HookctlError as error:
-        return f"{error.message} (line {error.line}, column {error.column})"
-    return ""
+    return cut(str(remaining), _LONGEST_SHOWN)
 
 
 def _parse_count(text: str) -> int:

@@ -22,7 +22,7 @@ from hookctl.events import read_object
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
-from hookctl.packs.choices import confine, read_settings, variables_of
+from hookctl.packs.choices import confine, read_settings, variables_of, whole_number
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -224,6 +224,22 @@ def parse(data: bytes, path: str) -> JsonDocument:
         message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
     return JsonDocument.parse(data, where=path, strict=True)
+
+
+def find_fault(run_files: RunFiles, path: str) -> str:
+    """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
+    try:
+        data = files.read(path).data
+        task = parse(data or b"{}", path).value if path == run_files.task_path else {}
+    except HookctlError as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        return f"{error.message}{where}"
+    name = run_files.task_names.get("remaining", "remaining")
+    number = task.get(name) if isinstance(task, dict) else task
+    if number is not None and whole_number(str(number)) is None:
+        return f"`{name}` is not a whole number"
+    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
+    return "it does not say when the run ends" if is_endless else ""
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
