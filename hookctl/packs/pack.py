@@ -155,8 +155,8 @@ def _hook(table: dict[str, Any], protocol: str = "") -> PackHook:
     is_run, fields = protocol == CLAUDE, {**table, "hosts": tuple(table.get("hosts", ()))}
     if protocol:
         fields["event"] = SHORT.get(table["event"], table["event"])
-    if is_run:
-        fields.setdefault("timeout", DEFAULT_TIMEOUT)
+    if is_run or "timeout" in fields:  # for the schema 10.0 is an integer too
+        fields["timeout"] = int(fields.get("timeout", DEFAULT_TIMEOUT))
     return PackHook(**{"id": fields["event"], **fields}, native=not protocol, is_run=is_run)
 
 
@@ -196,12 +196,7 @@ def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
     import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
-    base = jsonschema.Draft202012Validator
-    integer = base.TYPE_CHECKER.redefine(
-        "integer", lambda checker, value: type(value) is int
-    )  # 10.0 is none
-    validator = jsonschema.validators.extend(base, type_checker=integer)(schema)
-    for error in validator.iter_errors(data):
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(data):
         yield from _describe_problem(error)
 
 
@@ -224,9 +219,7 @@ def _describe_problem(error: Any) -> Iterator[Mistake]:
     else:
         if error.validator == "enum":
             hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
-        elif error.validator == "type":
-            kinds = [rule] if isinstance(rule, str) else rule
-            hint = hint or f"Make it of type {' or '.join(kinds)}.".replace("object", "table")
+        hint = hint or "docs/packs.md has what it can be."
         yield place, f"{_dotted(place)} cannot be {shown(value)}", hint
 
 
