@@ -66,21 +66,13 @@ def _find_python(file: File, recorded: str) -> str:
 
 def _judge_interpreter(file: File, recorded: str, pack: str) -> Iterator[Finding]:
     """The interpreter that starts a launcher, asked for its version if it can be started."""
-    path, what = _find_python(file, recorded), ""
-    needed = ".".join(map(str, interpreter.MINIMUM))
-    if not os.path.isfile(path) or not os.access(path, os.X_OK):
-        what = "is not there"
-    elif fault := owners.find_fault(path):
+    path = _find_python(file, recorded)
+    if os.path.isfile(path) and (fault := owners.find_fault(path)):
         yield _report_loose(file, path, fault)
-    else:
-        answer = interpreter.ask(path)
-        if answer is None:
-            what = "does not run"
-        elif answer[1] < interpreter.MINIMUM:
-            what = f"is {'.'.join(map(str, answer[1]))}; it needs {needed} or later"
-    if what:
+    elif what := interpreter.find_problem(path):
         fix = f"`{file.install_of(pack)}` chooses another."
         if file.target.shared:
+            needed = ".".join(map(str, interpreter.MINIMUM))
             fix = f"Put a python3 of {needed} or later on PATH."
         yield file.find("interpreter_broken", path, what=what, fix=fix)
 

@@ -44,20 +44,24 @@ def python3(environ: Mapping[str, str], project: str) -> str:
     return shutil.which("python3", path=safe_path(environ, project)) or ""
 
 
+def find_problem(program: str) -> str:
+    """What keeps a Python from running our programs, in words; '' if nothing does."""
+    if not os.path.isfile(program) or not os.access(program, os.X_OK):
+        return "is not there"
+    if fault := owners.find_fault(program):
+        return f"could be changed by another user: {fault.path} {fault.reason}"
+    answer = ask(program)
+    if answer is None:
+        return "does not run"
+    version, needed = (".".join(map(str, numbers)) for numbers in (answer[1], MINIMUM))
+    return "" if answer[1] >= MINIMUM else f"is {version}; it needs {needed} or later"
+
+
 def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
     """The warning, if any, about the python3 that a hook of project scope uses here."""
-    program = python3(environ, project)
-    answer = None
-    if program:
-        fault = owners.find_fault(program)
-        if fault:
-            return (f"another user could change {program}: {fault.path} {fault.reason}",)
-        answer = ask(program)
-    if answer is not None and answer[1] >= MINIMUM:
-        return ()
-    needed = ".".join(map(str, MINIMUM))
-    problem = f"there is no python3 {needed} or later on PATH"
-    return (f"{problem}, so the hook does nothing until there is one",)
+    problem = find_problem(python3(environ, project))
+    warning = f"python3 on PATH {problem}, so the hook does nothing until that is right"
+    return (warning,) if problem else ()
 
 
 def is_usable(program: str) -> bool:
