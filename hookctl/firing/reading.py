@@ -98,8 +98,6 @@ class _Reader:
             return Reading("context", context=text)
         return Reading("none")
 
-    # An object.
-
     def _read_object(self, values: dict[str, Any]) -> Reading:
         fault = self._find_fault(values)
         if fault:

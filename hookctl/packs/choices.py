@@ -371,9 +371,6 @@ def is_valid(name: str, value: Any, rule: Mapping[str, Any]) -> bool:
     return is_default or bool(settings.fits(name, value, settings.DEFAULTS[name]))
 
 
-# On a command line, where they are texts
-
-
 def parse_options(
     assignments: Sequence[str], nudge: str | None, nudge_env: str | None, dispatch: Sequence[str]
 ) -> dict[str, Any]:

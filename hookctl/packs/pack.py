@@ -67,9 +67,6 @@ def committed_files(pack: Pack) -> dict[str, bytes]:
     return {**contents, MANIFEST: pack.manifest}
 
 
-# Finding and reading
-
-
 def _find_pack_file(path: str) -> str:
     """The absolute path of the pack file that a path names."""
     folder = os.path.abspath(path)
@@ -111,9 +108,6 @@ def _read(path: str, data: bytes) -> TomlDocument:
     except HookctlError as error:
         error.code = "bad_pack"
         raise
-
-
-# Checking
 
 
 def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
@@ -221,9 +215,6 @@ def _describe_problem(error: Any) -> Iterator[Mistake]:
             hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
         hint = hint or "docs/packs.md has what it can be."
         yield place, f"{_dotted(place)} cannot be {shown(value)}", hint
-
-
-# The pack's files
 
 
 def _read_contents(

@@ -113,9 +113,6 @@ def _texts(
     return head(id) + write(programs), text.replace("\0", "(?P=files)")
 
 
-# The table of hosts
-
-
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
     """What the runner has to know: the packs registered for each host, and of these hosts."""
     table: dict[str, Any] = {}

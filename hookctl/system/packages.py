@@ -116,9 +116,6 @@ def is_whole(package: str, modules: Modules) -> bool:
     return False
 
 
-# How they come and go
-
-
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
     """Hold the lock of a folder, which runs with other state folders share."""
