@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hookctl.firing.calls import Call, Reading
-from hookctl.hosts import Host
 from hookctl.hosts.loading import is_within, read_status
 from hookctl.system.processes import LIMIT, Output
 
@@ -205,12 +204,6 @@ def _others(values: Any, known: Iterable[str] | None) -> list[str]:
 
 def _source_of(form: str) -> str:
     return "nested" if form.startswith(_NESTED) else "top"
-
-
-def is_serial(host: Host, event: str) -> bool:
-    """Whether a host asks its hooks one after the other, and none after a refusal."""
-    serial = host.reads.get("serial", False)
-    return event in serial if isinstance(serial, list) else bool(serial)
 
 
 _STRICTEST_FIRST = ("end", "deny", "block", "ask", "change", "allow", "context", "unknown")

@@ -27,7 +27,7 @@ from hookctl.firing.calls import (
     find_event,
     is_meant,
 )
-from hookctl.firing.reading import is_serial, judge, object_in, read_answer
+from hookctl.firing.reading import judge, object_in, read_answer
 from hookctl.hosts import Host, hook_id, loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import split_words
@@ -67,7 +67,9 @@ class Stand:
     ) -> Volley:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
         fired: list[Shot] = []
-        serial, refused_by = is_serial(call.host, call.protocol), ""
+        serial, refused_by = call.host.reads.get("serial") or (), ""
+        # The host asks its hooks one after the other, and none after a refusal.
+        is_serial = serial is True or call.protocol in serial
         change: Any = None
         with Keeper() as keeper:
             for shot in shots:
@@ -82,7 +84,7 @@ class Stand:
                 fired.append(shot._replace(ran=ran, reading=reading))
                 if shot.is_out:
                     continue
-                if serial and reading.refuses:
+                if is_serial and reading.refuses:
                     refused_by = shot.name
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
