@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 
-from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
 from hookctl.system import owners
 from hookctl.system.project import safe_path
 
@@ -72,27 +71,13 @@ def is_usable(program: str) -> bool:
 
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """A Python's own sys.executable and version; None if it does not run."""
-    import subprocess  # late: a recorded interpreter is not asked again
+    from hookctl.system import processes  # late: a recorded interpreter is not asked again
 
-    command = [os.path.abspath(program), "-I", "-S", "-c", _ASK]
+    said = processes.ask([os.path.abspath(program), "-I", "-S", "-c", _ASK], {}, 10)
     try:
-        # In /: a version manager's shim starts what the working folder's files name.
-        process = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            env={},
-            stdin=subprocess.DEVNULL,
-            cwd="/",
-        )
-        path, major, minor = process.stdout.splitlines()
+        path, major, minor = said.out.splitlines()
         return path, (int(major), int(minor))
-    except OSError as error:
-        if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about this Python
-            raise no_descriptors(error) from None
-        return None
-    except (ValueError, subprocess.SubprocessError):
+    except ValueError:
         return None
 
 

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
+from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
+
 LIMIT = 1 << 20  # bytes that are kept of each output
 _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
@@ -63,6 +65,28 @@ class Output(NamedTuple):
     out: str = ""
     err: str = ""
     is_cut: bool = False  # it printed more than is kept
+
+
+def ask(command: Sequence[str], environ: Mapping[str, str] | None, seconds: float) -> Output:
+    """What a program prints that needs no input; no status where it does not run to its end."""
+    try:
+        # In /: a version manager's shim starts what the working folder's files name.
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            timeout=seconds,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+            env=environ,
+        )
+    except OSError as error:
+        if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about the program
+            raise no_descriptors(error) from None
+        return Output()
+    except (ValueError, subprocess.SubprocessError):
+        return Output()
+    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    return Output(done.returncode, 0, out, err)
 
 
 class Keeper(Noting):
