@@ -180,7 +180,7 @@ REFUSED = {
     "a host twice": (RUN + 'hosts = ["a", "b", "a"] #!\n', "'a'"),
     **{
         f"timeout {value}": (RUN + f"timeout = {value} #!\n", "hooks.timeout")
-        for value in ("0", "-1", "10.0", "9999999999")
+        for value in ("0", "-1", "10.5", "9999999999")
     },
     "env value without a value": (HEAD + '[env]\nA = { merge = "max" } #!\n', "value"),
     "unknown merge rule": (HEAD + '[env.A]\nvalue = "1"\nmerge = "last" #!\n', "'last'"),
