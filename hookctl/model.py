@@ -261,16 +261,3 @@ class Result(NamedTuple):
     messages: tuple[str | Message, ...] = ()
     errors: tuple[dict[str, object], ...] = ()
     exit_code: int = 0
-
-
-class IgnoreRule(NamedTuple):
-    """A line of an ignore file, and which of the files asked about it keeps out of git."""
-
-    path: str
-    line: int
-    names: tuple[str, ...]  # relative to the project; a folder where it keeps out several files
-
-    def describe(self, project: str) -> str:
-        """The files and the rule, in words."""
-        path = self.path.removeprefix(f"{project}/")
-        return f"git ignores {' and '.join(self.names)} ({path}:{self.line})"

@@ -162,7 +162,6 @@ def test_files_are_replaced_in_one_place_only() -> None:
     allowed = {"system.files": WRITING, "system.backups": removing, "ownership.execute": removing}
     # A package comes and goes by one rename; see system.packages.
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
-    allowed |= {"system.fetch": {"shutil.rmtree"}}  # what a fetch that was killed has left in the cache
     allowed |= {"ownership.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
     allowed |= {"work.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
     allowed |= {"packs.cases": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own

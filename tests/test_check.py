@@ -249,10 +249,6 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
         lambda p: (committed(p, ".work/CONCLUDE"), p.change(p.config, lambda v: v.update(run_dir=".work"))),
         {"run_committed"},
     ),
-    "a run folder that a commit takes": (
-        lambda p: (p.change(p.config, lambda v: v.update(run_dir=".work")), put(p.top / ".work" / "STOP", "")),
-        {"run_committed"},
-    ),
     "ignore file emptied": (
         lambda p: put(p.top / ".hookctl" / ".gitignore", ""), {"run_committed"},
     ),
@@ -284,7 +280,6 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 # Every code that a test here brings about, with its level.
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info")}
-MADE |= {("not_committed", "error")}  # tests/test_ignored_by_git.py
 
 
 @pytest.mark.parametrize("name", BROKEN)

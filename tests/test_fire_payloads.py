@@ -16,7 +16,7 @@ from hookctl.firing.calls import (
     lacks_tool,
     make_call,
     make_calls,
-    parse_input,
+    parse,
     require_question,
 )
 from hookctl.system.package_data import guard_module
@@ -113,7 +113,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
     host = hosts.load("claude")
     for text in ("[]", "{", "1"):
         with pytest.raises(HookctlError):
-            parse_input(text)
+            parse(text, "--input")
         with pytest.raises(HookctlError):
             make_call(host, Asked("stop", payload=text.encode()), PLACE)
     with pytest.raises(HookctlError) as error:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.firing.calls import Call, Ran, Reading, find_event, is_meant
+from hookctl.firing.calls import Call, Reading, find_event, is_meant
 from hookctl.firing.reading import judge, read_answer
+from hookctl.system.processes import Output
 
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid", "hermes")
 NAMES += ("grok", "kimi", "vibe")
@@ -28,7 +29,7 @@ def nested(decision: str, **more: Any) -> dict[str, Any]:
 
 def read(name: str, answer: object = "", status: int = 0, err: str = "", event: str = "pre-tool") -> Reading:
     out = answer if isinstance(answer, str) else json.dumps(answer)
-    return read_answer(call(name, event), Ran(status, 1, out, err))
+    return read_answer(call(name, event), Output(status, 1, out, err))
 
 
 def refusing(*answer: Any, event: str = "pre-tool") -> set[str]:
@@ -107,7 +108,7 @@ def test_copilot_cli_reads_another_dialect_under_claude_codes_names(answer: tupl
     assert host
     text, status, err = (*answer, *(0, "")[len(answer) - 1 :])
     asked = Call(host, *find_event(host, "pre-tool"), payload={}, data=b"{}")
-    found = read_answer(asked, Ran(status, 1, text if isinstance(text, str) else json.dumps(text), err))
+    found = read_answer(asked, Output(status, 1, text if isinstance(text, str) else json.dumps(text), err))
     assert found.outcome == outcome
     assert not err or found.reason == "hook exited with code 2"
 

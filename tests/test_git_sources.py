@@ -19,7 +19,6 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.system import fetch
-from hookctl.system.git import Address, parse
 from tests.conftest import Hookctl, Outcome, put
 
 ROOT = Path(__file__).parents[1]
@@ -149,7 +148,7 @@ def left_in_cache(isolated: Path) -> list[str]:
 @pytest.mark.parametrize("text", REFUSED)
 def test_an_address_that_could_mean_something_else_is_refused(text: str, hookctl: Hookctl, isolated: Path) -> None:
     with pytest.raises(HookctlError) as refused:
-        parse(text)
+        fetch.parse_address(text)
     assert (refused.value.code, refused.value.exit_code) == ("usage", 2)
     if text.startswith("git+") and "\0" not in text:
         assert hookctl("install", text, *HOST).code == 2
@@ -176,7 +175,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(text: str, command
     ],
 )
 def test_addresses_are_spelled_as_pip_and_uv_do(text: str, parts: tuple[str, str, str]) -> None:
-    assert parse(text) == Address(text, *parts)
+    assert fetch.parse_address(text) == fetch.Address(text, *parts)
 
 
 # An install

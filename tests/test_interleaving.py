@@ -95,7 +95,7 @@ class Run:
         number = self.calls.index(call)
         texts = [data_of(self.path) or b"{}"]
         if self.verb == RESTORE:
-            texts += [backup.data for backup in files.read_backups(folders.here(), str(self.real))]
+            texts += [backup.data for backup in files.read_backups(folders.here(), str(self.real)).values()]
         return any(json.loads(text).get("n") == number for text in texts)
 
 

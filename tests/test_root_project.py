@@ -50,5 +50,5 @@ def test_its_committed_ledger_is_read_as_it_was_written() -> None:
 
 
 def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:
-    files = run_files.RunFiles(ROOT, "/.hookctl/run", "/.hookctl/run/task.json", "", 0)
-    assert run_files._list_linkable(files, files.task) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]
+    files = run_files.RunFiles(ROOT, None, "/.hookctl/run/task.json", {}, "", 0)
+    assert run_files._list_linkable(files, files.task_path) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]

@@ -10,7 +10,7 @@ import pytest
 
 from hookctl.system import project
 from hookctl.system.package_data import guard_module
-from hookctl.work import whose_work
+from hookctl.work import run_files as work_files
 from hookctl.work.run_files import RunFiles
 
 from .conftest import Hookctl
@@ -23,8 +23,8 @@ def state() -> str:
 def test_a_claim_that_is_held_is_waited_for_and_then_named(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whose_work, "_PATIENCE", 0.1)
-    with whose_work.locked(RunFiles("", "", "", state(), 0)):
+    monkeypatch.setattr(work_files, "_PATIENCE", 0.1)
+    with work_files.locked(RunFiles("", None, "", {}, state(), 0)):
         outcome = hookctl("run", "remaining", "1", "--json")
     assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "lock_timeout")
     assert not Path(".hookctl/run/task.json").exists()

@@ -27,7 +27,7 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
-from hookctl.system import files, project
+from hookctl.system import files
 from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, list_former, version_of
 
@@ -221,12 +221,6 @@ def judge_repository(file: File) -> Iterator[Finding]:
     """Does everyone who clones the project get its hooks, and does the host find them there?"""
     if not file.target.shared or not (file.record or file.elements):
         return
-    from hookctl.system import git  # late: most settings files are no project's
-
-    machine, root = file.machine, file.target.project
-    paths, state = [file.path, *project.shared_files(root)], machine.folders.state
-    for rule in git.find_ignored(root, paths, machine.environ, state):
-        yield file.find("not_committed", rule.path, rule=rule, names=" and ".join(rule.names))
     repository = repository_above(file.target)
     if repository:
         reason = f"{file.host.title} looks for its program in the repository, {repository}"

@@ -16,7 +16,7 @@ from hookctl.errors import HookctlError
 from hookctl.masking import masked
 from hookctl.model import PathFault
 from hookctl.ownership.own_files import list_programs
-from hookctl.packs.choices import is_valid, schema
+from hookctl.packs.choices import PRESETS, is_valid, list_outside, schema
 from hookctl.packs.guard import HOSTS, WRAPS
 from hookctl.packs.model import run_packs
 from hookctl.packs.runner import find_event
@@ -25,7 +25,6 @@ from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, owners, project
-from hookctl.work.run_files import describe_outside
 
 
 def judge_programs(file: File) -> Iterator[Finding]:
@@ -67,21 +66,13 @@ def _find_python(file: File, recorded: str) -> str:
 
 def _judge_interpreter(file: File, recorded: str, pack: str) -> Iterator[Finding]:
     """The interpreter that starts a launcher, asked for its version if it can be started."""
-    path, what = _find_python(file, recorded), ""
-    needed = ".".join(map(str, interpreter.MINIMUM))
-    if not os.path.isfile(path) or not os.access(path, os.X_OK):
-        what = "is not there"
-    elif fault := owners.find_fault(path):
+    path = _find_python(file, recorded)
+    if os.path.isfile(path) and (fault := owners.find_fault(path)):
         yield _report_loose(file, path, fault)
-    else:
-        answer = interpreter.ask(path)
-        if answer is None:
-            what = "does not run"
-        elif answer[1] < interpreter.MINIMUM:
-            what = f"is {'.'.join(map(str, answer[1]))}; it needs {needed} or later"
-    if what:
+    elif what := interpreter.find_problem(path):
         fix = f"`{file.install_of(pack)}` chooses another."
         if file.target.shared:
+            needed = ".".join(map(str, interpreter.MINIMUM))
             fix = f"Put a python3 of {needed} or later on PATH."
         yield file.find("interpreter_broken", path, what=what, fix=fix)
 
@@ -136,9 +127,13 @@ def judge_configuration(file: File) -> Iterator[Finding]:
         yield file.find("config_unreadable", path, error=error, fix=fix)
         return
     if file.target.shared:
-        environ = None if file.is_alone else file.machine.environ
-        for wrong in describe_outside(config.value, file.target.project, environ):
-            yield file.find("config_invalid", path, wrong=wrong)
+        environ, named = file.machine.environ, str(config.value.get("task_env"))
+        if file.is_alone:  # where a variable leads is not known; one of a preset is no suspect
+            is_known = named in [preset.get("task_env") for preset in PRESETS.values()]
+            environ = {} if is_known else {named: "/"}
+        for name in list_outside(config.value, file.target.project, environ):
+            what = "names what is not the project's, so hookctl and the hook ignore it"
+            yield file.find("config_invalid", path, wrong=f"{name} {what}")
     if not file.is_alone:  # else each value is compared with the record
         rules = schema()
         for name, value in sorted(config.value.items()):

@@ -23,7 +23,8 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
-from hookctl.packs.choices import is_true, value_in_effect, whole_number
+from hookctl.packs.choices import is_true
+from hookctl.packs.choices import read_settings as guard_settings
 from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
@@ -34,8 +35,15 @@ from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.work.run_files import RunFiles, is_armed, locate, parse, read_end
-from hookctl.work.whose_work import Work, describe_owner, find_work
+from hookctl.work.run_files import (
+    RunFiles,
+    Work,
+    describe_owner,
+    find_fault,
+    find_work,
+    is_armed,
+    locate,
+)
 
 _OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line before anything is said
@@ -91,7 +99,7 @@ class HostHere:
             config, is_there = read_config(path, read).value, False
             with contextlib.suppress(HookctlError):
                 is_there = bool(path and read(guard.launcher_of(path)).data)
-            mode = str(value_in_effect("mode", config, self.variables))
+            mode = str(guard_settings(config, self.variables).mode)
             if is_there and mode != "off":
                 yield Guard(hook, path, config, mode)
 
@@ -238,9 +246,9 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     is_brought = guard.hook.scope == "project"
     environ, now = machine.environ, machine.now
     run_files = locate(root, guard.config, environ, state, now, is_brought=is_brought)
-    active, owner = os.path.join(state, "ACTIVE"), os.path.join(run_files.folder, "OWNER")
-    for path in (run_files.task, owner, active):
-        fault = _find_fault(here, run_files, path)
+    active, owner = os.path.join(state, "ACTIVE"), run_files.path_of("OWNER")
+    for path in (run_files.task_path, owner, active):
+        fault = find_fault(run_files, path)
         if fault:
             yield here.find("run_unusable", path, fault=fault)
     work = find_work(run_files)
@@ -249,24 +257,9 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
         yield from _judge_work(here, guard, run_files, work)
 
 
-def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
-    """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
-    try:
-        data = here.machine.reader.snapshot(path).data
-        task = parse(data or b"{}", path).value if path == run_files.task else {}
-    except HookctlError as error:
-        return error.message
-    name = run_files.fields.get("remaining", "remaining")
-    number = task.get(name) if isinstance(task, dict) else task
-    if number is not None and whole_number(str(number)) is None:
-        return f"`{name}` is not a whole number"
-    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
-    return "it does not say when the run ends" if is_endless else ""
-
-
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
     """How much work waits and for whom, and what lets the agent stop all the same."""
-    must = value_in_effect("require_arm", guard.config, here.variables) is True
+    must = guard_settings(guard.config, here.variables).require_arm is True
     level, but, fix = "info", "", ""
     if run_files.mark:
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
@@ -277,8 +270,8 @@ def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
-    yield here.find("work_waiting", run_files.task, level, **values)
-    if not but and not run_files.fields:  # else another system writes it
+    yield here.find("work_waiting", run_files.task_path, level, **values)
+    if not but and not run_files.task_names:  # else another system writes it
         yield from _judge_permission(here, guard)
 
 

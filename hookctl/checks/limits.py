@@ -21,7 +21,6 @@ from hookctl.packs.choices import (
     is_true,
     read_settings,
     schema,
-    value_in_effect,
     whole_number,
 )
 from hookctl.packs.listing import loads_code
@@ -37,7 +36,7 @@ def judge(file: File) -> Iterator[Finding]:
     if limit.is_set and whole_number(limit.text) is None:
         wrong = f"{shown(LIMIT_KEY, limit.text)} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", limit.path, wrong=wrong)
-    mode = value_in_effect("mode", file.config.value, {})
+    mode = read_settings(file.config.value, {}).mode
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
     if mode in ("breaker", "keepalive") and not file.has_other_mode:
         yield from _judge_cap(file, mode)
@@ -116,7 +115,7 @@ def find_effect(file: File, name: str, value: str, scope: str) -> str:
 
 
 def _list_child_variables(file: File) -> list[str]:
-    names: list[str] = value_in_effect("child_env", file.config.value, {})
+    names: list[str] = read_settings(file.config.value, {}).child_env
     return names
 
 

@@ -36,7 +36,7 @@ from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target
 from hookctl.survey import gathering
 from hookctl.survey.machine import FileReader, Machine
-from hookctl.system import files, git
+from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
@@ -86,10 +86,8 @@ class _ProjectMachine(Machine):
 class Project:
     """A project by its real path; the fixes are commands for the folder `start`."""
 
-    def __init__(
-        self, folder: str, environ: Mapping[str, str], start: str, start_project: str
-    ) -> None:
-        self.folder, self.environ = folder, environ  # the latter finds git
+    def __init__(self, folder: str, start: str, start_project: str) -> None:
+        self.folder = folder
         self.machine = _ProjectMachine(folder, start, start_project)
         self.read = self.machine.reader.snapshot
         self.error: HookctlError | None = None  # why its record cannot be read
@@ -211,7 +209,7 @@ def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
             else:
                 yield from _judge_pack(project, file, name, record)
         yield from _judge_strays(project)
-    yield from _judge_ignored(project, "error" if required else "warning")
+    yield from _judge_run_files(project)
 
 
 def _report_no_record(project: Project) -> Finding:
@@ -276,32 +274,22 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
                 yield found._replace(level=level)
 
 
-# What git would not bring to a clone, or should not.
+# What git should not bring to a clone.
 
 
-def _judge_ignored(project: Project, level: str) -> Iterator[Finding]:
-    """What git ignores, and whether a commit could bring one person's work to everyone."""
-    folder, state = project.folder, project.machine.folders.state
-    shared = [file.path for file in project.files if os.path.isfile(file.path)]
-    shared += project_folder.shared_files(folder)
+def _judge_run_files(project: Project) -> Iterator[Finding]:
+    """Whether a commit brings one person's work to everyone."""
+    folder = project.folder
+    top = project_folder.find_repository(folder) or folder
+    index = files.read_or_none(os.path.join(top, ".git", "index")) or b""
     guards = [file for file in project.files if file.guard and file.guard.config]
-    anything = os.path.join(folder, _RUN, "*")  # stands for each new file there
-    run = list(_list_run_files(project, guards))
-    paths = [*shared, *run, anything]
-    rules = git.find_rules(folder, paths, project.environ, state, personal=False)
-    if rules is None:
-        return
-    ignored = {path: rules[path] for path in shared if path in rules}
-    for rule in git.fold(folder, ignored) if project.files else ():
-        names = " and ".join(rule.names)
-        yield finding("not_committed", "", rule.path, level, rule=rule, names=names)
-    for path in run:
+    for path in _list_run_files(project, guards):
         name = os.path.relpath(path, folder)
         fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
-        if path not in rules:
+        if os.fsencode(os.path.relpath(path, top)) + b"\0" in index:
             yield finding("run_committed", path=path, name=name, fix=fix)
-    if guards and anything not in rules:
-        path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
+    path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
+    if guards and b"run/" not in (files.read_or_none(path) or b"").splitlines():
         yield finding("run_committed", path=path, name=os.path.join(_RUN, "*"), fix=fix)
 
 

@@ -26,6 +26,7 @@ from hookctl.packs.protocol import (
 from hookctl.survey.model import Hook
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
+from hookctl.system.processes import Output
 
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
@@ -69,12 +70,7 @@ class Asked(NamedTuple):
 
 
 def find_event(host: Host, name: str, tool: str = "") -> tuple[str, str]:
-    """The host's own name of an event, and Claude Code's; '' for what the host does not have.
-
-    The name may be hookctl's, Claude Code's, or the host's own. A host with one event for all calls
-    that have run has no other for those that failed; one with an event for each kind of tool has
-    that of this tool.
-    """
+    """The host's own name of an event, and Claude Code's; '' for what the host does not have."""
     short = _short_name(name)
     if short and (native := native_event(host, short)):
         if short == FAILURE_EVENT and native == host.events.get("post-tool"):
@@ -115,7 +111,7 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     """The call of a host that has this event."""
     event, protocol = find_event(host, asked.event, asked.tool)
     if asked.payload is not None:
-        payload = _parse(asked.payload)
+        payload = parse(asked.payload, "the payload")
         return Call(host, event, protocol, payload, asked.payload, tool_in(payload))
     is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
     payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
@@ -139,7 +135,7 @@ def read_payload(path: str) -> bytes:
     data = files.read(path).data
     if data is None:
         raise usage_error(f"no such file: {path}", "Give a file with a payload of the host.")
-    _parse(data)
+    parse(data, "the payload")
     return data
 
 
@@ -227,21 +223,14 @@ def tool_in(payload: Mapping[str, Any]) -> str:
     return next((value for value in values if isinstance(value, str)), "")
 
 
-def parse_input(text: str) -> dict[str, Any]:
-    """The input of a tool from the command line."""
-    return _parse(text, "--input", """For example: --input '{"command": "ls"}'""")
-
-
-def _parse(
-    text: str | bytes,
-    what: str = "the payload",
-    hint: str = "A host sends one JSON object; docs/packs.md says what is in it.",
-) -> dict[str, Any]:
+def parse(text: str | bytes, what: str) -> dict[str, Any]:
+    """The object of a payload, or of a tool's input."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
+        hint = """Give one as {"command": "ls"}; docs/packs.md says what is in a payload."""
         raise usage_error(f"{what} is not one JSON object", hint)
     return value
 
@@ -257,6 +246,17 @@ class Call(NamedTuple):
     tool: str = ""  # the host's name of the tool that is called
 
 
+class Reading(NamedTuple):
+    """What the host reads in an answer."""
+
+    outcome: str  # as in a receipt; not_run, or unknown where nobody knows what becomes of it
+    reason: str = ""
+    change: Any = None  # the new input, or the new result
+    context: str = ""
+    source: str = ""  # of a decision: status, nested or top
+    refuses: bool = False  # also where the turn ends
+
+
 class Shot(NamedTuple):
     """A hook to run for a call, or one that is not run."""
 
@@ -266,6 +266,8 @@ class Shot(NamedTuple):
     note: str = ""  # what to know about it
     is_out: bool = False  # whether the host itself would not run it for this call
     is_asked: bool = False  # whether a person has to agree
+    ran: Output = Output()
+    reading: Reading = Reading("none")  # of how it ended
 
     @property
     def host(self) -> Host:
@@ -278,38 +280,9 @@ class Shot(NamedTuple):
         return self.hook.own_id or shorten(self.hook.id)
 
 
-class Ran(NamedTuple):
-    """How a command ended, and what it printed."""
-
-    status: int | None = None  # 128 + N for signal N; None where it took too long, or did not run
-    ms: int = 0
-    out: str = ""
-    err: str = ""
-    problem: str = ""  # why its answer does not count
-
-
-class Reading(NamedTuple):
-    """What the host reads in an answer."""
-
-    outcome: str  # as in a receipt; not_run, or unknown where nobody knows what becomes of it
-    reason: str = ""
-    change: Any = None  # the new input, or the new result
-    context: str = ""
-    source: str = ""  # of a decision: status, nested or top
-    refuses: bool = False  # also where the turn ends
-
-
-class Fired(NamedTuple):
-    """A hook with what came of it."""
-
-    shot: Shot
-    ran: Ran
-    reading: Reading
-
-
 class Volley(NamedTuple):
     """All of one call: its hooks in their order, and the end of it."""
 
     call: Call
-    fired: tuple[Fired, ...]
+    shots: list[Shot]
     verdict: Reading  # what the host would do after all hooks that it runs

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hookctl.firing.calls import Call, Ran, Reading
-from hookctl.hosts import Host
+from hookctl.firing.calls import Call, Reading
 from hookctl.hosts.loading import is_within, read_status
+from hookctl.system.processes import LIMIT, Output
 
 STOPS = ("Stop", "SubagentStop")
 _BLOCKING = ("UserPromptSubmit", "PostToolUse", *STOPS)  # a refusal is a block there
@@ -31,10 +31,10 @@ _REASONS = (
 _REFUSED = 2  # its text is on stderr; that of other statuses may stand anywhere
 
 
-def read_answer(call: Call, ran: Ran) -> Reading:
+def read_answer(call: Call, ran: Output) -> Reading:
     """What the host of a call makes of how a hook ended and what it printed."""
-    if ran.problem:
-        return Reading("failed", ran.problem)
+    if ran.is_cut:
+        return Reading("failed", f"it printed more than {LIMIT >> 20} MiB")
     if ran.status is None:
         return Reading("timeout", "it took too long")
     table = call.host.reads
@@ -54,7 +54,7 @@ class _Reader:
         self._is_stop = call.protocol in STOPS
         self._refusal = "block" if call.protocol in _BLOCKING else "deny"
 
-    def read(self, ran: Ran) -> Reading:
+    def read(self, ran: Output) -> Reading:
         status, text = ran.status or 0, _clean(ran.out)
         told = ran.err.strip()
         if self._call.host.denials.get("stderr"):
@@ -70,7 +70,8 @@ class _Reader:
         if answered is not None:
             return answered
         if status:
-            return Reading("failed", f"exit status {status}{_last_line(ran.err)}")
+            said = "".join(f": {line[:200]}" for line in ran.err.strip().splitlines()[-1:])
+            return Reading("failed", f"exit status {status}{said}")
         return self._read_text(text)
 
     def _read_status(self, status: int, told: str) -> Reading | None:
@@ -95,8 +96,6 @@ class _Reader:
         if text and self._rules.get("text") == "context":
             return Reading("context", context=text)
         return Reading("none")
-
-    # An object.
 
     def _read_object(self, values: dict[str, Any]) -> Reading:
         fault = self._find_fault(values)
@@ -205,17 +204,6 @@ def _others(values: Any, known: Iterable[str] | None) -> list[str]:
 
 def _source_of(form: str) -> str:
     return "nested" if form.startswith(_NESTED) else "top"
-
-
-def _last_line(err: str) -> str:
-    lines = err.strip().splitlines()
-    return f": {lines[-1][:200]}" if lines else ""
-
-
-def is_serial(host: Host, event: str) -> bool:
-    """Whether a host asks its hooks one after the other, and none after a refusal."""
-    serial = host.reads.get("serial", False)
-    return event in serial if isinstance(serial, list) else bool(serial)
 
 
 _STRICTEST_FIRST = ("end", "deny", "block", "ask", "change", "allow", "context", "unknown")

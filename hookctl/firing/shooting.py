@@ -20,16 +20,14 @@ from hookctl.firing.calls import (
     SESSION,
     Asked,
     Call,
-    Fired,
     Place,
-    Ran,
     Reading,
     Shot,
     Volley,
     find_event,
     is_meant,
 )
-from hookctl.firing.reading import is_serial, judge, object_in, read_answer
+from hookctl.firing.reading import judge, object_in, read_answer
 from hookctl.hosts import Host, hook_id, loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import split_words
@@ -41,7 +39,7 @@ from hookctl.survey.inventory import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile
 from hookctl.system import project
 from hookctl.system.packages import CONFIGS
-from hookctl.system.processes import LIMIT, Keeper
+from hookctl.system.processes import Keeper, Output
 from hookctl.system.project import is_inside
 
 _USUAL_TIMEOUT = 60  # seconds of a hook without one, where the host's is not known
@@ -57,11 +55,8 @@ class Stand:
     def __init__(self, folder: str, state: str, folder_of_project: str) -> None:
         self.project = folder_of_project
         self.state = os.path.join(folder, "state")
+        self._own_state = project.state_folder(self.state, folder_of_project)
         _copy_state(project.state_folder(state, folder_of_project), self._own_state)
-
-    @property
-    def _own_state(self) -> str:
-        return project.state_folder(self.state, self.project)
 
     def fire(
         self,
@@ -71,48 +66,47 @@ class Stand:
         show: Callable[[Shot], None],
     ) -> Volley:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
-        fired: list[Fired] = []
-        serial, refused_by = is_serial(call.host, call.protocol), ""
+        fired: list[Shot] = []
+        serial, refused_by = call.host.reads.get("serial") or (), ""
+        # The host asks its hooks one after the other, and none after a refusal.
+        is_serial = serial is True or call.protocol in serial
         change: Any = None
         with Keeper() as keeper:
             for shot in shots:
                 why_not = shot.why_not or (refused_by and f"{refused_by} has refused before it")
                 if why_not:
-                    fired.append(Fired(shot, Ran(), Reading("not_run", why_not)))
+                    fired.append(shot._replace(reading=Reading("not_run", why_not)))
                     continue
                 show(shot)
                 told = _with_input(shot.call, change)
                 ran = self._run(keeper, shot, told, environ)
                 reading = self._read(told, shot, ran)
-                fired.append(Fired(shot, ran, reading))
+                fired.append(shot._replace(ran=ran, reading=reading))
                 if shot.is_out:
                     continue
-                if serial and reading.refuses:
+                if is_serial and reading.refuses:
                     refused_by = shot.name
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
-        run = [each.reading for each in fired if not each.shot.is_out]
-        return Volley(call, tuple(fired), judge(call, run))
+        return Volley(call, fired, judge(call, [one.reading for one in fired if not one.is_out]))
 
-    def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Ran, dict[str, Any]]:
+    def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Output, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""
         with Keeper() as keeper:
             ran = self._run(keeper, shot, shot.call, environ)
         return ran, self._take_receipt()
 
-    def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Ran:
-        folder = self._folder_of(shot)
+    def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Output:
+        own = shot.hook.fields.get(shot.host.environment.folder)
+        folder = os.path.join(self.project, own) if own and isinstance(own, str) else self.project
         variables = {**self._variables(shot, environ), "PWD": folder}
         try:
             words = _words_of(shot, variables)
-            output = keeper.talk(words, call.data, variables, folder, limit_of(shot))
+            return keeper.talk(words, call.data, variables, folder, limit_of(shot))
         except (OSError, ValueError) as error:  # as a shell has it
-            return Ran(_NOT_STARTED, err=f"not started: {error}\n")
-        out, err = (text.decode("utf-8", "replace") for text in (output.out, output.err))
-        problem = f"it printed more than {LIMIT >> 20} MiB" if output.is_cut else ""
-        return Ran(output.status, int(output.seconds * 1000), out, err, problem)
+            return Output(_NOT_STARTED, err=f"not started: {error}\n")
 
-    def _read(self, call: Call, shot: Shot, ran: Ran) -> Reading:
+    def _read(self, call: Call, shot: Shot, ran: Output) -> Reading:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""
         reading = read_answer(call, ran)
         if shot.hook.fields.get("async") is True:
@@ -156,11 +150,6 @@ class Stand:
         variables |= shot.hook.within.variables
         return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1"}
 
-    def _folder_of(self, shot: Shot) -> str:
-        """The folder that the host starts a hook in: its own, or that of the project."""
-        own = shot.hook.fields.get(shot.host.environment.folder)
-        return os.path.join(self.project, own) if isinstance(own, str) and own else self.project
-
 
 def limit_of(shot: Shot) -> float:
     """The seconds that the host gives a hook."""
@@ -181,17 +170,13 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
     if shell == "powershell":
         return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", command]
     if isinstance(args, list) and "args" in host.handlers.fields:
-        return [_expand(str(word), variables) for word in (command, *args)]
+        words = [str(word) for word in (command, *args)]
+        for name, text in variables.items():  # which no shell expands
+            words = [word.replace(f"${{{name}}}", text) for word in words]
+        return words
     if not host.shape.shell and not shot.hook.is_ours:
         return split_words(command)
     return ["bash" if shell == "bash" else "/bin/sh", "-c", command]
-
-
-def _expand(word: str, variables: Mapping[str, str]) -> str:
-    """A word with the places of the variables in it filled, as where no shell does it."""
-    for name, text in variables.items():
-        word = word.replace(f"${{{name}}}", text)
-    return word
 
 
 def _with_input(call: Call, change: Any) -> Call:
@@ -228,10 +213,7 @@ def choose(
     *,
     is_project_run: bool,
 ) -> list[Shot]:
-    """The hooks of a host that are for its call; `calls` has it in each dialect of the host.
-
-    `hooks` are those that a person named; empty for all that the host would run.
-    """
+    """The hooks of a host that are for its call; `calls` has it in each dialect of the host."""
     shots = []
     for hook in inventory.hooks:
         if hook.host != calls[0].host.name or (hooks and hook not in hooks):
@@ -241,17 +223,14 @@ def choose(
         call = named.get(hook.event)
         if call is None:
             continue
-        fits = is_meant(call, _matcher_of(hook))
-        if fits or hooks or _fits_nothing(hook):
+        empty = "" if hook.fields.get("matcher") == "" else None
+        fits = is_meant(call, hook.matcher or empty)
+        is_off, host = hook.state != RUNS, hook.within.host
+        # A hook for no tool of the host at all is named with its reason.
+        if fits or hooks or (is_off and explain_mismatch(host, hook.event, hook.matcher or None)):
             why = _why_not(hook, place, is_named=bool(hooks), is_project_run=is_project_run)
             shots.append(Shot(hook, call, why) if why else _make_shot(hook, call, place, fits=fits))
     return shots
-
-
-def _fits_nothing(hook: Hook) -> bool:
-    """Whether the person ought to know that a hook is for no tool of the host at all."""
-    host, matcher = hook.within.host, hook.matcher or None
-    return hook.state != RUNS and bool(explain_mismatch(host, hook.event, matcher))
 
 
 def _is_of_project(hook: Hook, place: Place) -> bool:
@@ -299,13 +278,6 @@ def command_of(host: Host, fields: Mapping[str, Any]) -> str:
     """The key of the command that the host takes; '' where a hook has none."""
     keys = host.registration.commands
     return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
-
-
-def _matcher_of(hook: Hook) -> str | None:
-    """The matcher of a hook; an empty text is one, where a hook itself has it."""
-    if hook.matcher:
-        return hook.matcher
-    return "" if hook.fields.get("matcher") == "" else None
 
 
 def _is_locked(command: str) -> bool:

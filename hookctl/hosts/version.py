@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from typing import NamedTuple
 
 from hookctl import hosts
 from hookctl.hosts import Host
 from hookctl.system import owners, project
 from hookctl.system.folders import Folders
+from hookctl.system.processes import ask
 
 _SECONDS = 15  # for a client to say its version
 
@@ -31,18 +31,6 @@ def ask_client(host: Host, folders: Folders) -> Client:
         return Client(program, "")
     if owners.find_fault(program):
         return Client(program, "")
-    call = [os.path.abspath(program), *host.client.version_args]
-    try:
-        # In /: a version manager's shim starts what the working folder's files name.
-        process = subprocess.run(
-            call,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-            cwd="/",
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return Client(program, "")
-    version = re.search(r"[0-9]+(?:\.[0-9]+)+", process.stdout)
+    said = ask([os.path.abspath(program), *host.client.version_args], None, _SECONDS)
+    version = re.search(r"[0-9]+(?:\.[0-9]+)+", said.out)
     return Client(program, version[0] if version else "")

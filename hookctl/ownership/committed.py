@@ -293,15 +293,15 @@ def _whole_pack(
 def _resolve_source(target: Target, pack: PackRecord) -> str:
     source = pack.source
     if source.startswith(GIT):  # an address that anybody can reach
-        from hookctl.system import git  # late: few packs come from git
+        from hookctl.system import fetch  # late: few packs come from git
 
         try:
-            git.parse(source)
+            fetch.parse_address(source)
         except HookctlError:
             raise ValueError("a pack's source is no git address") from None
-        if source.startswith(git.OF_THIS_MACHINE):
+        if source.startswith(fetch.OF_THIS_MACHINE):
             raise ValueError("a pack's source is a repository of one machine")
-        if not git.is_commit(pack.commit):
+        if not fetch.is_commit(pack.commit):
             raise ValueError("a pack's commit is not valid")
         return source
     if pack.commit:

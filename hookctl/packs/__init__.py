@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 
-from hookctl.errors import HookctlError, nearest, usage_error
+from hookctl.errors import nearest, usage_error
 from hookctl.model import GIT
 from hookctl.packs.model import Pack, PackHook
 from hookctl.system.package_data import list_data, read_data
@@ -22,18 +22,6 @@ def names() -> list[str]:
 def is_path(name: str) -> bool:
     """Whether a PACK on the command line is a path instead of a name."""
     return os.sep in name or name.endswith(".toml") or name in (os.curdir, os.pardir)
-
-
-def is_folder(name: str) -> bool:
-    """Whether a bare word is a pack's folder here instead of a built-in name."""
-    if name in names() or not os.path.isdir(name):
-        return False
-    from hookctl.packs.pack import load_file  # late: most calls are about the guard
-
-    try:
-        return load_file(name).name == name
-    except HookctlError:
-        return False
 
 
 def load(name: str) -> Pack:

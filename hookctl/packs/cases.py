@@ -25,17 +25,6 @@ from hookctl.system.packages import PACKS, TABLE
 OUTCOMES = (
     "none", "allow", "deny", "ask", "block", "change", "context", "end", "failed", "timeout",
 )  # fmt: skip
-_KINDS = {
-    "name": str,
-    "event": str,
-    "hook": str,
-    "tool": str,
-    "text": str,
-    "expect": str,
-    "input": dict,
-    "fields": dict,
-    "hosts": list,
-}
 _ANSWERS = {  # of a case, by what it expects
     "deny": "refuse",
     "block": "refuse",
@@ -47,18 +36,18 @@ _ANSWERS = {  # of a case, by what it expects
 
 
 class Case(NamedTuple):
-    """A question to a pack's hooks, and what should come of it."""
+    """A question to a pack's hooks, and what should come of it; all but the path from TOML."""
 
     path: str
-    name: str
-    event: str  # Claude Code's name
-    expect: str  # one of OUTCOMES
+    name: str = ""
+    event: str = ""  # Claude Code's name
+    expect: str = "none"  # one of OUTCOMES
     hook: str = ""  # an id; empty: every hook that the question is for
     tool: str = ""
     input: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
     fields: dict[str, Any] = {}  # noqa: RUF012
     text: str = ""  # what stands in the answer
-    hosts: tuple[str, ...] = ()  # empty: every host
+    hosts: list[str] = []  # noqa: RUF012  # empty: every host
 
 
 def load_cases(pack: Pack) -> list[Case]:
@@ -78,24 +67,22 @@ def load_cases(pack: Pack) -> list[Case]:
 
 
 def _read(path: str, number: int, table: dict[str, Any]) -> Case:
-    label = str(table.get("name", f"case {number}"))
+    label, defaults = str(table.get("name", f"case {number}")), Case._field_defaults
     for key, value in table.items():
-        if key not in _KINDS:
-            hint = f"{nearest(key, _KINDS)}Known keys: {', '.join(_KINDS)}."
+        if key not in defaults:
+            hint = f"{nearest(key, defaults)}Known keys: {', '.join(defaults)}."
             raise _bad(path, f"{label} has an unknown key {key!r}", hint)
-        if not isinstance(value, _KINDS[key]):
+        if not isinstance(value, type(defaults[key])):
             raise _bad(path, f"{label}: {key} has the wrong type")
     event = SHORT.get(table.get("event", ""), table.get("event", ""))
-    expect, hosts = table.get("expect", "none"), tuple(table.get("hosts", ()))
-    checked = [("event", event, EVENTS), ("expect", expect, OUTCOMES)]
-    checked += [("hosts", host, names()) for host in hosts]
-    for key, value, allowed in checked:
+    case = Case(path, **{**table, "name": label, "event": EVENTS.get(event, "")})
+    checked = [("event", event, EVENTS), ("expect", case.expect, OUTCOMES)]
+    for key, value, allowed in [*checked, *(("hosts", host, names()) for host in case.hosts)]:
         if value not in allowed:
             words = EVENTS.values() if key == "event" else allowed
             hint = f"{nearest(str(value), words)}Use one of: {', '.join(words)}."
             raise _bad(path, f"{label}: {key} cannot be {value!r}", hint)
-    about = {"name": label, "event": EVENTS[event], "expect": expect, "hosts": hosts}
-    return Case(path, **{**table, **about})
+    return case
 
 
 def _bad(path: str, message: str, hint: str = "docs/packs.md has an example.") -> HookctlError:

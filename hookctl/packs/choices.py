@@ -154,7 +154,10 @@ class Settings:
         self.effective = {**pinned, **self.options}
         if self.effective.get("dispatch_tools"):
             self.effective.setdefault("dispatch_end", REFUSALS)
-        self.events = _needed_events(mode, self.effective)  # canonical; none if nothing is to do
+        counts = self.effective.get("dispatch_tools") and _has_dispatch_limit(self.effective)
+        guides = self.effective.get("guidance") is True and mode in ("breaker", "keepalive")
+        needed = {"stop": mode != "off", "pre-tool": counts, "session-start": guides}
+        self.events = tuple(event for event, is_needed in needed.items() if is_needed)
 
     @property
     def reads_anothers_task(self) -> bool:
@@ -165,17 +168,6 @@ class Settings:
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
         return Settings(self.mode, self.options, python, self.preset, allow_run=self.allow_run)
-
-
-def _needed_events(mode: str, options: dict[str, Any]) -> tuple[str, ...]:
-    events = []
-    if mode != "off":
-        events.append("stop")
-    if options.get("dispatch_tools") and _has_dispatch_limit(options):
-        events.append("pre-tool")
-    if options.get("guidance") is True and mode in ("breaker", "keepalive"):
-        events.append("session-start")
-    return tuple(events)
 
 
 def _has_dispatch_limit(options: dict[str, Any]) -> bool:
@@ -309,11 +301,11 @@ def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
 
 def require_portable(settings: Settings) -> None:
     """Refuse options that the hook takes from no project: they must work in every clone."""
-    for name, value in settings.options.items():
-        if value and confine({name: value}, "/project", {}).get(name) != value:
-            message = f"{name}={_as_text(value)} leaves the project, which here it must not"
-            hint = "Give what is the project's own, or install at user or local scope."
-            raise usage_error(message, hint)
+    for name in list_outside(settings.options, "/project", {}):
+        text = _as_text(settings.options[name])
+        message = f"{name}={text} leaves the project, which here it must not"
+        hint = "Give what is the project's own, or install at user or local scope."
+        raise usage_error(message, hint)
 
 
 _NO_OPTIONS = ("$schema", "hosts", "wraps")
@@ -338,11 +330,10 @@ def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> di
     return kept
 
 
-def value_in_effect(name: str, config: Any, env: Mapping[str, str]) -> Any:
-    """The value that the hook uses: of a valid variable, else of config.json, else the default."""
-    guard = guard_module("settings")
-    known = config if isinstance(config, dict) else {}
-    return guard.read_setting(name, guard.DEFAULTS[name], known, variables_of(env))
+def list_outside(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> list[str]:
+    """The options that lead out of a project, which the hook takes from none."""
+    kept = confine(config, root, environ)
+    return [name for name, value in config.items() if value and kept.get(name) != value]
 
 
 def is_true(text: str) -> bool:
@@ -378,9 +369,6 @@ def is_valid(name: str, value: Any, rule: Mapping[str, Any]) -> bool:
         return False
     settings, is_default = guard_module("settings"), value in ("", []) and value == rule["default"]
     return is_default or bool(settings.fits(name, value, settings.DEFAULTS[name]))
-
-
-# On a command line, where they are texts
 
 
 def parse_options(

@@ -1,7 +1,4 @@
-"""Packs from git: one commit is fetched, the pack in it is read and checked.
-
-Nothing of it gets onto the disk.
-"""
+"""Packs from git: one commit is fetched, the pack in it is read and checked."""
 
 from __future__ import annotations
 
@@ -11,10 +8,8 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.model import LIMIT
 from hookctl.packs.model import Pack
 from hookctl.packs.pack import Unfit, choose_manifest, parse
-from hookctl.system.fetch import Commit, Tell, TreeEntry, fetched
+from hookctl.system.fetch import Address, Commit, Tell, TreeEntry, fetched, parse_address
 from hookctl.system.folders import Folders
-from hookctl.system.git import Address
-from hookctl.system.git import parse as parse_address
 
 
 def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
@@ -26,7 +21,7 @@ def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
 
         def read_file(name: str) -> tuple[bytes, bool]:
             path = os.path.join(folder, name)
-            file = commit.find([path]).get(path)
+            file = commit.find(path)
             if file is None:
                 raise Unfit("does not exist")
             return _read(commit, file), file.mode == "100755"
@@ -44,7 +39,7 @@ def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:
     """The pack's file in the commit, by its path there."""
     folder = address.folder.removesuffix("/")
     if folder:
-        entry = commit.find([folder]).get(folder)
+        entry = commit.find(folder)
         if entry is None or not (entry.is_folder or entry.is_file):
             message = f"{folder} is no folder or file of the repository"
             hint = "Give the path of a folder or a pack file in it, no link on the way."

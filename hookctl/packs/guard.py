@@ -194,10 +194,7 @@ def _shared_env(settings: Settings) -> dict[str, str]:
 
 
 def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:
-    """The events that these settings need, of those that the host has and the guard can answer.
-
-    A wrapped hook needs those that tell of prompts and tool calls, whatever the mode.
-    """
+    """The events that these settings need, of those that the host has and the guard can answer."""
     needed = list(settings.events)
     if "stop" in needed or wraps:
         needed += host.guard.events
@@ -233,10 +230,7 @@ def everything(settings: Settings) -> Settings:
 
 
 def matcher_of(settings: Settings, host: Host) -> str | None:
-    """The matcher for the tools that the hook counts; the hook compares the names again.
-
-    None, for every tool, where the guard needs this event whatever its settings are.
-    """
+    """The matcher for the tools that the hook counts; the hook compares the names again."""
     if "pre-tool" in host.guard.events:
         return None
     tools = settings.effective["dispatch_tools"]
@@ -350,10 +344,7 @@ _POINTS = (
 
 
 def write_rules(readers: Iterable[tuple[str, Settings]]) -> str:
-    """The rules for those who read one file: the title of each host, and its guard's settings.
-
-    Where their guards differ, each has its own part, which names it.
-    """
+    """The rules for those who read one file: the title of each host, and its guard's settings."""
     by_text: dict[str, list[str]] = {}
     for title, settings in sorted(readers, key=lambda reader: reader[0]):
         titles = by_text.setdefault(_write_part(settings), [])

@@ -11,7 +11,6 @@ from typing import Any
 from hookctl.masking import OwnText
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
-from hookctl.packs.runner import is_run_by_runner, time_limit
 from hookctl.system import files
 
 # The hosts' own events that ask before something is done.
@@ -27,7 +26,7 @@ def lines(pack: Pack, digest: str) -> list[str]:
     shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.origin} brings:"]
     for (_, hook), command in zip(pack.all_hooks, brought["commands"], strict=True):
         id = "" if hook.id == hook.event else f" ({hook.id})"
-        event, limits = EVENTS.get(hook.event, hook.event), "; ".join(_limits(pack, hook))
+        event, limits = EVENTS.get(hook.event, hook.event), "; ".join(_limits(hook))
         shown.append(f"  command  {event}{id}{_only(command)}: {hook.command}")
         shown += [f"           {limits}"] if limits else []
     for variable in brought["env"]:
@@ -57,8 +56,8 @@ def data(pack: Pack, digest: str) -> dict[str, Any]:
     commands = []
     for host, hook in pack.all_hooks:
         command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
-        command |= {"matcher": hook.matcher, "timeout": time_limit(pack, hook)}
-        command |= {"on_failure": hook.on_failure, "may_allow": _may_allow(pack, hook)}
+        command |= {"matcher": hook.matcher, "timeout": hook.timeout}
+        command |= {"on_failure": hook.on_failure, "may_allow": _may_allow(hook)}
         commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
     env = []
     for host, name, claim in pack.all_env:
@@ -98,25 +97,24 @@ def file_changes(old: bytes, new: bytes) -> list[str]:
     return [f"  | {line}" for line in list(diff)[2:]]
 
 
-def _limits(pack: Pack, hook: PackHook) -> Iterator[str]:
+def _limits(hook: PackHook) -> Iterator[str]:
     """For which calls a command runs, how long, and what it may do, in words."""
     if hook.matcher not in ALL:
         yield f"matcher {hook.matcher}"
     elif hook.event in TOOL_EVENTS:
         yield "every tool"
-    seconds = time_limit(pack, hook)
-    if seconds is not None:
-        yield f"timeout {seconds} s"
-    if is_run_by_runner(pack, hook) and hook.event in REFUSING_EVENTS:
+    if hook.timeout is not None:
+        yield f"timeout {hook.timeout} s"
+    if hook.is_run and hook.event in REFUSING_EVENTS:
         is_refused = hook.on_failure == "deny"
         yield f"on_failure {hook.on_failure}{': refuses where it fails' if is_refused else ''}"
-    if _may_allow(pack, hook):
+    if _may_allow(hook):
         yield "its allow lifts your own permission"
 
 
-def _may_allow(pack: Pack, hook: PackHook) -> bool:
+def _may_allow(hook: PackHook) -> bool:
     """Whether the host may hear an allow: the runner takes it out, where it is not declared."""
-    if is_run_by_runner(pack, hook):
+    if hook.is_run:
         return hook.may_allow
     return bool(re.search(_ASKS, EVENTS.get(hook.event, hook.event)))
 

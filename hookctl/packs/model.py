@@ -8,6 +8,7 @@ from hookctl.model import Record
 
 MANIFEST = "pack.toml"  # the file of a pack in a folder
 CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
+DEFAULT_TIMEOUT = 10  # seconds, of what the runner runs
 PROTOCOL = "protocol"  # the key of a pack's settings on record
 
 
@@ -31,10 +32,11 @@ class PackHook(NamedTuple):
     id: str
     event: str  # its short form, or the host's own name where native
     command: str  # as in the pack, placeholders not yet replaced
-    timeout: int | None = None  # seconds
+    timeout: int | None = None  # seconds; None: the host decides
     matcher: str | None = None
     hosts: tuple[str, ...] = ()  # empty: every host
     native: bool = False  # a host's own hook, in that host's protocol
+    is_run: bool = False  # by the runner: it speaks Claude Code's protocol
     on_failure: str = "allow"  # allow | deny
     may_allow: bool = False  # its `allow` may lift the person's own permission
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hookctl import hosts
-from hookctl.documents import BOM, MISSING, decode, error_at
+from hookctl.documents import MISSING, decode
 from hookctl.documents.rules import marks_in
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
-from hookctl.packs.model import CLAUDE, MANIFEST, EnvClaim, Pack, PackHook, Part
+from hookctl.packs.model import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, EnvClaim, Pack, PackHook, Part
 from hookctl.packs.protocol import (
     FAILURE_EVENT,
     MATCHED_EVENTS,
@@ -48,10 +47,7 @@ def load_file(path: str) -> Pack:
 
 
 def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
-    """The pack of a text that is, or is to become, the file of this path.
-
-    Without `read_file` the files that it names lie beside it.
-    """
+    """The pack of a text that is, or is to become, the file of this path."""
     document = _read(path, data)
     values = {} if document.value is MISSING else document.value
     _check_text(document, values)
@@ -71,24 +67,20 @@ def committed_files(pack: Pack) -> dict[str, bytes]:
     return {**contents, MANIFEST: pack.manifest}
 
 
-# Finding and reading
-
-
 def _find_pack_file(path: str) -> str:
     """The absolute path of the pack file that a path names."""
+    folder = os.path.abspath(path)
     try:
-        if not stat.S_ISDIR(os.stat(path).st_mode):
-            return os.path.abspath(path)
-        names = os.listdir(path)
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return os.path.join(folder, choose_manifest(folder, os.listdir(path)))
+    except NotADirectoryError:
+        return folder
+    except (FileNotFoundError, ValueError):
         hint = "Give a pack file, or a folder that has one."
         raise usage_error("there is no such pack", hint, path) from None
     except OSError as error:
         message = f"the pack cannot be read ({error.strerror})"
         hint = "Give yourself read access to it."
         raise HookctlError("unreadable", message, path=path, hint=hint) from None
-    folder = os.path.abspath(path)
-    return os.path.join(folder, choose_manifest(folder, names))
 
 
 def choose_manifest(folder: str, names: Iterable[str]) -> str:
@@ -106,31 +98,16 @@ def choose_manifest(folder: str, names: Iterable[str]) -> str:
 
 
 def _read(path: str, data: bytes) -> TomlDocument:
-    """The document of a pack file; invisible characters are refused."""
+    """The document of a pack file."""
     if len(data) > MANIFEST_LIMIT:
         message = "the pack file is larger than 64 KiB"
         hint = "Put long texts into files of the pack."
         raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
     try:
-        text = decode(data, path)
-        for offset in _find_refused(text):
-            character = text[offset]
-            # The parser refuses those of ASCII.
-            if character >= "\x7f" and (offset or character != BOM):
-                message = f"invisible character {number_of(character)}"
-                raise error_at("bad_pack", text, path, offset, message, "Remove it.")
-        return TomlDocument(text, path)
+        return TomlDocument(decode(data, path), path)
     except HookctlError as error:
         error.code = "bad_pack"
         raise
-
-
-def _find_refused(text: str) -> Iterator[int]:
-    """Where a text has a character that a pack may not have: a plan must show what will run."""
-    return (offset for offset in find_unseen(text) if text[offset] not in _JOINERS)
-
-
-# Checking
 
 
 def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
@@ -141,10 +118,10 @@ def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
 
 
 def _pack(path: str, data: dict[str, Any]) -> Pack:
-    header = data["pack"]
-    parts = {}
+    header, parts = data["pack"], {}
+    protocol = header.get("protocol", CLAUDE)
     for name, table in data.get("host", {}).items():
-        hooks = tuple(_hook(hook, native=True) for hook in table.get("hooks", ()))
+        hooks = tuple(_hook(hook) for hook in table.get("hooks", ()))
         parts[name] = Part(_env(table), hooks)
     return Pack(
         header["name"],
@@ -153,10 +130,10 @@ def _pack(path: str, data: dict[str, Any]) -> Pack:
         path,
         tuple(data.get("files", {}).get("include", ())),
         _env(data),
-        tuple(_hook(table) for table in data.get("hooks", ())),
+        tuple(_hook(table, protocol) for table in data.get("hooks", ())),
         parts,
         rules=data.get("rules", {}).get("text", "").strip("\n"),
-        protocol=header.get("protocol", CLAUDE),
+        protocol=protocol,
     )
 
 
@@ -167,11 +144,14 @@ def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
     return claims
 
 
-def _hook(table: dict[str, Any], *, native: bool = False) -> PackHook:
-    fields = {**table, "hosts": tuple(table.get("hosts", ()))}
-    if not native:
+def _hook(table: dict[str, Any], protocol: str = "") -> PackHook:
+    """A hook of every host, which speaks this protocol; without one a host's own."""
+    is_run, fields = protocol == CLAUDE, {**table, "hosts": tuple(table.get("hosts", ()))}
+    if protocol:
         fields["event"] = SHORT.get(table["event"], table["event"])
-    return PackHook(**{"id": fields["event"], **fields}, native=native)
+    if is_run or "timeout" in fields:  # for the schema 10.0 is an integer too
+        fields["timeout"] = int(fields.get("timeout", DEFAULT_TIMEOUT))
+    return PackHook(**{"id": fields["event"], **fields}, native=not protocol, is_run=is_run)
 
 
 def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
@@ -183,8 +163,10 @@ def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
     if not isinstance(value, str):
         return
     text = value.replace("\n", "").replace("\t", "") if place == _RULES else value
-    for offset in _find_refused(text):
-        character = f"the control character {number_of(text[offset])}"
+    for offset in find_unseen(text):
+        if text[offset] in _JOINERS:
+            continue
+        character = f"the invisible character {number_of(text[offset])}"
         if text[offset] == "\n":
             character = "a line break"
         message = f"{_dotted(place)} has {character}"
@@ -208,12 +190,7 @@ def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
     import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
-    base = jsonschema.Draft202012Validator
-    integer = base.TYPE_CHECKER.redefine(
-        "integer", lambda checker, value: type(value) is int
-    )  # 10.0 is none
-    validator = jsonschema.validators.extend(base, type_checker=integer)(schema)
-    for error in validator.iter_errors(data):
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(data):
         yield from _describe_problem(error)
 
 
@@ -236,13 +213,8 @@ def _describe_problem(error: Any) -> Iterator[Mistake]:
     else:
         if error.validator == "enum":
             hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
-        elif error.validator == "type":
-            kinds = [rule] if isinstance(rule, str) else rule
-            hint = hint or f"Make it of type {' or '.join(kinds)}.".replace("object", "table")
+        hint = hint or "docs/packs.md has what it can be."
         yield place, f"{_dotted(place)} cannot be {shown(value)}", hint
-
-
-# The pack's files
 
 
 def _read_contents(
@@ -279,19 +251,12 @@ def _read_file(folder: str, name: str) -> tuple[bytes, bool]:
     if os.path.commonpath([folder, path]) != folder:
         raise Unfit("is a link that leads out of the pack's folder")
     try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        raise Unfit("does not exist") from None
-    except OSError as error:
-        raise Unfit(f"cannot be read ({error.strerror})") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise Unfit("is a folder" if stat.S_ISDIR(status.st_mode) else "is not a regular file")
-    if status.st_size > LIMIT:
-        raise Unfit("is larger than 16 MiB")
-    snapshot = files.read(path)
+        snapshot = files.read(path)
+    except HookctlError as error:
+        raise Unfit(f"cannot be used: {error.message}") from None
     if snapshot.data is None or snapshot.path != path:
-        raise Unfit("changed while it was read")
-    return snapshot.data, bool(status.st_mode & stat.S_IXUSR)
+        raise Unfit("does not exist")
+    return snapshot.data, os.access(path, os.X_OK)
 
 
 Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint

@@ -52,8 +52,9 @@ def native_event(host: Host, event: str) -> str:
     own = host.runner.get("events", {}).get(EVENTS[event])
     if own:
         return str(own)
-    if event == FAILURE_EVENT:  # the runner tells failed calls from others
-        return host.events.get("post-tool", "") if tells_failures(host) else ""
+    if event == FAILURE_EVENT:  # the runner tells failed calls from others, where the host says so
+        is_told = {"exit_status", "failed"} & host.runner.get("fields", {}).keys()
+        return host.events.get("post-tool", "") if is_told else ""
     return host.events.get(event, "")
 
 
@@ -71,13 +72,6 @@ def protocol_event(host: Host, event: str) -> str:
         if own == event:
             return EVENTS[short]
     return event
-
-
-def tells_failures(host: Host) -> bool:
-    """Whether the host says of any call that it failed."""
-    runner = host.runner
-    is_told = {"exit_status", "failed"} & runner.get("fields", {}).keys()
-    return bool(is_told) or EVENTS[FAILURE_EVENT] in runner.get("events", {})
 
 
 def fit(host: Host, event: str, matcher: str | None) -> Fit:
@@ -132,10 +126,7 @@ def kind_of(host: Host, tool: str) -> str:
 def native_payload(
     host: Host, tool: str, input: dict[str, Any], fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """What a host's payload has of a call of a tool, and of these fields.
-
-    `tool` is Claude Code's name or the host's; `fields` are others by Claude Code's names.
-    """
+    """What a host's payload has of a call of a tool, and of these fields."""
     payload: dict[str, Any] = {}
     for name, value in fields.items():
         _put(payload, _path(host, name), value)
@@ -148,11 +139,8 @@ def native_payload(
 
 def mark_failed(host: Host, payload: dict[str, Any]) -> None:
     """Make the payload of a call that has run that of one that failed."""
-    fields = host.runner.get("fields", {})
-    if "exit_status" in fields:
-        _put(payload, _path(host, "exit_status"), 1)
-    else:
-        _put(payload, _path(host, "failed"), True)
+    name = "exit_status" if "exit_status" in host.runner.get("fields", {}) else "failed"
+    _put(payload, _path(host, name), 1 if name == "exit_status" else True)
 
 
 def native_tool(host: Host, tool: str) -> str:
@@ -197,17 +185,12 @@ def _path(host: Host, name: str) -> str:
 
 
 def _put(payload: dict[str, Any], path: str, value: Any) -> None:
-    *above, last = path.split(".")
-    inside: Any = payload
-    for number, part in enumerate(above):
-        following = [*above, last][number + 1]
-        empty: Any = [] if following.isdigit() or following == "*" else {}
-        if isinstance(inside, list):
-            inside.append(empty)
-            inside = inside[-1]
-        else:
-            inside = inside.setdefault(part, empty)
-    if isinstance(inside, list):
-        inside.append(value)
-    else:
-        inside[last] = value
+    name, _, rest = path.partition(".")
+    is_list = rest[:1].isdigit() or rest[:1] == "*"
+    if is_list:
+        rest = rest.partition(".")[2]
+    if rest:
+        inside: dict[str, Any] = {} if is_list else payload.setdefault(name, {})
+        _put(inside, rest, value)
+        value = inside
+    payload[name] = [value] if is_list else value

@@ -21,7 +21,7 @@ from hookctl.packs.abilities import (
     possible_answers,
 )
 from hookctl.packs.guard import QUIET, files_form
-from hookctl.packs.model import CLAUDE, Pack, PackHook
+from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.slots import fill, list_named_files, top_wants, wanted_hook
 from hookctl.settings.targets import Target, in_sh, quote
@@ -29,7 +29,6 @@ from hookctl.system.packages import HOOK, PACKAGES
 
 BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
 REFUSES = 42  # the runner's status for it
-DEFAULT_TIMEOUT = 10  # seconds
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 # The end of a registered command.
 END = rf"(?: 2>/dev/null)?; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"
@@ -57,22 +56,10 @@ def find_event(command: str) -> str:
     return match[1] if match else ""
 
 
-def is_run_by_runner(pack: Pack, hook: PackHook) -> bool:
-    """Whether a hook speaks Claude Code's protocol; a host's own hook speaks the host's."""
-    return pack.protocol == CLAUDE and not hook.native
-
-
-def time_limit(pack: Pack, hook: PackHook) -> int | None:
-    """The seconds that a command has; None where the host decides."""
-    if hook.timeout is None and is_run_by_runner(pack, hook):
-        return DEFAULT_TIMEOUT
-    return hook.timeout
-
-
 def needs_runner(pack: Pack, host: Host) -> bool:
     """Whether any hook of a pack is run by the runner on a host."""
     hooks = hooks_of(pack, host.name)
-    return any(is_run_by_runner(pack, one) and native_event(host, one.event) for one in hooks)
+    return any(one.is_run and native_event(host, one.event) for one in hooks)
 
 
 def _options(hook: PackHook, host: Host, env: dict[str, str]) -> list[str]:
@@ -95,13 +82,6 @@ def _options(hook: PackHook, host: Host, env: dict[str, str]) -> list[str]:
     return options
 
 
-def _status(host: Host) -> str:
-    """The end of a registered command; Python itself ends with 2 where it finds no file."""
-    answers = host.runner.get("answers", {}).values()
-    is_by_status = any(BY_STATUS in forms.values() for forms in answers)
-    return f"[ $? -eq {REFUSES} ] && exit 2; exit 0" if is_by_status else "exit 0"
-
-
 def _runner_command(
     pack: Pack, hook: PackHook, host: Host, options: list[str], programs: Programs
 ) -> str:
@@ -114,7 +94,10 @@ def _runner_command(
             if name in pack.files:
                 words += ["--file", name]
     words.append(quote(host, hook.command))
-    end = f"{programs.quiet}; {_status(host)}"
+    # Python itself ends with 2 where it finds no file, which would refuse.
+    answers = host.runner.get("answers", {}).values()
+    refuses = any(BY_STATUS in forms.values() for forms in answers)
+    end = f"{programs.quiet}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
     return f"{programs.lead}{programs.call} {' '.join(words)}{end}"
 
 
@@ -128,9 +111,6 @@ def _texts(
     text = text.replace("\3", f"(?:{QUIET})?")  # nor this
     text = text.replace("\0", f"(?P<files>{files_form(host)})", 1)
     return head(id) + write(programs), text.replace("\0", "(?P=files)")
-
-
-# The table of hosts
 
 
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
@@ -171,11 +151,10 @@ def wants(
         hosts = sorted({name for own, hook in pack.all_hooks for name in (own, *hook.hosts)} - {""})
         lacking.append(f"no hook is for it, only for {', '.join(hosts)}")
     for hook in hooks:
-        is_run = is_run_by_runner(pack, hook)
         event = hook.event if hook.native else host.events.get(hook.event, "")
-        if not (native_event(host, hook.event) if is_run else event):
+        if not (native_event(host, hook.event) if hook.is_run else event):
             lacking.append(no_event(hook, host))
-        elif is_run:
+        elif hook.is_run:
             matching = fit(host, hook.event, hook.matcher)
             lacking += notes_on_tools(hook, host, matching)
             if not matching.never:
@@ -198,7 +177,7 @@ def wants(
             for key, claim in env.items()
         ]
     elif env and not host.env_field:
-        has_runner = bool(hooks) and all(is_run_by_runner(pack, hook) for hook in hooks)
+        has_runner = bool(hooks) and all(hook.is_run for hook in hooks)
         if not has_runner:  # which gives every hook its variables
             lacking.append(f"it has no env channel: {', '.join(env)} is not set")
     return found, lacking, perhaps

@@ -95,11 +95,7 @@ def wanted_hook(
     env: dict[str, str] | None = None,
     cap: str = "",
 ) -> Wanted:
-    """A hook at an event of the host's; `seconds` is its timeout, `cap` needs a field for it.
-
-    A name tells it from others: Qwen Code runs only one of a name, event and matcher, Mistral Vibe
-    only one of a name.
-    """
+    """A hook at an event of the host's; `seconds` is its timeout, `cap` needs a field for it."""
     registration, pack = host.registration, id.partition("/")[0]
     fields: dict[str, Any] = {}
     whole_name = id.replace("/", "-")

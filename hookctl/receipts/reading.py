@@ -20,10 +20,7 @@ Receipts = dict[str, list[dict[str, Any]]]  # by the hook's name
 
 
 def read_runs(state: str, project: str = "", since: float | None = None) -> dict[HookName, Runs]:
-    """The runs of each hook in all projects, or in the one with this hash.
-
-    With a time only those since then whose receipts are still there; else all that ever were.
-    """
+    """The runs of each hook in all projects, or in the one with this hash."""
     numbers: Numbers = {}
     receipts: Receipts = defaultdict(list)
     names = (_template().TOTALS, f"{_template().FILE}*")

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import time
 import warnings
 from collections.abc import Mapping
@@ -40,6 +39,7 @@ from hookctl.survey.scripts import NOT_EXECUTABLE as HAS_NO_MODE
 from hookctl.survey.scripts import Script, find_bare_program
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
+from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
 REPAIR = "`hookctl doctor --fix` puts it back"
@@ -205,20 +205,8 @@ def ask_interpreter(program: str, interpreter: str, path: str) -> str:
     """What the program of an interpreter says about the syntax of a script, on one line."""
     call = [program, *_OPTIONS[interpreter], path]
     environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
-    try:
-        process = subprocess.run(
-            call,
-            capture_output=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-            cwd="/",
-            env=environ,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ""
-    if process.returncode == 0:
-        return ""
-    return _first_problem(process.stderr.decode("utf-8", "replace"), path)
+    said = ask(call, environ, _SECONDS)
+    return _first_problem(said.err, path) if said.status else ""
 
 
 def compile_python(text: bytes) -> str:

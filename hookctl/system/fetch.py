@@ -10,18 +10,18 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from hookctl.errors import HookctlError
-from hookctl.model import LIMIT
+from hookctl.errors import HookctlError, usage_error
+from hookctl.model import GIT, LIMIT
 from hookctl.system import owners
-from hookctl.system.files import folder_in
+from hookctl.system.files import folder_in, sweep
 from hookctl.system.folders import Folders
-from hookctl.system.git import Address, is_commit
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
 
@@ -30,7 +30,6 @@ PATIENCE = 120.0  # seconds for all of it
 MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
 _SILENT = 1.0  # seconds until progress is shown
-_OLD = 24 * 3600.0  # seconds: what a run that was killed has left
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
 _HEAD = "ref: refs/heads/none\n"
@@ -73,6 +72,58 @@ _HINT = (
     "ssh-agent; SSL_CERT_FILE names the certificates of your authority."
 )
 Tell = Callable[[str], None]
+
+
+OF_THIS_MACHINE = f"{GIT}file:"  # never in a committed record
+_HOST = r"(?:[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
+_USER = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
+_PATH = r"(?:/(?!\.\.?(?:[/@#]|$))[A-Za-z0-9._~+-]+)+/*"
+# No option, no range, and no two names for git.
+_REVISION = r"(?![^#]*(?:\.\.|//))[A-Za-z0-9_][A-Za-z0-9._+/-]{0,199}(?<![/.])(?<!\.lock)"
+_PART = r"(?!(?i:\.git|\.\.?)(?:/|$))[A-Za-z0-9._-]+"  # of a path in the repository
+_ADDRESS = (
+    rf"git\+(?P<url>(?:https://{_HOST}|ssh://(?:{_USER}@)?{_HOST}|file://){_PATH})"
+    rf"(?:@(?P<revision>{_REVISION}))?(?:#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?"
+)
+_COMMIT = r"[0-9a-f]{40}"
+_LONGEST = 2000  # characters
+_SPELLING = (
+    "Use git+https://HOST/REPO[@REV][#subdirectory=PATH], git+ssh or git+file, in plain letters. "
+    "No user or password: it is recorded, and a private repository needs git+ssh."
+)
+
+
+class Address(NamedTuple):
+    """A pack's place in a git repository."""
+
+    text: str  # as it was typed, and as it is recorded
+    url: str
+    revision: str = ""  # a branch, a tag or a commit; empty: the repository's default branch
+    folder: str = ""  # in the repository, or a pack file; empty: its top
+
+    @property
+    def scheme(self) -> str:
+        """How git reaches it: https, ssh or file."""
+        return self.url.partition(":")[0]
+
+    @property
+    def path(self) -> str:
+        """The repository's folder on this machine, for git+file alone."""
+        return self.url.removeprefix("file://")
+
+
+def is_commit(revision: str) -> bool:
+    """Whether a revision is a whole commit id, which never means anything else."""
+    return bool(re.fullmatch(_COMMIT, revision))
+
+
+def parse_address(text: str) -> Address:
+    """The address that a text spells; else a usage error, which repeats no password."""
+    match = re.fullmatch(_ADDRESS, text) if len(text) <= _LONGEST else None
+    if not match:
+        shown = re.sub("://.*[:@?].*", "://***", ascii(text[:120])[1:-1])
+        raise usage_error(f"no git address: {shown}", _SPELLING)
+    return Address(text, match["url"], match["revision"] or "", match["folder"] or "")
 
 
 class TreeEntry(NamedTuple):
@@ -142,16 +193,12 @@ class Commit:
         """What lies in a folder of it, '' for the top."""
         return self._list(f"{self.id}:{folder}")
 
-    def find(self, names: Sequence[str]) -> dict[str, TreeEntry]:
-        """The files and folders at these paths, no link followed; without those not there."""
-        found: dict[str, TreeEntry] = {}
-        for start in range(0, len(names), 100):  # a command line has an end
-            some = names[start : start + 100]
-            found |= {entry.name: entry for entry in self._list(self.id, *some)}
-        return found
+    def find(self, path: str) -> TreeEntry | None:
+        """The file or folder at a path, no link followed; None where there is none."""
+        return next((entry for entry in self._list(self.id, path) if entry.name == path), None)
 
-    def _list(self, tree: str, *names: str) -> list[TreeEntry]:
-        data = self._read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *names)
+    def _list(self, tree: str, *paths: str) -> list[TreeEntry]:
+        data = self._read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *paths)
         entries = []
         for line in data.split(b"\0")[:-1]:
             about, _, name = line.partition(b"\t")
@@ -185,33 +232,27 @@ class Commit:
         wanted = self._address.revision or "HEAD"
         options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--quiet"]
         self._read("fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}")
-        self.id = (
-            self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}").decode().strip()
-        )
+        named = self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}")
+        self.id = named.decode().strip()
         if not is_commit(self.id) or (is_commit(wanted) and self.id != wanted):
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
 
     def _read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
         """What git prints, where it ends with a status that is fine."""
-        with tempfile.TemporaryFile(dir=self._folder) as file:
-            self._run(arguments, file.fileno(), fine)
-            if file.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
-                raise self._error("the repository has too many files there", "Name a folder in it.")
-            file.seek(0)
-            return file.read()
-
-    def _run(self, arguments: Sequence[str], output: int, fine: tuple[int, ...] = (0,)) -> None:
-        """Run git, or raise an error with what it says."""
         if not self._program:
             raise self._no_git("git is not installed")
         seconds = PATIENCE - (time.monotonic() - self._begin)
-        with tempfile.TemporaryFile(dir=self._folder) as said, Keeper() as keeper:
+        with (
+            tempfile.TemporaryFile(dir=self._folder) as said,
+            tempfile.TemporaryFile(dir=self._folder) as output,
+            Keeper() as keeper,
+        ):
             try:
                 status = keeper.run(
                     [self._program, *arguments],
                     self._environ,
-                    output,
+                    output.fileno(),
                     seconds,
                     errors=said.fileno(),
                     cwd=self._environ["GIT_DIR"],
@@ -226,6 +267,10 @@ class Commit:
             if status not in fine:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
+            if output.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
+                raise self._error("the repository has too many files there", "Name a folder in it.")
+            output.seek(0)
+            return output.read()
 
     def _watch(self) -> None:
         """Say that it goes on, and end it where it brings too much."""
@@ -255,8 +300,6 @@ class Commit:
 
 def _limit() -> None:
     """In the child: no file larger than a fetch may be, and no dump of memory."""
-    import resource  # late: Windows has none
-
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     most = MOST if hard == resource.RLIM_INFINITY else min(MOST, hard)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -275,15 +318,12 @@ def _size_of(folder: str) -> int:
 
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
-    """The commit that an address means now; `tell` gets a line where it takes long.
-
-    Raises `git_missing` and `fetch_failed`. Nothing is left in the cache afterwards.
-    """
+    """The commit that an address means now; `tell` gets a line where it takes long."""
     if address.scheme == "file":
         _require_own_repository(address)
     owners.require_own_home(folders.cache)
-    with folder_in(folders.cache, "git-") as folder:
-        _clear(folders.cache)
+    sweep(folders.cache)  # what a command that was killed has left
+    with folder_in(folders.cache, "git") as folder:
         commit = Commit(folder, address, folders, tell)
         if address.scheme == "file":
             commit.require_whole()
@@ -300,12 +340,3 @@ def _require_own_repository(address: Address) -> None:
                 message = f"this repository belongs to {owners.user_name(status.st_uid)}"
                 hint = "Clone it as yourself, and give the path of the pack in it."
                 raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
-
-
-def _clear(cache: str) -> None:
-    """Remove what a command that was killed has left."""
-    with contextlib.suppress(OSError):
-        for name in os.listdir(cache):
-            path = os.path.join(cache, name)
-            if name.startswith("git-") and time.time() - os.lstat(path).st_mtime > _OLD:
-                shutil.rmtree(path, ignore_errors=True)

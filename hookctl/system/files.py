@@ -227,13 +227,11 @@ def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> No
             _require_unchanged(old)
             _link_new(temp, old.path)
             return
-        from hookctl.system import attributes  # late: most calls write nothing
-
         handle = os.open(temp, _NEW_FILE, PRIVATE)
         with open(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
-            attributes.copy_attributes(old.path, handle, chmod)
+            owners.copy_attributes(old.path, handle, chmod)
             os.fsync(handle)
         _require_unchanged(old)
         os.replace(temp, old.path)
@@ -273,10 +271,7 @@ def write_folder(folder: str, contents: Mapping[str, bytes], mode: int) -> None:
 def write_tree(
     folder: str, contents: Mapping[str, bytes], mode: int, programs: Iterable[str] = ()
 ) -> None:
-    """Make a folder with these files, by their paths in it, and the folders that they need.
-
-    `programs` are those that may be run. HookctlError if it cannot be written.
-    """
+    """Make a folder with these files, by their paths in it, and the folders that they need."""
     by_folder: dict[str, dict[str, bytes]] = {folder: {}}
     for name, data in contents.items():
         above, last = os.path.split(os.path.join(folder, name))
@@ -339,29 +334,19 @@ def set_mode(path: str, mode: int) -> None:
 
 def write_own(path: str, data: bytes) -> None:
     """Write a file of hookctl's own, whole or not at all, mode 0600; makes its folders (0700)."""
-    write_all(os.path.dirname(path), {os.path.basename(path): data})
-
-
-def write_all(folder: str, contents: Mapping[str, bytes]) -> None:
-    """The same for files of one folder, by name and in this order."""
-    path = folder
+    folder = os.path.dirname(path)
     try:
         make_folders(folder, PRIVATE)
-        for name, data in contents.items():
-            path = os.path.join(folder, name)
-            with _temporary(path) as temp:
-                write_new(temp, data, PRIVATE)
-                os.replace(temp, path)
+        with _temporary(path) as temp:
+            write_new(temp, data, PRIVATE)
+            os.replace(temp, path)
         sync_folder(folder)
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
 def make_folders(folder: str, mode: int) -> list[str]:
-    """Make a folder for files of this mode, and those above it that are missing.
-
-    Returns them, the deepest first. Where one cannot be made, none is left.
-    """
+    """Make a folder for files of this mode, and those above it that are missing."""
     created: list[str] = []
     try:
         for missing in reversed(missing_folders(folder)):
@@ -398,10 +383,7 @@ def missing_folders(folder: str) -> list[str]:
 
 
 def make_parent_folders(path: str, mode: int) -> list[str]:
-    """Make the folders that a file needs, private if its mode is; returns them, deepest first.
-
-    Raises Changed where a link has come into the path, which had none.
-    """
+    """Make the folders that a file needs, private if its mode is; returns them, deepest first."""
     if real(path) != path:
         raise Changed(path)
     folder = os.path.dirname(path)
@@ -446,11 +428,17 @@ def sweep(folder: str) -> bool:
     """Remove what this user's killed runs on this machine left there; False where that fails."""
     import shutil  # late: most calls write nothing
 
-    is_clean = True
-    for path, pid in _temporary_files(folder):
+    is_clean, names = True, list[str]()
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+    for name in names:
+        path, parts = os.path.join(folder, name), name.split(".")
+        is_ours = name.startswith(".") and name.endswith(SUFFIX) and parts[-4:-3] == [_MACHINE]
+        if not is_ours or not parts[-3].isdecimal():
+            continue
         try:
             status = os.lstat(path)
-            if status.st_uid != os.geteuid() or not _is_over(pid):
+            if status.st_uid != os.geteuid() or not _is_over(int(parts[-3])):
                 continue
             if stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path)
@@ -461,20 +449,6 @@ def sweep(folder: str) -> bool:
         except OSError:
             is_clean = False
     return is_clean
-
-
-def _temporary_files(folder: str) -> Iterator[tuple[str, int]]:
-    """The temporary files of this machine in the folder, and the process that made each."""
-    names = []
-    with contextlib.suppress(OSError):
-        names = os.listdir(folder)
-    for name in names:
-        parts = name.split(".")
-        if not name.startswith(".") or not name.endswith(SUFFIX) or len(parts) < 5:
-            continue
-        machine, pid = parts[-4], parts[-3]
-        if machine == _MACHINE and pid.isdecimal():
-            yield os.path.join(folder, name), int(pid)
 
 
 def _is_over(pid: int) -> bool:
@@ -493,22 +467,17 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
     """A new private folder of the caller, removed at the end with its content.
 
     It lies in the system's folder for temporary files, or in the state folder where another user
-    could change that one: who may write a folder without the sticky bit can rename any file in it,
-    TMPDIR may name such a folder, and some containers have such a /tmp.
+    could change that one, as TMPDIR may name such a folder.
     """
     import tempfile  # late: it takes long, and few calls need it
 
-    place = state
-    with contextlib.suppress(FileNotFoundError):  # no folder for temporary files at all
-        usual = os.path.abspath(tempfile.gettempdir())
-        if not owners.find_fault(usual):
-            place = usual
-    with folder_in(place, f"hookctl-{purpose}-") as folder:
+    usual = os.path.abspath(tempfile.gettempdir())
+    with folder_in(state if owners.find_fault(usual) else usual, purpose) as folder:
         yield folder
 
 
 @contextlib.contextmanager
-def folder_in(place: str, prefix: str) -> Iterator[str]:
+def folder_in(place: str, purpose: str) -> Iterator[str]:
     """The same in this folder; refuses it where another user could change it (`unsafe_path`)."""
     import tempfile  # late, too
 
@@ -516,7 +485,8 @@ def folder_in(place: str, prefix: str) -> Iterator[str]:
     try:
         if not os.path.isdir(place):
             make_folders(place, PRIVATE)
-        folder = tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+        start = f".{purpose}.{_MACHINE}.{os.getpid()}."
+        folder = tempfile.TemporaryDirectory(SUFFIX, start, place, ignore_cleanup_errors=True)
     except OSError as error:
         raise cannot_write(place, error) from None
     with folder as path:
@@ -553,13 +523,13 @@ def backup_folders(state: str) -> list[str]:
     return []
 
 
-def read_backups(folders: Folders, path: str) -> list[Backup]:
-    """The backups of a settings file: the one before our first write, then from old to new."""
+def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
+    """The backups of a settings file: 1 is from before our first write, then from old to new."""
     folder = backup_folder(folders, path)
     found = [_read_backup(os.path.join(folder, name)) for name in sorted(_backup_names(folder))]
-    firsts = [backup for backup in found if backup and backup.first]
-    first_data = {backup.data for backup in firsts}
-    return [*firsts, *(one for one in found if one and one.data not in first_data)]
+    first = next((backup for backup in found if backup and backup.first), None)
+    others = [one for one in found if one and not (first and one.data == first.data)]
+    return {**({1: first} if first else {}), **dict(enumerate(others, 2))}
 
 
 def _read_backup(file: str) -> Backup | None:
@@ -571,12 +541,6 @@ def _read_backup(file: str) -> Backup | None:
     if stamp == "first":
         return Backup(os.stat(file).st_mtime, data, True)
     return Backup(int(stamp) / 1e9, data, False, read(file + _RECORD_SUFFIX).data)
-
-
-def number_backups(backups: list[Backup]) -> dict[int, Backup]:
-    """Backups by their number in `hookctl restore`; 1 is always the one before our first write."""
-    has_first = bool(backups) and backups[0].first
-    return dict(enumerate(backups, 1 if has_first else 2))
 
 
 def list_backed_up(folders: Folders) -> list[str]:
@@ -612,13 +576,12 @@ def back_up(
     newest = int(numbered[-1][:20]) if numbered else 0  # later than now where the clock was reset
     sha = digest(data)
     name = f"{max(time.time_ns(), newest + 1):020d}-{sha}"
-    contents = {_PATH_FILE: os.fsencode(folders.shorten(path)) + b"\n"}
+    write_own(os.path.join(folder, _PATH_FILE), os.fsencode(folders.shorten(path)) + b"\n")
     if first:
-        contents[f"first-{sha}"] = data
-    contents[name] = data
+        write_own(os.path.join(folder, f"first-{sha}"), data)
+    write_own(os.path.join(folder, name), data)
     if record is not None:
-        contents[name + _RECORD_SUFFIX] = record
-    write_all(folder, contents)
+        write_own(os.path.join(folder, name + _RECORD_SUFFIX), record)
     if first:
         superseded = {name for name in names if name.startswith("first-")} - {f"first-{sha}"}
         _remove_files(folder, superseded)
@@ -663,10 +626,7 @@ def _backup_names(folder: str) -> list[str]:
 
 
 def _remove_files(folder: str, names: Iterable[str]) -> None:
-    """Remove these files, and a record before its backup.
-
-    After a kill in between, the backup is like those of older versions, which have no record.
-    """
+    """Remove these files, and a record before its backup."""
     for name in names:
         for file in (name + _RECORD_SUFFIX, name):
             with contextlib.suppress(OSError):

@@ -83,10 +83,7 @@ def here() -> Folders:
 
 
 def _refuse_projects(folders: Folders) -> None:
-    """Refuse one of our folders in a project, since a repository could then forge our records.
-
-    A project's own settings and `.env` can set the variables that move it there.
-    """
+    """Refuse one of our folders in a project, since a repository could then forge our records."""
     for folder in (folders.state, folders.data):
         real = find_around(os.path.realpath(folder), folders.home)
         project = real or find_around(folder, folders.environ["HOME"].rstrip("/"))

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 
-from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
 from hookctl.system import owners
 from hookctl.system.project import safe_path
 
@@ -44,20 +43,24 @@ def python3(environ: Mapping[str, str], project: str) -> str:
     return shutil.which("python3", path=safe_path(environ, project)) or ""
 
 
+def find_problem(program: str) -> str:
+    """What keeps a Python from running our programs, in words; '' if nothing does."""
+    if not os.path.isfile(program) or not os.access(program, os.X_OK):
+        return "is not there"
+    if fault := owners.find_fault(program):
+        return f"could be changed by another user: {fault.path} {fault.reason}"
+    answer = ask(program)
+    if answer is None:
+        return "does not run"
+    version, needed = (".".join(map(str, numbers)) for numbers in (answer[1], MINIMUM))
+    return "" if answer[1] >= MINIMUM else f"is {version}; it needs {needed} or later"
+
+
 def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
     """The warning, if any, about the python3 that a hook of project scope uses here."""
-    program = python3(environ, project)
-    answer = None
-    if program:
-        fault = owners.find_fault(program)
-        if fault:
-            return (f"another user could change {program}: {fault.path} {fault.reason}",)
-        answer = ask(program)
-    if answer is not None and answer[1] >= MINIMUM:
-        return ()
-    needed = ".".join(map(str, MINIMUM))
-    problem = f"there is no python3 {needed} or later on PATH"
-    return (f"{problem}, so the hook does nothing until there is one",)
+    problem = find_problem(python3(environ, project))
+    warning = f"python3 on PATH {problem}, so the hook does nothing until that is right"
+    return (warning,) if problem else ()
 
 
 def is_usable(program: str) -> bool:
@@ -68,27 +71,13 @@ def is_usable(program: str) -> bool:
 
 def ask(program: str) -> tuple[str, tuple[int, int]] | None:
     """A Python's own sys.executable and version; None if it does not run."""
-    import subprocess  # late: a recorded interpreter is not asked again
+    from hookctl.system import processes  # late: a recorded interpreter is not asked again
 
-    command = [os.path.abspath(program), "-I", "-S", "-c", _ASK]
+    said = processes.ask([os.path.abspath(program), "-I", "-S", "-c", _ASK], {}, 10)
     try:
-        # In /: a version manager's shim starts what the working folder's files name.
-        process = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            env={},
-            stdin=subprocess.DEVNULL,
-            cwd="/",
-        )
-        path, major, minor = process.stdout.splitlines()
+        path, major, minor = said.out.splitlines()
         return path, (int(major), int(minor))
-    except OSError as error:
-        if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about this Python
-            raise no_descriptors(error) from None
-        return None
-    except (ValueError, subprocess.SubprocessError):
+    except ValueError:
         return None
 
 

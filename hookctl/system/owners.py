@@ -1,4 +1,4 @@
-"""Owners of paths: which other user could change a path, and so what runs as the caller.
+"""Who may change a file: other users on the way to a path, and the rights on a file replaced.
 
 As ssh's StrictModes: a path, each folder and link on the way and what it resolves to belong to the
 caller or to root, and only they can write it. A group without other members is the caller's own,
@@ -7,7 +7,10 @@ and a sticky folder passes.
 
 from __future__ import annotations
 
+import contextlib
+import grp
 import os
+import pwd
 import shlex
 import stat
 from collections.abc import Iterable
@@ -17,6 +20,7 @@ from hookctl.model import PathFault
 
 _ROOT = 0
 _MOST_LINKS = 40
+_ACCESS_LIST = "system.posix_acl_access"
 
 
 def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
@@ -85,9 +89,7 @@ def _find_fault_of(part: str) -> PathFault | None:
     if group := _find_foreign_group(status.st_gid):
         reason = f"is writable by the group {group}"
         return PathFault(part, reason, f"chmod g-w {shlex.quote(part)}")
-    from hookctl.system import attributes  # late: few folders are a group's
-
-    if attributes.ACCESS_LIST in attributes.list_extended(part):
+    if _ACCESS_LIST in _list_extended(part):
         return PathFault(part, "is writable by others (ACL)", f"setfacl -b {shlex.quote(part)}")
     return None
 
@@ -101,9 +103,6 @@ def _find_foreign_group(gid: int) -> str:
     """The group's name; '' if it is root's, or is known to have no member but the caller."""
     if gid == _ROOT:
         return ""
-    import grp  # late: Windows has none
-    import pwd
-
     try:
         group = grp.getgrgid(gid)
     except KeyError:
@@ -114,8 +113,6 @@ def _find_foreign_group(gid: int) -> str:
 
 def user_name(uid: int) -> str:
     """The name of a user; the number where there is no name."""
-    import pwd  # late: Windows has none
-
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -151,3 +148,68 @@ def require_own_home(*paths: str) -> None:
             f"Nothing was written. Run it as {user}: `sudo -u '#{status.st_uid}' -H hookctl ...`."
         )
         raise HookctlError("other_user", message, path=path, hint=hint, exit_code=FAILED)
+
+
+# A file that is replaced: no user gains or loses access to it.
+
+
+def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
+    """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`."""
+    old = os.stat(path)
+    mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
+    new = os.fstat(handle)
+    if new.st_gid != old.st_gid:
+        with contextlib.suppress(OSError):
+            os.fchown(handle, -1, old.st_gid)
+    if new.st_uid != old.st_uid:
+        with contextlib.suppress(OSError):
+            os.fchown(handle, old.st_uid, -1)
+    _require_same_access(path, old, os.fstat(handle), mode)
+    _copy_extended(path, handle)
+    os.fchmod(handle, mode)
+
+
+def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mode: int) -> None:
+    """Refuse another owner, and another group unless it has no rights of its own."""
+    if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
+        return
+    if _ACCESS_LIST in _list_extended(path):
+        raise _refuse(path, old, "its access list names rights of the owner and the group")
+    if old.st_gid != new.st_gid and mode >> 3 & 7 != mode & 7:
+        raise _refuse(path, old, f"group {old.st_gid} would lose its rights to it")
+    if old.st_uid != new.st_uid:
+        raise _refuse(path, old, f"user {old.st_uid} would not be its owner any more")
+
+
+def _copy_extended(path: str, handle: int) -> None:
+    """Copy the extended attributes; an access list that only the folder gave is removed."""
+    names = _list_extended(path)
+    for name in names:
+        try:
+            os.setxattr(handle, name, os.getxattr(path, name))
+        except OSError as error:
+            if name == _ACCESS_LIST:
+                reason = f"its access list cannot be copied ({error.strerror})"
+                raise _refuse(path, os.stat(path), reason) from None
+    if _ACCESS_LIST in names or _ACCESS_LIST not in _list_extended(handle):
+        return
+    try:
+        os.removexattr(handle, _ACCESS_LIST)
+    except OSError as error:
+        reason = f"the access list of its folder would count for it ({error.strerror})"
+        raise _refuse(path, os.stat(path), reason) from None
+
+
+def _list_extended(file: str | int) -> list[str]:
+    """The names of a file's extended attributes."""
+    with contextlib.suppress(OSError, AttributeError):  # not every platform has them
+        return os.listxattr(file)
+    return []
+
+
+def _refuse(path: str, old: os.stat_result, reason: str) -> HookctlError:
+    message = f"replacing this file would change who has access to it: {reason}"
+    hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' hookctl ...`."
+    if old.st_uid == os.geteuid():
+        hint = f'Give the file a group of yours: `chgrp "$(id -gn)" {shlex.quote(path)}`.'
+    return HookctlError("owner_would_change", message, path=path, hint=hint, exit_code=FAILED)

@@ -9,6 +9,7 @@ a run need not know what is in it.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -68,10 +69,7 @@ def list_packages(folder: str) -> list[str]:
 
 
 def find_unnamed(folder: str) -> list[str]:
-    """The packages that no launcher names, and the runner's where no pack needs it.
-
-    There are none where a launcher cannot be read: it could name any of them.
-    """
+    """The packages that no launcher names, and the runner's where no pack needs it."""
     top = os.path.dirname(folder)
     hook, named = os.path.join(top, HOOK), set()
     try:
@@ -118,15 +116,9 @@ def is_whole(package: str, modules: Modules) -> bool:
     return False
 
 
-# How they come and go
-
-
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Hold the lock of a folder, which runs with other state folders share.
-
-    Raises `lock_timeout` (exit 1) after 30 seconds.
-    """
+    """Hold the lock of a folder, which runs with other state folders share."""
     end = time.monotonic() + LOCK_SECONDS
     with contextlib.ExitStack() as held:
         while True:
@@ -155,8 +147,6 @@ def lock_timeout(folder: str) -> HookctlError:
 
 def _try_lock(handle: int, folder: str) -> bool:
     """Lock a folder, unless another process holds it, or it was removed or replaced meanwhile."""
-    import fcntl  # late: Windows has none
-
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -169,10 +159,7 @@ def _try_lock(handle: int, folder: str) -> bool:
 
 
 def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str]) -> list[str]:
-    """Lock a folder and put the packages there; returns those to keep when the run is over.
-
-    Folders that are made are added to `created`, the deepest first.
-    """
+    """Lock a folder and put the packages there; returns those to keep when the run is over."""
     for name in packages.new:
         inside = os.path.join(packages.path, name)
         created[:0] = files.make_parent_folders(inside, packages.mode)
@@ -187,10 +174,7 @@ def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str])
 
 
 def _lay(packages: Packages, name: str, modules: Modules) -> None:
-    """Put a package there, whole; one of that name with another content gives way.
-
-    Raises HookctlError where the folder may not be written, and Changed where it is gone.
-    """
+    """Put a package there, whole; one of that name with another content gives way."""
     target = os.path.join(packages.path, name)
     if is_whole(target, modules):
         return

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
+from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
+
 LIMIT = 1 << 20  # bytes that are kept of each output
 _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
@@ -25,10 +27,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Noting:
-    """While it is entered, a signal to end is only noted, unless it is ignored as under nohup.
-
-    So none can strike between the start of a child and the moment when we know its process id.
-    """
+    """While it is entered, a signal to end is only noted, unless it is ignored as under nohup."""
 
     is_ending = False
 
@@ -61,11 +60,33 @@ class Noting:
 class Output(NamedTuple):
     """How a command ended, and what it printed."""
 
-    status: int | None  # 128 + N for signal N; None where it was ended at the limit of time
-    seconds: float
-    out: bytes
-    err: bytes
-    is_cut: bool  # it printed more than is kept
+    status: int | None = None  # 128 + N for signal N; None where it took too long, or did not run
+    ms: int = 0
+    out: str = ""
+    err: str = ""
+    is_cut: bool = False  # it printed more than is kept
+
+
+def ask(command: Sequence[str], environ: Mapping[str, str] | None, seconds: float) -> Output:
+    """What a program prints that needs no input; no status where it does not run to its end."""
+    try:
+        # In /: a version manager's shim starts what the working folder's files name.
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            timeout=seconds,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+            env=environ,
+        )
+    except OSError as error:
+        if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about the program
+            raise no_descriptors(error) from None
+        return Output()
+    except (ValueError, subprocess.SubprocessError):
+        return Output()
+    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    return Output(done.returncode, 0, out, err)
 
 
 class Keeper(Noting):
@@ -144,7 +165,8 @@ class Keeper(Noting):
         if status is not None and status < 0:
             status = 128 - status
         is_cut = max(len(out), len(err)) > LIMIT
-        return Output(status, taken, bytes(out[-LIMIT:]), bytes(err[-LIMIT:]), is_cut)
+        texts = [text[-LIMIT:].decode("utf-8", "replace") for text in (out, err)]
+        return Output(status, int(taken * 1000), *texts, is_cut)
 
     def _keep(
         self, process: subprocess.Popen[bytes], seconds: float, watch: Callable[[], None]
@@ -256,8 +278,5 @@ class Guardian(Noting):
 
     @property
     def wants_end(self) -> bool:
-        """Whether a signal to end came since the last child ended.
-
-        An earlier Ctrl-C was that child's to answer.
-        """
+        """Whether a signal to end came since the last child ended."""
         return self.is_ending or self._interrupted_at > self._ended_at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Container, Iterator, Mapping
 
 from hookctl.errors import USAGE, HookctlError
@@ -34,7 +35,10 @@ def search(start: str, environ: Mapping[str, str]) -> str:
 
     HOME counts only if the search starts there; folders above HOME or of other users never count.
     """
-    home = os.path.realpath(_home(environ))
+    home = environ.get("HOME", "")
+    if not home.startswith("/"):
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    home = os.path.realpath(home)
     return str(guard_module("files").find_project(os.path.realpath(start), home))
 
 
@@ -111,14 +115,6 @@ def is_foreign(folder: str) -> bool:
     return bool(guard_module("files").is_foreign_project(folder))
 
 
-def _home(environ: Mapping[str, str]) -> str:
-    if environ.get("HOME", "").startswith("/"):
-        return environ["HOME"]
-    import pwd  # late: Windows has none
-
-    return pwd.getpwuid(os.getuid()).pw_dir
-
-
 def is_inside(project: str, path: str, home: str) -> bool:
     """Whether a path, or what it resolves to, lies in a project, or in one that this one is in.
 
@@ -145,18 +141,6 @@ def safe_path(environ: Mapping[str, str], project: str) -> str:
         for folder in folders
         if os.path.isabs(folder) and not is_inside(project, folder, home)
     )
-
-
-def shared_files(folder: str) -> Iterator[str]:
-    """The files of hookctl in a project that belong in version control; links lead nowhere."""
-    own = os.path.join(folder, ".hookctl")
-    if os.path.islink(own):
-        return
-    for parent, folder_names, file_names in os.walk(own):
-        private = "run" if parent == own else "__pycache__"
-        folder_names[:] = [name for name in folder_names if name != private]
-        for name in file_names:
-            yield os.path.join(parent, name)
 
 
 def state_folder(state: str, project: str) -> str:

@@ -33,7 +33,7 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     cwd = folders.cwd
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)
-    declared = rules.Project(folder, folders.environ, start, _find_project(cwd, ""))
+    declared = rules.Project(folder, start, _find_project(cwd, ""))
     findings = list(rules.judge(declared, require))
     for name, source, pack in _load_required(require):
         findings += rules.judge_required(declared, name, source, pack)
@@ -58,7 +58,7 @@ def _find_project(cwd: str, named: str) -> str:
 def _load_required(names: Sequence[str]) -> Iterator[tuple[str, str, packs.Pack | None]]:
     """Each required pack: its name, and path and content where it is given as a file."""
     for name in dict.fromkeys(names):
-        if packs.is_path(name) or packs.is_folder(name):
+        if packs.is_path(name):
             pack = packs.load(name)
             yield pack.name, name, pack
         elif name.replace("-", "").isalnum():

@@ -11,7 +11,7 @@ from typing import Any
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
-from hookctl.firing.calls import Asked, Call, Fired, Place, Reading, Shot, Volley, find_event
+from hookctl.firing.calls import Asked, Call, Place, Reading, Shot, Volley, find_event
 from hookctl.firing.shooting import Stand, choose, choose_of_pack
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
@@ -102,7 +102,7 @@ def fire(
     asked = Asked(
         event,
         tool,
-        calls.parse_input(input) if input else None,
+        calls.parse(input, "--input") if input else None,
         calls.read_payload(payload) if payload else None,
     )
     loaded, wanted = load_pack(pack) if pack else None, load_hosts(host)
@@ -266,7 +266,8 @@ def _require_consent(shots: Sequence[Shot], given: Permission) -> None:
 
 def _describe(volley: Volley) -> dict[str, Any]:
     hooks = []
-    for shot, ran, reading in volley.fired:
+    for shot in volley.shots:
+        ran, reading = shot.ran, shot.reading
         hooks.append(
             {
                 "id": shot.hook.id,
@@ -291,12 +292,12 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
     call, verdict = volley.call, volley.verdict
     of_tool = f" {call.tool}" if call.tool else ""
     yield Line(f"{call.host.title}  {call.event}{of_tool}")
-    for fired in volley.fired:
-        yield from _lines_of(fired)
-    if not volley.fired:
+    for shot in volley.shots:
+        yield from _lines_of(shot)
+    if not volley.shots:
         yield Line("no hook is for this", indent=2)
-    if not volley.fired or not all(each.shot.is_out for each in volley.fired):
-        skipped = sum(bool(each.shot.why_not) for each in volley.fired)
+    if not volley.shots or not all(shot.is_out for shot in volley.shots):
+        skipped = sum(bool(shot.why_not) for shot in volley.shots)
         is_fine = verdict.outcome in ("none", "allow", "context", "change")
         yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
 
@@ -318,8 +319,8 @@ def _describe_verdict(call: Call, verdict: Reading, skipped: int) -> str:
     return f"{text}: {reason}" if reason else text
 
 
-def _lines_of(fired: Fired) -> Iterator[Line]:
-    shot, ran, reading = fired
+def _lines_of(shot: Shot) -> Iterator[Line]:
+    ran, reading = shot.ran, shot.reading
     where = place(shot.hook.file, shot.hook.line)
     mark = _MARKS.get(reading.outcome, OK)
     label = OwnText(shorten(shot.hook.id))

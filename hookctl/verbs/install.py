@@ -337,7 +337,7 @@ def _list_next(
 ) -> Iterator[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
     if targets[0].project and (pack.name == GUARD or plan.changes):
-        yield from _advise_on_commit(folders, plan, targets)
+        yield from _advise_on_commit(plan, targets)
     if _list_idle(plan):
         yield "  hookctl doctor"
         return
@@ -353,8 +353,8 @@ def _list_next(
             yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
 
 
-def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> Iterator[Line]:
-    """Whether to commit the project's files, and before that what keeps them out of clones."""
+def _advise_on_commit(plan: Plan, targets: list[Target]) -> Iterator[Line]:
+    """Whether to commit the project's files."""
     root = targets[0].project
     paths: dict[str, None] = {}
     sources: dict[str, None] = {}  # packs in the project: an upgrade in a clone needs them
@@ -370,12 +370,6 @@ def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> It
     paths |= sources
     names = " ".join(os.path.relpath(path, root) for path in paths)
     if targets[0].shared:
-        from hookctl.system import git, project  # late: most settings are a person's own
-
-        paths |= dict.fromkeys(project.shared_files(root))
-        for rule in git.find_ignored(root, [*paths], folders.environ, folders.state):
-            text = f"{rule.describe(root)}, so no clone gets it: remove that line"
-            yield Line(text, indent=2)
         text = f"commit {names} and .hookctl, so that every clone has it"
         yield Line(text, indent=2)
     elif names:

@@ -13,7 +13,6 @@ from hookctl.model import Line, Result
 from hookctl.packs.abilities import possible_answers
 from hookctl.packs.cases import Bench, cases_of, find_answers, load_cases
 from hookctl.packs.model import Pack
-from hookctl.packs.runner import is_run_by_runner
 from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
 from hookctl.survey.scripts import find_bare_program, find_scripts
 from hookctl.system.files import private_folder
@@ -41,7 +40,7 @@ def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
             hosts.append({"host": host.name, "hooks": [hook.id for hook in hooks], "notes": texts})
     untold = []  # what may answer something, and no case shows what
     for hook in pack.hooks:
-        may_answer = is_run_by_runner(pack, hook) and possible_answers(hook)
+        may_answer = hook.is_run and possible_answers(hook)
         if may_answer and not cases_of(hook, cases):
             untold.append(hook.id)
     lines = [*(Line(text, "error") for text in faults), *lines]

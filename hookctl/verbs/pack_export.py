@@ -13,7 +13,7 @@ from hookctl.hosts.matchers import FOR_ALL
 from hookctl.model import Line, Result
 from hookctl.packs.model import CLAUDE, Pack, PackHook
 from hookctl.packs.protocol import EVENTS
-from hookctl.packs.runner import hooks_of, time_limit
+from hookctl.packs.runner import hooks_of
 from hookctl.packs.slots import fill, list_named_files, slots
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -56,7 +56,7 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
     for hook in hooks_of(pack, _HOST):
         event = hook.event if hook.native else EVENTS[hook.event]
         entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
-        seconds = time_limit(pack, hook)
+        seconds = hook.timeout
         if seconds is not None:  # the host's own limit is longer than that of a pack
             entry["timeout"] = seconds
         group: dict[str, Any] = {}

@@ -88,7 +88,7 @@ def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
     if not found:
         message, hint = "there is no backup of this file", _name_backed_up(folders)
         raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
-    return files.number_backups(found)
+    return found
 
 
 def _choose_backup(path: str, to: int, numbered: dict[int, Backup]) -> Backup:

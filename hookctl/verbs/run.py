@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,9 +23,7 @@ from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.verbs.options import ACTIONS
 from hookctl.work import run_files as work_files
-from hookctl.work import whose_work
-from hookctl.work.run_files import BREADCRUMB, RunFiles
-from hookctl.work.whose_work import NOBODY, Work
+from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
 
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
@@ -116,9 +113,9 @@ def run(
         lines = [f"heartbeat {value}", *_describe_work(run_files)]
     elif action != "status":
         work_files.write_mark(run_files, action.upper(), "")
-        work_files.clear(os.path.join(run_files.state, BREADCRUMB))
+        work_files.clear(os.path.join(run_files.folder, BREADCRUMB))
         lines = [_describe_mark(action.upper())]
-    work = whose_work.find_work(run_files)
+    work = work_files.find_work(run_files)
     data = _data(run_files, work)
     text = [Line(one) for one in lines]
     if action == "status":
@@ -126,8 +123,8 @@ def run(
     needs_a_look = check and (
         data["ignored"]
         or work.is_stale
-        or (work.remaining > 0 and work_files.has_let_go(run_files))
-        or _find_fault(run_files)
+        or (work.remaining > 0 and any(one.open for one in work_files.read_sessions(run_files)))
+        or work_files.find_fault(run_files, run_files.task_path)
     )
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
@@ -165,14 +162,14 @@ def _start(
     end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
     if remaining:
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
-    was_cut_off = guard_module("work").was_cut_off(work_files.as_call(run_files))
+    was_cut_off = guard_module("work").was_cut_off(run_files)
     work_files.begin(run_files, end)
-    with whose_work.locked(run_files):
-        caller = whose_work.find_caller(folders)
+    with work_files.locked(run_files):
+        caller = work_files.find_caller(folders)
         if owner or not caller.session:
             owner = _give_to(run_files, owner or NOBODY)
         else:
-            whose_work.take(run_files, caller)
+            work_files.take(run_files, caller)
             owner = f"session {caller.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     cost = _ARMED
@@ -189,9 +186,9 @@ def _start(
 def _give_to(run_files: RunFiles, owner: str) -> str:
     """Give the work to the session that a person names, or to nobody; the owner in words."""
     if owner == NOBODY:
-        whose_work.free(run_files)
-        return whose_work.describe_next(run_files)
-    whose_work.name_owner(run_files, owner)
+        work_files.free(run_files)
+        return work_files.describe_next(run_files)
+    work_files.name_owner(run_files, owner)
     return f"session {owner}"
 
 
@@ -201,45 +198,44 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
     work_files.require_short_owner(owner)
-    with whose_work.locked(run_files):
-        before, caller = whose_work.find_work(run_files), whose_work.find_caller(folders)
-        holder = before.holder
-        is_own = whose_work.is_holder(caller, holder)
+    with work_files.locked(run_files):
+        before, caller = work_files.find_work(run_files), work_files.find_caller(folders)
+        is_own = work_files.is_holder(caller, before)
         is_waiting = before.remaining > 0 and not before.is_stale
         work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
         said = [*_describe_work(run_files)]
         if owner:
             said.append(f"it belongs to {_give_to(run_files, owner)}")
-        elif caller.session and holder.is_named and not is_own:
-            said.append(f"it stays with {whose_work.name_holder(holder)}, which --owner named")
-        elif number == 0 or not (caller.session or is_waiting or holder.is_named):
-            whose_work.free(run_files)
-        elif caller.session and not holder.is_named:
-            whose_work.take(run_files, caller)
+        elif caller.session and before.is_named and not is_own:
+            said.append(f"it stays with {before.owner}, which --owner named")
+        elif number == 0 or not (caller.session or is_waiting or before.is_named):
+            work_files.free(run_files)
+        elif caller.session and not before.is_named:
+            work_files.take(run_files, caller)
             if not is_own:
                 text = f"it belongs to this session ({caller.session}) now"
-                if holder.session and not holder.is_gone:
-                    text += f", and no longer to {whose_work.name_holder(holder)}"
+                if not before.is_free:
+                    text += f", and no longer to {before.owner}"
                 said.append(text)
     return said
 
 
 def _release(folders: Folders, run_files: RunFiles) -> list[str]:
-    caller = whose_work.find_caller(folders)
-    with whose_work.locked(run_files):
-        holder = whose_work.find_work(run_files).holder
-        name = whose_work.name_holder(holder)
-        if not holder.session:
+    caller = work_files.find_caller(folders)
+    with work_files.locked(run_files):
+        work = work_files.find_work(run_files)
+        name, session = work.owner, work.holder.session
+        if not session:
             return ["no session holds this work, so nothing changes"]
-        if caller.session and not whose_work.is_holder(caller, holder):
+        if caller.session and not work_files.is_holder(caller, work):
             return [f"this work belongs to {name}"]
-        if session_hash(whose_work.find_kept_owner(run_files)) == holder.session:
+        if session_hash(work_files.find_kept_owner(run_files)) == session:
             return [f"it stays with {name}, which another system's file or the setting owner names"]
-        whose_work.give_back(run_files, holder, caller)
+        work_files.give_back(run_files, session, caller)
     return [
         f"given back: {name} is not asked about this work again",
-        f"it belongs to {whose_work.describe_next(run_files)}; any session may take new work",
+        f"it belongs to {work_files.describe_next(run_files)}; any session may take new work",
     ]
 
 
@@ -247,13 +243,13 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
     """What there is to say of a run, each with its label."""
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
-    yield "run folder", run_files.folder
+    yield "run folder", run_files.settings.run_dir
     yield "remaining", _describe_remaining(run_files, data["remaining"])
     heartbeat = (
         "none" if data["heartbeat"] is None else cut(json.dumps(data["heartbeat"]), _LONGEST_SHOWN)
     )
     yield "heartbeat", heartbeat + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else "")
-    yield "owner", whose_work.describe_owner(run_files, work)
+    yield "owner", work_files.describe_owner(run_files, work)
     age = clock.age(run_files.now - work.touched)
     if work.is_stale:
         renews = f"{run_files.reported_by} renews it"
@@ -283,9 +279,11 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
 
     A prompt or the tool's call settles it; the next `run start`, or 12 hours, settle all.
     """
-    since = work_files.begin_of_run(run_files, clock.seconds(work_files.DEFAULT_SPAN))
+    since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
+    begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
+    since = begun if since < begun <= run_files.now else since
     sessions = set()
-    for line in events.read_folder(run_files.state):
+    for line in events.read_folder(run_files.folder):
         if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
             sessions.add(str(line.get("session")))
     return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
@@ -295,13 +293,14 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     """The run as `--json` shows it."""
     task = work_files.read_task(run_files)
     end = work_files.read_end(run_files)
-    shown = whose_work.as_data(run_files, work)
+    shown = work_files.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
-    blocks, depth = work_files.read_chain(run_files)
+    sessions = work_files.read_sessions(run_files)
+    last = max(sessions, key=lambda session: session.t, default=None)
     ages = _measure_ages(run_files, task.get("heartbeat"))
     return {
         "project": run_files.project,
-        "run_dir": run_files.folder,
+        "run_dir": run_files.settings.run_dir,
         "remaining": task.get("remaining"),
         "heartbeat": task.get("heartbeat"),
         **{name: value for name, value in shown.items() if name.startswith("owner")},
@@ -312,18 +311,18 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
         "conclude": "CONCLUDE" in ages,
         "active_until": end if (seconds_left or 0) > 0 else None,
         "active_seconds": seconds_left,
-        "blocks": blocks,
-        "depth": depth,
-        "respawns": work_files.read_respawns(run_files.state),
+        "blocks": last.total if last else 0,  # since the last prompt
+        "depth": last.host if last else 0,  # those in a row
+        "respawns": work_files.read_respawns(run_files.folder),
         "ages": ages,
     }
 
 
 def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
     """The age of each file in seconds; the heartbeat's own time counts if it is one."""
-    paths = {name: os.path.join(run_files.folder, name) for name in (*_MEANINGS, "OWNER")}
-    paths["task.json"] = run_files.task
-    paths[BREADCRUMB] = os.path.join(run_files.state, BREADCRUMB)
+    paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
+    paths["task.json"] = run_files.task_path
+    paths[BREADCRUMB] = os.path.join(run_files.folder, BREADCRUMB)
     times = {}
     for name, path in paths.items():
         with contextlib.suppress(OSError):
@@ -351,24 +350,11 @@ def _describe_mark(name: str) -> str:
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     """The remaining work as the hook understands it."""
-    if fault := _find_fault(run_files):
+    if fault := work_files.find_fault(run_files, run_files.task_path):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
         return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
-    if isinstance(remaining, str) or type(remaining) is int:
-        text = str(remaining)
-        if re.fullmatch(r"[0-9]{1,18}", text.strip()):
-            return text
-    return f"{cut(json.dumps(remaining), _LONGEST_SHOWN)}, not a count, so no work"
-
-
-def _find_fault(run_files: RunFiles) -> str:
-    """Why the hook cannot read task.json; '' where it can, or there is none."""
-    try:
-        work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
-    except HookctlError as error:
-        return f"{error.message} (line {error.line}, column {error.column})"
-    return ""
+    return cut(str(remaining), _LONGEST_SHOWN)
 
 
 def _parse_count(text: str) -> int:

@@ -34,8 +34,7 @@ from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
-from hookctl.work import whose_work
-from hookctl.work.run_files import find as find_run_files
+from hookctl.work import run_files as work_files
 
 _STATES = {
     "owned": "",
@@ -317,8 +316,8 @@ def _describe_work(
     folders: Folders, project: str, *, is_idle: bool
 ) -> tuple[dict[str, Any] | None, list[Line]]:
     try:
-        run_files = find_run_files(folders, project)
-        work = whose_work.find_work(run_files)
+        run_files = work_files.find(folders, project)
+        work = work_files.find_work(run_files)
     except HookctlError:  # another user's project has no work for us
         return None, []
     if not work.remaining:
@@ -334,8 +333,8 @@ def _describe_work(
     text += f", but {why}" if why else ""
     lines = [Line(text, WARN if why else OK, path=tilde(run_files.project))]
     if not why:
-        lines.append(Line(f"for {whose_work.describe_owner(run_files, work)}", indent=4))
-    return whose_work.as_data(run_files, work), lines
+        lines.append(Line(f"for {work_files.describe_owner(run_files, work)}", indent=4))
+    return work_files.as_data(run_files, work), lines
 
 
 # One settings file in lines.

@@ -13,7 +13,6 @@ from hookctl.output.lines import amount
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
 from hookctl.work import run_files as work_files
-from hookctl.work import whose_work
 from hookctl.work.run_files import RunFiles
 
 _LONGEST_PAUSE = 300.0  # seconds
@@ -52,7 +51,7 @@ def supervise(
         hint = "Give the command as you would type it, behind `--`."
         raise HookctlError("command", message, hint=hint, exit_code=UNREADABLE)
     run_files = work_files.find(folders, work_files.find_project(folders, project))
-    with work_files.alone(run_files.state):
+    with work_files.alone(run_files.folder):
         end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
         until = clock.local(end)
@@ -66,7 +65,7 @@ def _run(
 ) -> Result:
     respawns, last_failure = 0, float("-inf")
     while True:
-        old = work_files.find_crumb(run_files.state)
+        old = work_files.find_crumb(run_files.folder)
         ended = _run_once(run_files, command, guardian, respawns)
         has_failed_twice = False
         if ended.status not in _WILLED:
@@ -89,8 +88,8 @@ def _run(
         if reason:
             return _end(folders, run_files, ended, respawns, reason)
         respawns += 1
-        with whose_work.locked(run_files):
-            whose_work.free(run_files)  # the session that held the work is gone
+        with work_files.locked(run_files):
+            work_files.free(run_files)  # the session that held the work is gone
 
 
 def _run_once(
@@ -99,7 +98,7 @@ def _run_once(
     """Run the child to its end, and note its process."""
 
     def started(pid: int) -> None:
-        work_files.note(run_files.state, respawns, pid)
+        work_files.note(run_files.folder, respawns, pid)
 
     try:
         return guardian.run(command, started)
@@ -117,14 +116,14 @@ def _why_not(
 
     `old` is the breadcrumb that lay there before the child.
     """
-    run_files = run_files._replace(now=clock.now(folders.environ))
+    run_files.now = clock.now(folders.environ)
     if run_files.mark:
         return f"{run_files.mark} is set"
     if by_person:
         return "it was interrupted"
     if not work_files.is_armed(run_files):
         return "the run has ended"
-    if work_files.find_crumb(run_files.state) not in (0, old):
+    if work_files.find_crumb(run_files.folder) not in (0, old):
         return ""  # the guard kept this agent going until then
     if ended.status in _WILLED:
         return "it ended by itself"
@@ -139,7 +138,7 @@ def describe(ended: Ended) -> str:
 
 
 def _end(folders: Folders, run_files: RunFiles, ended: Ended, respawns: int, reason: str) -> Result:
-    run_files = run_files._replace(now=clock.now(folders.environ))
+    run_files.now = clock.now(folders.environ)
     report.say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
     if end is not None and work_files.is_armed(run_files) and not run_files.mark:

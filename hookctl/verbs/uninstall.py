@@ -72,7 +72,7 @@ def uninstall(
     json: bool = False,
 ) -> Result:
     """Take a pack out of the settings files that are meant, after a question where there is one."""
-    content = packs.load(pack) if packs.is_path(pack) or packs.is_folder(pack) else None
+    content = packs.load(pack) if packs.is_path(pack) else None
     scope_of_targets = scope or "user"
     host = () if "all" in host else host
     named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]

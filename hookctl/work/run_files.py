@@ -1,4 +1,4 @@
-"""The files of a project's run: where they are, what they say, and how they are written.
+"""The files of a project's run, what they say, and whose the work is.
 
 People and agents write the same files, so other content in them stays, and no link is followed.
 The guard's own modules read them, so that both understand them alike.
@@ -11,8 +11,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -22,29 +22,41 @@ from hookctl.events import read_object
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
-from hookctl.packs.choices import PRESETS, confine, read_settings, variables_of
+from hookctl.packs.choices import confine, read_settings, variables_of, whole_number
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
+from hookctl.system.project import session_hash
 
 DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
 _SESSION_FILE = r"([0-9a-f]{16})\.json"
+NOBODY = "none"  # as --owner
+_MOST_DECLINED = 32
+_PATIENCE = 5.0  # seconds
 _UNMOVED = "unmoved"  # in the state folder: since when the task has said what it says
 
 
-class RunFiles(NamedTuple):
-    """Where the files of one project's run are."""
+class RunFiles:
+    """The files of one project's run, as a call of the guard's hook without a session has them."""
 
-    project: str
-    folder: str  # of STOP, CONCLUDE and OWNER
-    task: str  # task.json, by default in that folder
-    state: str  # of ACTIVE, the breadcrumb and the claim
-    now: float
-    settings: Any = None  # all of the guard's, with the run folder's whole path
-    fields: dict[str, str] = {}  # noqa: RUF012  # of a task file that hookctl only reads
-    hides: bool = False  # the project itself says which file and fields these are
+    session = task_owner = ""
+
+    def __init__(
+        self, project: str, settings: Any, task: str, fields: dict[str, str], state: str, now: float
+    ) -> None:
+        self.project = project
+        self.settings = settings  # all of the guard's, with the run folder's whole path
+        self.task_path = task
+        self.task_names = fields  # of a task file that hookctl only reads
+        self.folder = self.project_folder = state  # of ACTIVE, the breadcrumb and the claim
+        self.now = now
+        self.hides = False  # the project itself says which file and fields these are
+
+    def path_of(self, name: str) -> str:
+        """The path of STOP, CONCLUDE or OWNER."""
+        return os.path.join(self.settings.run_dir, name)
 
     @property
     def needs_work(self) -> bool:
@@ -54,22 +66,29 @@ class RunFiles(NamedTuple):
     @property
     def reported_by(self) -> str:
         """What says how much is left: our command, or the field that another system writes."""
-        if not self.fields:
+        if not self.task_names:
             return "`hookctl run remaining N`"
-        return f"`{self.fields.get('remaining', 'remaining')}` in {self.task}"
+        return f"`{self.task_names.get('remaining', 'remaining')}` in {self.task_path}"
 
     @property
     def mark(self) -> str:
         """The name of the file that lets every agent stop; empty where there is none."""
         for name in project.MARKS:
-            if os.path.lexists(os.path.join(self.folder, name)):
+            if os.path.lexists(self.path_of(name)):
                 return name
         return ""
 
 
 def find(folders: Folders, root: str) -> RunFiles:
     """The files of a project's run, as the guard that is installed there reads them."""
-    config, is_brought = _read_guard_config(folders, root)
+    guards, is_brought = installed_guards(folders, root), False
+    config: dict[str, Any] = {}
+    # A guard that a repository brings counts only if the user has none of their own.
+    personal = [installed for installed in guards if installed[0].scope != "project"]
+    for record, pack in personal or guards:
+        config, is_brought = read_object(pack.config), record.scope == "project"
+        if config:
+            break
     state, now = project.state_folder(folders.state, root), clock.now(folders.environ)
     return locate(root, config, folders.environ, state, now, is_brought=is_brought)
 
@@ -100,21 +119,9 @@ def locate(
     hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
     if hides and not fields:
         fields = {"remaining": "remaining"}
-    return RunFiles(root, folder, task, state, now, settings, fields, hides)
-
-
-def as_call(run_files: RunFiles) -> SimpleNamespace:
-    """A run in the form that the guard's functions take: a call of its hook without a session."""
-    return SimpleNamespace(
-        settings=run_files.settings,
-        session="",
-        now=run_files.now,
-        folder=run_files.state,
-        project_folder=run_files.state,
-        task_path=run_files.task,
-        task_names=run_files.fields,
-        task_owner="",
-    )
+    run_files = RunFiles(root, settings, task, fields, state, now)
+    run_files.hides = hides
+    return run_files
 
 
 def find_project(folders: Folders, named: str = "") -> str:
@@ -147,34 +154,6 @@ def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackReco
     return [(records[key], records[key].packs["guard"]) for key in keys]
 
 
-def _read_guard_config(folders: Folders, root: str) -> tuple[dict[str, Any], bool]:
-    """The settings of the installed guard, as config.json says them now; is it the project's?"""
-    guards = installed_guards(folders, root)
-    # A guard that a repository brings counts only if the user has none of their own.
-    personal = [installed for installed in guards if installed[0].scope != "project"]
-    for record, pack_record in personal or guards:
-        config = read_object(pack_record.config)
-        if config:
-            return config, record.scope == "project"
-    return {}, False
-
-
-def describe_outside(
-    config: dict[str, Any], root: str, environ: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """What a project's own configuration names outside the project, in words.
-
-    Without a person's variables, only one of a preset is no suspect.
-    """
-    if environ is None:
-        is_known = config.get("task_env") in [preset.get("task_env") for preset in PRESETS.values()]
-        environ = {} if is_known else {str(config.get("task_env")): "/"}
-    kept = confine(config, root, environ)
-    for name, value in config.items():
-        if value and kept.get(name) != value:
-            yield f"{name} names what is not the project's, so hookctl and the hook ignore it"
-
-
 def require_short_owner(owner: str) -> None:
     """Refuse an owner that the hook could not read whole."""
     longest = guard_module("files").LINE_LIMIT
@@ -184,38 +163,38 @@ def require_short_owner(owner: str) -> None:
 
 def read_progress(run_files: RunFiles) -> tuple[int, str]:
     """The remaining work, 0 if it is not readable, and the heartbeat as a hash."""
-    heartbeat, remaining = guard_module("work").read_task(as_call(run_files))
+    heartbeat, remaining = guard_module("work").read_task(run_files)
     return max(0, remaining), heartbeat
 
 
 def is_done(run_files: RunFiles) -> bool:
     """Whether the task says that no work is left; a run without a task is not done."""
-    return bool(guard_module("work").read_task(as_call(run_files))[1] == 0)
+    return bool(guard_module("work").read_task(run_files)[1] == 0)
 
 
 def is_armed(run_files: RunFiles) -> bool:
     """Whether a run is active and has not reached its end."""
-    return bool(guard_module("work").is_armed(as_call(run_files)))
+    return bool(guard_module("work").is_armed(run_files))
 
 
 def read_end(run_files: RunFiles) -> float | None:
     """When the run ends, as ACTIVE says; None if it says no time."""
-    end: float | None = guard_module("work").read_end(as_call(run_files))
+    end: float | None = guard_module("work").read_end(run_files)
     return end
 
 
 def read_task(run_files: RunFiles) -> dict[str, Any]:
     """The values in task.json that may be shown, another system's under our names."""
     try:
-        task = parse(files.read(run_files.task).data or b"", run_files.task).value
+        task = parse(files.read(run_files.task_path).data or b"", run_files.task_path).value
     except HookctlError:
         return {}
     if not isinstance(task, dict):
         return {}
-    for ours, theirs in run_files.fields.items():
+    for ours, theirs in run_files.task_names.items():
         if theirs in task:
             task[ours] = task.pop(theirs)
-    return {key: mask_foreign(run_files, run_files.task, value) for key, value in task.items()}
+    return {key: mask_foreign(run_files, run_files.task_path, value) for key, value in task.items()}
 
 
 def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
@@ -226,7 +205,7 @@ def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
     """
     if not value or str(value).strip().isdecimal() or _is_time(value):
         return value
-    is_named = run_files.hides and path == run_files.task
+    is_named = run_files.hides and path == run_files.task_path
     is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
     return MASK if is_named or is_linked else value
 
@@ -247,24 +226,41 @@ def parse(data: bytes, path: str) -> JsonDocument:
     return JsonDocument.parse(data, where=path, strict=True)
 
 
+def find_fault(run_files: RunFiles, path: str) -> str:
+    """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
+    try:
+        data = files.read(path).data
+        task = parse(data or b"{}", path).value if path == run_files.task_path else {}
+    except HookctlError as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        return f"{error.message}{where}"
+    name = run_files.task_names.get("remaining", "remaining")
+    number = task.get(name) if isinstance(task, dict) else task
+    if number is not None and whole_number(str(number)) is None:
+        return f"`{name}` is not a whole number"
+    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
+    return "it does not say when the run ends" if is_endless else ""
+
+
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
     """Set one key of task.json; agents and people write it too, so all else in it stays."""
-    if run_files.fields:
+    if run_files.task_names:
         message = "another system writes this file, so hookctl only reads it"
         hint = "Let that system say what remains, or install without `task_file` and its variables."
-        raise HookctlError("read_only", message, path=run_files.task, hint=hint, exit_code=FAILED)
-    refuse_links(run_files, run_files.task)
+        raise HookctlError(
+            "read_only", message, path=run_files.task_path, hint=hint, exit_code=FAILED
+        )
 
     def change(old: bytes | None) -> bytes:
-        return parse(old or b"", run_files.task).set((key,), value).data
+        return parse(old or b"", run_files.task_path).set((key,), value).data
 
-    _replace(run_files, run_files.task, change)
+    _replace(run_files, run_files.task_path, change)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:
     """Write STOP, CONCLUDE or OWNER."""
     data = text.encode("utf-8", "surrogateescape")
-    _replace(run_files, os.path.join(run_files.folder, name), lambda old: data)
+    _replace(run_files, run_files.path_of(name), lambda old: data)
 
 
 def _replace(run_files: RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
@@ -325,13 +321,6 @@ def clear(path: str) -> None:
         raise files.cannot_write(path, error) from None
 
 
-def begin_of_run(run_files: RunFiles, span: float) -> float:
-    """When the last run began, but at most this long ago."""
-    earliest = run_files.now - span
-    begun = files.written_at(os.path.join(run_files.state, "ACTIVE")) or 0.0
-    return begun if earliest < begun <= run_files.now else earliest
-
-
 def end_of_run(run_files: RunFiles, duration: str) -> float:
     """When a run of this duration ends; without one, the run that is going on, or 12 hours."""
     end = read_end(run_files) if is_armed(run_files) and not duration else None
@@ -346,39 +335,28 @@ def end_of_run(run_files: RunFiles, duration: str) -> float:
 def begin(run_files: RunFiles, end: float) -> None:
     """Begin a run, which clears the marks of the one before; `end` in epoch seconds."""
     for name in project.MARKS:
-        path = os.path.join(run_files.folder, name)
+        path = run_files.path_of(name)
         refuse_links(run_files, path)
         clear(path)
     forget_stillness(run_files)
-    if read_respawns(run_files.state):  # the agent of the run before may still live
-        note(run_files.state, 0)
-    files.write_own(os.path.join(run_files.state, "ACTIVE"), f"{end:.0f}\n".encode())
+    if read_respawns(run_files.folder):  # the agent of the run before may still live
+        note(run_files.folder, 0)
+    files.write_own(os.path.join(run_files.folder, "ACTIVE"), f"{end:.0f}\n".encode())
 
 
 def disarm(run_files: RunFiles) -> None:
     """End the run without a mark, so that agents may stop and the next run may begin."""
-    clear(os.path.join(run_files.state, "ACTIVE"))
+    clear(os.path.join(run_files.folder, "ACTIVE"))
 
 
 def read_sessions(run_files: RunFiles) -> list[Any]:
     """What the guard keeps of each session of the project."""
     names: list[str] = []
     with contextlib.suppress(OSError):
-        names = os.listdir(run_files.state)
+        names = os.listdir(run_files.folder)
     found = filter(None, (re.fullmatch(_SESSION_FILE, name) for name in names))
     read_session = guard_module("state").read_session
-    return [read_session(run_files.state, match[1]) for match in found]
-
-
-def read_chain(run_files: RunFiles) -> tuple[int, int]:
-    """The last session's blocks since the last prompt, and those in a row."""
-    newest = max(read_sessions(run_files), key=lambda session: session.t, default=None)
-    return (newest.total, newest.host) if newest else (0, 0)
-
-
-def has_let_go(run_files: RunFiles) -> bool:
-    """Whether the guard stopped blocking a session, which has neither moved nor had a prompt."""
-    return any(session.open for session in read_sessions(run_files))
+    return [read_session(run_files.folder, match[1]) for match in found]
 
 
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
@@ -386,14 +364,14 @@ def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
     name = f"{session}.json"
     if not re.fullmatch(_SESSION_FILE, name):
         return False
-    stored = read_object(os.path.join(run_files.state, name))
+    stored = read_object(os.path.join(run_files.folder, name))
     said = guard_module("state").keep_usable(stored)
     return said.get("terminal") is True or said.get("nudges") == 0 or said.get("ignored") is False
 
 
 def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:
     """For how many seconds the task has said this; writes down what it had not said before."""
-    path = os.path.join(run_files.state, _UNMOVED)
+    path = os.path.join(run_files.folder, _UNMOVED)
     digest = files.digest(task.encode("utf-8", "surrogatepass"))
     record = read_object(path)
     since = record.get("since")
@@ -405,7 +383,7 @@ def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:
 
 def forget_stillness(run_files: RunFiles) -> None:
     """Measure anew from now on."""
-    clear(os.path.join(run_files.state, _UNMOVED))
+    clear(os.path.join(run_files.folder, _UNMOVED))
 
 
 BREADCRUMB = "RESPAWN_REQUESTED"
@@ -413,7 +391,7 @@ _NAME = "supervised"
 
 
 @contextlib.contextmanager
-def locked(path: str, seconds: float, message: str, hint: str, code: str) -> Iterator[None]:
+def _lock(path: str, seconds: float, message: str, hint: str, code: str) -> Iterator[None]:
     """Hold a lock of the guard's; an error where another process has it for so long."""
     files.make_folders(os.path.dirname(path), files.PRIVATE)
     try:
@@ -430,13 +408,10 @@ def locked(path: str, seconds: float, message: str, hint: str, code: str) -> Ite
 
 @contextlib.contextmanager
 def alone(state: str) -> Iterator[None]:
-    """Be the only supervisor of the project; `supervised` where another one, or its agent, lives.
-
-    A kill leaves no lock behind. The agent that a killed supervisor started may live on.
-    """
+    """Be the only supervisor of the project; else, or where its agent lives, `supervised`."""
     path, code = os.path.join(state, f"{_NAME}.lock"), "supervised"
     hint = "Wait until it ends, or `hookctl run stop` and end it."
-    with locked(path, 0, "another supervisor of this project is running", hint, code):
+    with _lock(path, 0, "another supervisor of this project is running", hint, code):
         process = str(_read(state).get("process", ""))
         if guard_module("work").is_gone(process) is False:
             pid = process.partition(" ")[0]
@@ -469,3 +444,202 @@ def read_respawns(state: str) -> int:
 
 def _read(state: str) -> dict[str, Any]:
     return read_object(os.path.join(state, _NAME))
+
+
+# Whose the work is: who holds it, how old it is, and how it is passed on.
+
+
+class Work(NamedTuple):
+    """The work that waits in a project, and the session that it belongs to."""
+
+    remaining: int
+    holder: Any  # the guard's own Holder; none if its `session`, a hash, is empty
+    name: str  # the holder's id, where OWNER names it
+    seen: float  # the holder's last event; 0: it had none yet
+    is_free: bool  # it has no holder, or one that is gone, so the work passes on
+    touched: float  # when it was last touched; never in the future
+    is_stale: bool
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a person named the holder with --owner."""
+        return self.holder.fixed and "t" in self.holder.claim  # else OWNER alone says it
+
+    @property
+    def owner(self) -> str:
+        """The session that holds the work, with its agent and its process where they are known."""
+        text, host = f"session {self.name or self.holder.session}", self.holder.claim.get("host")
+        if host in hosts.names():
+            text += f" of {hosts.load(host).title}"
+        pid = self.holder.process.partition(" ")[0]
+        return f"{text}, process {pid}" if pid else text
+
+
+class Caller(NamedTuple):
+    """Who runs the command: a session, in one of its agent's tools; or a person."""
+
+    session: str = ""  # its id; empty: a person
+    host: str = ""
+    process: str = ""
+
+
+def find_work(run_files: RunFiles) -> Work:
+    """The work that waits in a project, its holder by the guard's rules, and if it is stale."""
+    guard = guard_module("work")
+    remaining = max(0, guard.read_task(run_files)[1])
+    run_files.holder = holder = guard.Holder(run_files)
+    name, seen, touched = "", 0.0, files.written_at(run_files.task_path) or 0.0
+    if holder.session:
+        if holder.session == holder.owner:
+            name = _show_owner(run_files, guard.read_owner(run_files))
+        seen = guard_module("state").read_session(run_files.folder, holder.session).t
+        touched = max(touched, holder.last_event(run_files, "work"))
+    is_stale = remaining > 0 and guard.is_stale(run_files) and not guard.is_armed(run_files)
+    is_free, touched = holder.is_free(run_files), min(run_files.now, touched)
+    return Work(remaining, holder, name, seen, is_free, touched, is_stale)
+
+
+def _show_owner(run_files: RunFiles, name: str) -> str:
+    """An owner's id as it may be shown: one that a file names may be a secret."""
+    if name == run_files.settings.owner.strip():
+        return name
+    path = run_files.path_of("OWNER")
+    read_from = path if guard_module("files").read_line(path) else run_files.task_path
+    return str(mask_foreign(run_files, read_from, name))
+
+
+def find_caller(folders: Folders) -> Caller:
+    """The session that this command runs in; else a person, also where two agents name one."""
+    callers = []
+    for name in hosts.names():
+        environment = hosts.load(name).environment
+        session = folders.environ.get(environment.session, "").strip()
+        if session:
+            pid = folders.environ.get(environment.process, "")
+            process = guard_module("work").describe_process(pid) if pid.isdecimal() else ""
+            callers.append(Caller(session, name, process))
+    return callers[0] if len(callers) == 1 else Caller()
+
+
+def is_holder(caller: Caller, work: Work) -> bool:
+    """Whether the caller's session, or one before it in the same process, holds the work."""
+    holder = work.holder
+    if not caller.session or not holder.session:
+        return False
+    if session_hash(caller.session) == holder.session:
+        return True
+    is_same = bool(caller.process) and caller.process == holder.process
+    return is_same and not holder.fixed
+
+
+def locked(run_files: RunFiles) -> AbstractContextManager[None]:
+    """Keep hooks and other commands from changing the claim; `lock_timeout` after some seconds."""
+    path = os.path.join(run_files.folder, "taken.lock")
+    message = "another process holds the claim of this project"
+    return _lock(path, _PATIENCE, message, "Try again.", "lock_timeout")
+
+
+def _read_claim(run_files: RunFiles) -> dict[str, Any]:
+    claim: dict[str, Any] = guard_module("work").read_claim(run_files)
+    return claim
+
+
+def _write_claim(run_files: RunFiles, **values: Any) -> None:
+    """Replace the claim, whose sessions are hashes; the guard's work.py has its fields."""
+    data = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    files.write_own(os.path.join(run_files.folder, "taken"), data.encode())
+
+
+def _list_declined(claim: dict[str, Any], sessions: list[str]) -> list[str]:
+    """The sessions that gave the work back, without these."""
+    declined = claim.get("declined")
+    known = declined if isinstance(declined, list) else []
+    return [item for item in known if isinstance(item, str) and item not in sessions]
+
+
+def name_owner(run_files: RunFiles, owner: str) -> None:
+    """Give the work to a session for good."""
+    hash = session_hash(owner)
+    write_mark(run_files, "OWNER", f"{owner}\n")
+    _write_claim(run_files, session=hash, owner=hash, fixed=True, t=int(run_files.now))
+
+
+def take(run_files: RunFiles, caller: Caller) -> None:
+    """Give the work to the session that the command runs in, until its process is gone."""
+    hash = session_hash(caller.session)
+    declined = _list_declined(_read_claim(run_files), [hash])
+    write_mark(run_files, "OWNER", f"{caller.session}\n")
+    _write_claim(
+        run_files,
+        session=hash,
+        owner=hash,
+        process=caller.process,
+        host=caller.host,
+        t=int(run_files.now),
+        declined=declined,
+    )
+
+
+def free(run_files: RunFiles) -> None:
+    """Leave the work to the first session that the guard keeps; earlier claims are dropped."""
+    _clear_owner(run_files)
+    if _read_claim(run_files):
+        _write_claim(run_files)
+
+
+def give_back(run_files: RunFiles, session: str, caller: Caller) -> None:
+    """Take the work from its holder; the guard does not give it to that session again."""
+    sessions = [session] + [session_hash(caller.session)] * bool(caller.session)
+    declined = _list_declined(_read_claim(run_files), sessions)
+    _clear_owner(run_files)
+    _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])
+
+
+def _clear_owner(run_files: RunFiles) -> None:
+    path = run_files.path_of("OWNER")
+    refuse_links(run_files, path)
+    clear(path)
+
+
+def as_data(run_files: RunFiles, work: Work) -> dict[str, Any]:
+    """The work that waits, as `--json` shows it."""
+    holder, is_held = work.holder, not work.is_free
+    owner, seen = work.name or holder.session, max(0.0, run_files.now - work.seen)
+    return {
+        "project": run_files.project,
+        "remaining": work.remaining,
+        "owner": (is_held and owner) or None,
+        "owner_host": (is_held and str(holder.claim.get("host", ""))) or None,
+        "owner_process": (is_held and holder.process.partition(" ")[0]) or None,
+        "owner_seen_seconds": seen if is_held and work.seen else None,
+        "age_seconds": run_files.now - work.touched,
+        "stale": work.is_stale,
+    }
+
+
+def describe_owner(run_files: RunFiles, work: Work) -> str:
+    """The owner of the work, in a few words."""
+    if work.is_free:
+        return describe_next(run_files)
+    text, since = work.owner, work.holder.claimed_at()
+    if since:
+        text += f", since {clock.age(run_files.now - since)}"
+    if work.seen:
+        text += f", last seen {clock.age(run_files.now - work.seen)} ago"
+    return text
+
+
+def find_kept_owner(run_files: RunFiles) -> str:
+    """The owner that another system's task or a setting names, which no command of ours changes."""
+    guard_module("work").read_task(run_files)
+    return str(run_files.task_owner or run_files.settings.owner.strip())
+
+
+def describe_next(run_files: RunFiles) -> str:
+    """Whose the work is once no owner is named and no session has a claim."""
+    kept = find_kept_owner(run_files)
+    if kept:
+        return f"session {_show_owner(run_files, kept)}"
+    return (
+        "the first session that the guard blocks" if run_files.settings.claim else "every session"
+    )
