@@ -94,7 +94,6 @@ def install(
     allow_env: Sequence[str] = (),
     accept_changed: bool = False,
     dry_run: bool = False,
-    diff: bool = False,
     json: bool = False,
     project: str = "",
 ) -> Result:
@@ -111,7 +110,7 @@ def install(
     permission = Permission()
     if content.source:
         permission = choosing.permission(yes, accept_changed, json)
-    return install_at(folders, content, targets, choice, permission, dry_run=dry_run, diff=diff)
+    return install_at(folders, content, targets, choice, permission, dry_run=dry_run)
 
 
 def load_source(folders: Folders, source: str) -> Pack:
@@ -131,7 +130,6 @@ def install_at(
     permission: Permission,
     *,
     dry_run: bool,
-    diff: bool = False,
 ) -> Result:
     """Install a pack at these targets, or with `dry_run` only say what would change."""
     check_request(pack, choice.settings)
@@ -157,7 +155,7 @@ def install_at(
         steps = [*_list_next(folders, plan, pack, targets)]
         done += ["Next:", *steps] if steps else []
     warned = {error.path for error in ineffective}
-    result = plan_result(plan, done, dry_run=dry_run, diff=diff, warned=warned)
+    result = plan_result(plan, done, dry_run=dry_run, warned=warned)
     if review is not None:
         result = with_review(result, review, dry_run=dry_run)
         if not review.is_agreed:

@@ -31,7 +31,6 @@ pack <pack>  A built-in pack, the path of a pack file or its folder, or
 everywhere --all  Also the other projects that the records know.
 of_project --project DIR  Only what was in this project.
 --dry-run  Show the changes as plan does, and write nothing.
---diff  Show the unified diff, with hookctl's own files in it.
 --verbose -v  Show every entry, and what is fine.
 --json  Print one JSON object for machines.
 """,

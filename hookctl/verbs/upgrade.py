@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from hookctl import errors, packs, report
 from hookctl.errors import HookctlError
-from hookctl.masking import OwnText
 from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, tilde
 from hookctl.output.plans import plan_result
@@ -36,7 +35,6 @@ class Request(NamedTuple):
     hosts: tuple[str, ...] = ()  # names; none: every host
     scope: str = ""  # empty: every one
     project: str = ""  # its real path; empty: user scope and every known project
-    diff: bool = False  # show the unified diff of it
     choice: Choice = Choice(restores=True)
 
 
@@ -77,7 +75,6 @@ def upgrade(
     yes: bool = False,
     accept_changed: bool = False,
     dry_run: bool = False,
-    diff: bool = False,
     json: bool = False,
 ) -> Result:
     """Upgrade what is meant, here or in the named project alone."""
@@ -85,7 +82,7 @@ def upgrade(
     scope = choosing.known_scope(any_scope)
     place = choosing.in_project(folders, only_project)
     root = project.find(place.cwd, place.environ) if only_project else ""
-    request = Request(pack, dry_run, hosts, scope, root, diff)
+    request = Request(pack, dry_run, hosts, scope, root)
     return upgrade_meant(place, request, choosing.permission(yes, accept_changed, json))
 
 
@@ -169,7 +166,7 @@ def _upgrade_pack(
         return _leave(item, *problems)
     title = f"{item.name} {pack.version}"
     done = [Line(f"{title} is up to date.")]
-    result = plan_result(plan, done, dry_run=request.dry_run, diff=request.diff)
+    result = plan_result(plan, done, dry_run=request.dry_run)
     if plan.empty:
         line = Line(f"{title}: nothing to do", SKIP, path=tilde(item.source))
         result = result._replace(text=(line,))
@@ -244,8 +241,6 @@ def _join(results: list[Result], request: Request) -> Result:
     nothing = "nothing is installed, so there is nothing to upgrade"
     data = {"actions": [], "kept": [], "files": [], "dry_run": request.dry_run, "changed": False}
     joined = reduce(join, results, Result(data, () if results else (nothing,)))
-    if request.diff:
-        joined.data["diff"] = OwnText("".join([part.data.get("diff", "") for part in results]))
     code = max([errors.OK, *(part.exit_code for part in results)])
     if code and joined.data["changed"]:
         code = errors.FAILED
