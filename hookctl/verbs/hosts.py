@@ -26,7 +26,7 @@ _LEGEND = (
 )
 
 HELP = """
-host <host>  Only these hosts, in detail.
+host  Only these hosts, in detail.
 
 Examples:
   hookctl hosts

@@ -6,10 +6,8 @@ import contextlib
 import json
 import math
 import os
-import re
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from hookctl import clock, errors, events, report
@@ -22,15 +20,16 @@ from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
-from hookctl.verbs.options import ACTIONS
 from hookctl.work import run_files as work_files
 from hookctl.work import whose_work
 from hookctl.work.run_files import BREADCRUMB, RunFiles
 from hookctl.work.whose_work import NOBODY, Work
 
+ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
 _TELL_AFTER = 5.0  # seconds until progress is shown
+_MOST_DIGITS = 18  # of a count, as the hook reads it
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -38,7 +37,6 @@ _MEANINGS = {
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
 _CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
-_CRUMB = "the guard kept the agent going then; if no agent runs now, it was cut off"
 _IGNORED = (
     "an agent stopped although the guard had reminded it of a tool; "
     "a prompt to it or `hookctl run start` clears this"
@@ -46,7 +44,7 @@ _IGNORED = (
 
 
 HELP = """
-action ACTION <action>  One of: start, heartbeat, remaining, conclude, stop, release, status, wait.
+action ACTION  One of: start, heartbeat, remaining, conclude, stop, release, status, wait.
 count [N]  For remaining: how much work is left.
 --remaining N  For start: how much work is left.
 --owner ID  For start and remaining: the session that owns the work; `none`: no session.
@@ -83,17 +81,16 @@ def run(
         hint = f"{nearest(action, ACTIONS)}Actions: {', '.join(ACTIONS)}."
         raise usage_error(f"unknown action {action!r}", hint)
     for option, given, actions in (
-        ("a number", count, ("remaining",)),
-        ("--remaining", remaining, ("start",)),
-        ("--for", duration, ("start",)),
-        ("--owner", owner, ("start", "remaining")),
-        ("--check", check, ("status",)),
-        ("--timeout", timeout, ("wait",)),
-        ("--stall", stall, ("wait",)),
+        ("a number", count, "remaining"),
+        ("--remaining", remaining, "start"),
+        ("--for", duration, "start"),
+        ("--owner", owner, "start and remaining"),
+        ("--check", check, "status"),
+        ("--timeout", timeout, "wait"),
+        ("--stall", stall, "wait"),
     ):
-        if given and action not in actions:
-            commands = " and ".join(f"`run {one}`" for one in actions)
-            message = f"{option} goes with {commands}, not `run {action}`"
+        if given and action not in actions.split():
+            message = f"{option} goes with {actions}, not {action}"
             raise usage_error(message, "See `hookctl run --help`.")
     if action not in ("status", "wait"):
         _finish_pending(folders)
@@ -249,10 +246,8 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
     yield "project", run_files.project
     yield "run folder", run_files.folder
     yield "remaining", _describe_remaining(run_files, data["remaining"])
-    heartbeat = (
-        "none" if data["heartbeat"] is None else cut(json.dumps(data["heartbeat"]), _LONGEST_SHOWN)
-    )
-    yield "heartbeat", heartbeat + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else "")
+    heartbeat = data["heartbeat"]
+    yield "heartbeat", "none" if heartbeat is None else cut(json.dumps(heartbeat), _LONGEST_SHOWN)
     yield "owner", whose_work.describe_owner(run_files, work)
     age = clock.age(run_files.now - work.touched)
     if work.is_stale:
@@ -274,8 +269,6 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
     for name, meaning in _MEANINGS.items():
         if name in ages:
             yield name, f"since {ages[name]}: {meaning}"
-    if BREADCRUMB in ages:
-        yield "breadcrumb", f"{ages[BREADCRUMB]} old: {_CRUMB}"
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
@@ -298,7 +291,7 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     shown = whose_work.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
     blocks, depth = work_files.read_chain(run_files)
-    ages = _measure_ages(run_files, task.get("heartbeat"))
+    ages = _measure_ages(run_files)
     return {
         "project": run_files.project,
         "run_dir": run_files.folder,
@@ -319,8 +312,8 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     }
 
 
-def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
-    """The age of each file in seconds; the heartbeat's own time counts if it is one."""
+def _measure_ages(run_files: RunFiles) -> dict[str, float]:
+    """The age of each file in seconds."""
     paths = {name: os.path.join(run_files.folder, name) for name in (*_MEANINGS, "OWNER")}
     paths["task.json"] = run_files.task
     paths[BREADCRUMB] = os.path.join(run_files.state, BREADCRUMB)
@@ -328,8 +321,6 @@ def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
     for name, path in paths.items():
         with contextlib.suppress(OSError):
             times[name] = os.lstat(path).st_mtime
-    with contextlib.suppress(TypeError, ValueError, OverflowError, AttributeError):
-        times["heartbeat"] = datetime.fromisoformat(heartbeat.rstrip("+")).timestamp()
     return {name: max(0.0, run_files.now - moment) for name, moment in times.items()}
 
 
@@ -355,10 +346,9 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
         return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
-    if isinstance(remaining, str) or type(remaining) is int:
-        text = str(remaining)
-        if re.fullmatch(r"[0-9]{1,18}", text.strip()):
-            return text
+    text = str(remaining).strip()
+    if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS:
+        return text
     return f"{cut(json.dumps(remaining), _LONGEST_SHOWN)}, not a count, so no work"
 
 
@@ -407,22 +397,16 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
             if now - begin > _TELL_AFTER:
                 report.progress(f"{remaining} remaining")
             time.sleep(min(_PAUSE, left))
-    data: dict[str, Any] = {
-        "outcome": outcome,
-        "remaining": remaining,
-        "seconds": round(now - begin, 1),
-    }
-    unmoved = f"nothing moved for {clock.age(now - moved_at)}"
-    count, waited = f"{remaining} remaining", f"waited {clock.age(now - begin)}"
+    data = {"outcome": outcome, "remaining": remaining, "seconds": round(now - begin, 1)}
     if stall:
         data["unmoved_seconds"] = round(now - moved_at, 1)
-        waited = f"{unmoved} of {stall}; {waited}"
+    count, unmoved = f"{remaining} remaining", f"nothing moved for {clock.age(now - moved_at)}"
     again = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
     text = {
         "done": ("no work is left",),
         "stopped": (f"{mark} is set, {count}",),
         "stalled": (f"{count}, and {unmoved}", again),
-        "timeout": (f"{count}; {waited}", "wait again, or do something else"),
+        "timeout": (f"{count}; {unmoved}", "wait again, or do something else"),
     }
     codes = {"stalled": errors.FAILED, "timeout": errors.TIMED_OUT}
     return Result(data, text[outcome], exit_code=codes.get(outcome, errors.OK))

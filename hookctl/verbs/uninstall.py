@@ -47,8 +47,8 @@ class Request(NamedTuple):
 
 
 HELP = """
-pack <pack>  A pack's name or file; default: guard, with --all every pack.
---scope S <scope>  user, project or local; default: user, with --all every one.
+pack  A pack's name or file; default: guard, with --all every pack.
+--scope S  user, project or local; default: user, with --all every one.
 everywhere --all  Uninstall everywhere, after a question.
 --yes -y  Do not ask; --all with --json needs it.
 

@@ -56,7 +56,7 @@ _Brought = dict[tuple[str, str], tuple[Pack, Review | None] | HookctlError]
 
 
 HELP = """
-pack <pack>  Only this pack, by its name; default: every installed one.
+pack  Only this pack, by its name; default: every installed one.
 
 Examples:
   hookctl upgrade                  after an update of it or of a pack
