@@ -19,7 +19,6 @@ HELP = """
 --require PACK|./FILE  Fail unless this pack is installed here; a file: with exactly this content.
 
 Examples:
-  hookctl check
   hookctl check --require guard             fail where the guard is missing
   hookctl check --require ./hooks/pack.toml  the same for this exact pack
 """

@@ -123,6 +123,8 @@ def in_project(folders: Folders, project: str) -> Folders:
 
 def new_folder(folders: Folders, path: str, hint: str = "Name a new folder with -o DIR.") -> str:
     """The absolute path of a folder that is to be made; an error if anything is there."""
+    if not path:
+        raise usage_error("no folder to write to", "Name a new one with -o DIR.")
     folder = os.path.normpath(os.path.join(folders.cwd, path))
     if os.path.lexists(folder):
         raise HookctlError("exists", "this is there already", path=folder, hint=hint, exit_code=2)

@@ -22,7 +22,6 @@ Examples:
   mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc
   hookctl completion bash > ~/.local/share/bash-completion/completions/hookctl
   hookctl completion zsh > ~/.zfunc/_hookctl
-  hookctl completion fish > ~/.config/fish/completions/hookctl.fish
 """
 
 

@@ -41,7 +41,6 @@ HELP = """
 
 Examples:
   hookctl demo
-  hookctl demo --fast
 """
 
 

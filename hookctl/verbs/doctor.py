@@ -24,9 +24,7 @@ HELP = """
 --strict  Treat warnings as errors.
 
 Examples:
-  hookctl doctor
   hookctl doctor --fix            repair hookctl's own entries
-  hookctl doctor --strict --json
 """
 
 

@@ -71,7 +71,6 @@ event EVENT  The event: stop, PreToolUse, or a host's own name.
 Examples:
   hookctl fire stop                the hooks really run
   hookctl fire pre-tool --tool Bash --input '{"command": "rm -rf x"}' --host claude
-  hookctl fire prompt --pack ./my-pack --host gemini
   hookctl fire stop --hook 3f84 --run-project
 """
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from hookctl import hosts as known
 from hookctl.errors import FAILED, OK
 from hookctl.model import Line, Result
+from hookctl.output.lines import amount
 from hookctl.packs.cases import Bench, find_answers, load_cases
 from hookctl.packs.model import Pack
 from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
@@ -32,8 +33,8 @@ def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
         for host in load_hosts(names) or map(known.load, known.names()):
             hooks, notes = bench.look_at(host, lambda hook: find_answers(hook, cases))
             texts = [*dict.fromkeys(notes)]
-            count = f"{len(hooks)} hook{'' if len(hooks) == 1 else 's'}"
-            lines.append(Line(f"{host.title}: {count}", "warn" if notes else "ok"))
+            mark = "warn" if notes else "ok"
+            lines.append(Line(f"{host.title}: {amount(len(hooks), 'hook')}", mark))
             for text in texts:
                 told.setdefault(text, []).append(host.title)
             hosts.append({"host": host.name, "hooks": [hook.id for hook in hooks], "notes": texts})

@@ -26,8 +26,6 @@ def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     """Write the plugin into a new folder; exit code 1 where a part of the pack would vanish."""
     if form != FORM:
         raise usage_error("export as what?", f"Use --as {FORM}.")
-    if not output:
-        raise usage_error("no folder to write to", "Name a new one with -o DIR.")
     folder = new_folder(folders, output)
     written = _plugin(pack)
     programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]

@@ -45,7 +45,6 @@ HELP = """
 Examples:
   hookctl render --host claude --set MAX_STOP_BLOCKS=8
   hookctl render --host codex --platform macos --json
-  hookctl render --host claude --scope user --python /usr/bin/python3
 """
 
 

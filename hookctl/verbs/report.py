@@ -32,7 +32,6 @@ HELP = """
 --since T  Only runs and decisions since then: 2h, 7d, or a date.
 
 Examples:
-  hookctl report
   hookctl report -o ~/hooks.html --since 7d
 """
 MARK = b'<meta name="generator" content="hookctl">'  # tells a page of ours from another file

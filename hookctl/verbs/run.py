@@ -56,10 +56,7 @@ duration --for TIME  For start: how long it lasts, such as 30m, at most 7d; defa
 Examples:
   hookctl run start --for 8h   start a run; removes an earlier STOP and CONCLUDE
   hookctl run remaining 3      three pieces of work are left
-  hookctl run heartbeat        there was progress
   hookctl run conclude         let agents stop
-  hookctl run stop             let every agent stop at once
-  hookctl run status           show the run
   hookctl run wait --stall 10m  wait until nothing is left, instead of polling
 """
 

@@ -30,7 +30,6 @@ Exit code: the agent's, 128 + N for signal N; 0 if STOP or CONCLUDE ended it
 
 Examples:
   hookctl supervise --for 8h -- claude -p "go on with the plan"
-  hookctl supervise --max-respawns 2 -- codex exec go-on
 """
 
 

@@ -53,8 +53,6 @@ everywhere --all  Uninstall everywhere, after a question.
 --yes -y  Do not ask; --all with --json needs it.
 
 Examples:
-  hookctl uninstall
-  hookctl uninstall --all
   hookctl uninstall --all --yes    do not ask
 """
 

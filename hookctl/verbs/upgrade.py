@@ -61,7 +61,6 @@ pack  Only this pack, by its name; default: every installed one.
 Examples:
   hookctl upgrade                  after an update of it or of a pack
   hookctl upgrade --project .      only what this project has
-  hookctl upgrade notify --dry-run
   hookctl upgrade --yes --accept-changed
 """
 

@@ -35,7 +35,6 @@ Exit codes:
   130  interrupted; the same
 
 Examples:
-  hookctl verify -- pytest -q
   hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh
   hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'
 """
