@@ -7,24 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, errors, hosts, report
-from hookctl.checks import file
-from hookctl.checks.file import NOT_THERE, Configuration, read_config
+from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.plans import event_of
-from hookctl.ownership import consent, engine, store
-from hookctl.ownership.disabled import list_taken
+from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
 from hookctl.ownership.sources import look, read_document
 from hookctl.ownership.store import rules_entries
 from hookctl.packs import choices, wrapping
-from hookctl.packs.choices import Settings, options_of, settings_from
+from hookctl.packs.choices import Settings, options_of
 from hookctl.packs.guard import ARMED_CEILING
 from hookctl.settings import effective
-from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.listing import DisabledHooks, read_disabled
@@ -165,36 +162,31 @@ def _describe_file(
     }
     try:
         host = variant_of_file(hosts.load(record.host), path, machine.read)
-        document = machine.reader.patient_document(path, record.format)[1]
-        current = look(host, document, (), record.entries)
-        settings = settings_from(record.packs[GUARD].settings) if GUARD in record.packs else None
+        file = File(machine, Target(host, record.scope, path, record.project), record)
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
-    target = Target(host, record.scope, path, record.project)
-    sources = machine.surroundings(target)[0]
-    taken = list_taken(machine.disabled_in(path))
+    if file.error or not file.current:
+        return {**shown, "error": file.error and file.error.as_dict()}
     for entry in record.entries:
         if entry.kind != "container":
-            row = _describe_entry(host, entry, current)
-            is_out = (entry.id or entry.path) in taken
-            shown["entries"].append({**row, "state": "disabled"} if is_out else row)
-    for name in record.packs:
-        shown["installs"][name] = _install_again(machine, target, record, name, settings)
+            row = _describe_entry(host, entry, file.current)
+            shown["entries"].append(row if entry in file.entries else {**row, "state": "disabled"})
+    for name, pack in record.packs.items():
+        options = options_of(file.settings) if name == GUARD and file.settings else []
+        if name == GUARD and file.settings and file.settings.allow_run and host.permission.texts:
+            options.append("--allow-run")
+        options += ["--rules"] if pack.settings.get("rules") else []
+        shown["installs"][name] = " ".join([file.install_of(name), *map(shlex.quote, options)])
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    fault = file.find_program_fault(machine, target, current.elements)
-    if fault and fault.code != file.OLD:
-        state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
-        shown["program"] = f"{tilde(fault.path)} is {state}"
-        shown["keeps_at_work"] = False if fault.code == file.MISSING else None
-    elif settings:
-        config = read_config(record.packs[GUARD].config, machine.reader.snapshot)
-        own = [source for source in sources if source.path == path]
-        reaching = own if own and host.env_field else sources
+    if file.fault and file.fault.code != OLD:
+        state = "unreadable" if file.fault.error else file.fault.code.removeprefix("hook_")
+        shown["program"] = f"{tilde(file.fault.path)} is {state}"
+        shown["keeps_at_work"] = False if file.fault.code == MISSING else None
+    elif file.settings:
         hooks = [hook for hook in ours if hook.owner == GUARD]
-        told = _describe_guard(host, settings, config, reaching, hooks)
-        shown["guard"], shown["keeps_at_work"] = told
+        shown["guard"], shown["keeps_at_work"] = _describe_guard(file, file.settings, hooks)
     return shown
 
 
@@ -216,19 +208,6 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
         row = {"names": names, "state": obstacle.state, "reason": obstacle.reason}
         shown.append({**row, "fix": back if obstacle.state == DISABLED else obstacle.fix})
     return shown
-
-
-def _install_again(
-    machine: Machine, target: Target, record: Record, pack: str, settings: Settings | None
-) -> str:
-    known = record.packs[pack]
-    options = options_of(settings) if pack == GUARD and settings else []
-    if pack == GUARD and settings and settings.allow_run and target.host.permission.texts:
-        options.append("--allow-run")
-    options += ["--rules"] if known.settings.get("rules") else []
-    cwd = machine.folders.cwd
-    command = consent.install_again(target, pack, known, cwd, machine.cwd_project)
-    return " ".join([command, *map(shlex.quote, options)])
 
 
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
@@ -396,23 +375,14 @@ def _with_remarks(text: str, *remarks: str) -> str:
     return f"{text}: {said}" if said else text
 
 
-def _describe_guard(
-    host: Host,
-    settings: Settings,
-    config: Configuration,
-    sources: Sequence[Source],
-    hooks: Sequence[Hook],
-) -> tuple[str, bool]:
-    """What the guard does with its hooks in a file, and whether it keeps an agent at its work.
-
-    `sources` are the files whose variables reach it.
-    """
-    variables = effective.variables(sources)
-    options = choices.read_settings(config.value, variables)
+def _describe_guard(file: File, settings: Settings, hooks: Sequence[Hook]) -> tuple[str, bool]:
+    """What the guard does with its hooks in a file, and whether it keeps an agent at its work."""
+    variables = effective.variables(file.reaching)
+    options, error = choices.read_settings(file.config.value, variables), file.config.error
     mode = options.mode
     is_off = mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
-    is_off = is_off or (config.error is not None and config.error.code != NOT_THERE)
+    is_off = is_off or (error is not None and error.code != NOT_THERE)
     if not hooks:
         return _IDLE + (
             "its hook is not registered" if settings.events else "its mode is off"
@@ -425,11 +395,11 @@ def _describe_guard(
         return "", False
     if mode not in ("breaker", "keepalive"):
         return f"mode {mode}", False
-    if not host.dialect.block:
+    if not file.host.dialect.block:
         return f"{mode}, only watches", False
     bounds = [ARMED_CEILING if mode == "keepalive" else max(1, options.ceiling)]
     own = options.keepalive_cap if mode == "keepalive" else options.max_stop_blocks
     bounds += [own - (mode == "breaker" and options.count == "attempts")] if own > 0 else []
-    cap = int(effective.blocks(host, sources, {}))
+    cap = int(effective.blocks(file.host, file.reaching, {}))
     bounds += [cap] if cap > 0 else []
     return f"{mode}, blocks at most {min(bounds)}", True
