@@ -30,64 +30,46 @@ class _Own(NamedTuple):
     commands: set[str]  # but not those of wrapped hooks; no mask touches them
 
 
-class _Line(NamedTuple):
-    """A line of an outline."""
-
-    text: str
-    around: str  # how it is shown where it does not change
-    value: str = ""  # tells lines apart that look alike
-
-
 def unified(file: Draft) -> list[str]:
     """The lines of the unified diff of a settings file."""
     if file.old == file.after:
         return []
-    outlines = _outlines(file)
-    if outlines is None:
-        return [f"({file.path} cannot be read as settings, so it is not shown)"]
     import difflib  # late: a diff is rare
 
+    unreadable = f"({file.path} cannot be read as settings, so it is not shown)"
+    if file.old is not None and file.old != file.before.data:
+        return [unreadable]  # nobody can say which values of such a text are ours
+    try:
+        after = formats.parse(file.target.host.format, file.after or b"", where=file.path)
+    except HookctlError:
+        return [unreadable]
+    outlines = _outline(file, file.before), _outline(file, after)
     names = ["/dev/null" if data is None else file.path for data in (file.old, file.after)]
-    compared = []
-    for outline in outlines:
-        parts = [[part.replace(_BETWEEN, "<U+0000>") for part in line] for line in outline]
-        compared.append([*map(_BETWEEN.join, parts)])
     lines = []
-    for line in difflib.unified_diff(*compared, *names, lineterm=""):
-        text, *more = line.split(_BETWEEN)
-        lines.append(OwnText(f" {more[0]}" if more and text[0] == " " else text))
+    for line in difflib.unified_diff(*outlines, *names, lineterm=""):
+        text, *around = line.split(_BETWEEN)
+        lines.append(OwnText(f" {around[0]}" if around and text[0] == " " else text))
     return lines
 
 
-# Outlines
+def _line(text: str, around: str, value: str = "") -> str:
+    """A line of an outline, as it is compared: it and how it is shown where it does not change.
 
-
-def _outlines(file: Draft) -> tuple[list[_Line], list[_Line]] | None:
-    """A settings file before and after the change; None if it cannot be parsed then.
-
-    Nobody can say which values of such a text are ours.
+    `value` tells lines apart that look alike.
     """
-    if file.old is not None and file.old != file.before.data:
-        return None
-    try:
-        new = formats.parse(file.target.host.format, file.after or b"", where=file.path)
-    except HookctlError:
-        return None
-    return _outline(file, file.before), _outline(file, new)
+    return _BETWEEN.join(part.replace(_BETWEEN, "<U+0000>") for part in (text, around, value))
 
 
-def _outline(file: Draft, document: Document) -> list[_Line]:
+def _outline(file: Draft, document: Document) -> list[str]:
     """The outline of a settings file; of instructions the lines of packs' blocks."""
     root = document.real.value
     if root is MISSING:
         return []
     own = _find_own(file, document)
-    if isinstance(document, RulesDocument):
-        blocks = [(pack, masked_text(text).split("\n")) for pack, text in root.items()]
-        return [
-            _Line(line, _HIDDEN) for pack, lines in blocks if (pack,) in own.paths for line in lines
-        ]
-    return list(_lines_of(root, own))
+    if not isinstance(document, RulesDocument):
+        return list(_lines_of(root, own))
+    blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own.paths]
+    return [_line(line, _HIDDEN) for text in blocks for line in text.split("\n")]
 
 
 def _lines_of(
@@ -98,7 +80,7 @@ def _lines_of(
     *,
     is_own: bool = False,
     is_masked: bool = False,
-) -> Iterator[_Line]:
+) -> Iterator[str]:
     """The value at a path as JSON without commas; `is_masked`: a key above says it is secret."""
     # A record has an entry in a list of texts for its own index.
     is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
@@ -111,12 +93,12 @@ def _lines_of(
         own = _as_json(shown) if is_own else ""
         exact = hex(value) if isinstance(value, int) else repr(value)
         told = f"{type(value)} {exact} {is_own}"
-        yield _Line(start + (own or _HIDDEN), start + _HIDDEN, told)
+        yield _line(start + (own or _HIDDEN), start + _HIDDEN, told)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     if not value:
         closing, opening = "", opening + closing
-    yield _Line(start + opening, start + opening)
+    yield _line(start + opening, start + opening)
     for key, name, inner in _items(value):
         inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
         secret = is_masked or is_secret(name)
@@ -125,7 +107,7 @@ def _lines_of(
         )
     if closing:
         end = "  " * len(path) + closing
-        yield _Line(end, end)
+        yield _line(end, end)
 
 
 def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:

@@ -261,7 +261,6 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
 
 
 def _describe_verdict(call: Call, verdict: Reading, skipped: int) -> str:
-    """What the host would do, and why; with how many hooks were not run."""
     event = "Stop" if call.protocol == "SubagentStop" else call.protocol
     would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
     if verdict.outcome == "block" or (verdict.outcome == "context" and event == "Stop"):

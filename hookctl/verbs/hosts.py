@@ -114,7 +114,6 @@ def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
 
 
 def _table_lines(facts: Sequence[dict[str, Any]]) -> list[str | Line]:
-    """A row for each host, those in use here first."""
     rows = [_make_row(host) for host in facts]
     rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
     return [*table([[*rows[0]], *([*row.values()] for row in rows)]), *_LEGEND]

@@ -129,7 +129,6 @@ def _show_field(event: dict[str, Any], field: str) -> str:
 
 
 def _describe_run(event: dict[str, Any]) -> Iterator[str]:
-    """How long a run took, and whatever of it is out of the ordinary."""
     yield f"{event.get('ms', '?')} ms"
     if event.get("bytes"):
         yield f"{event['bytes']} bytes of context"
@@ -143,7 +142,6 @@ def _describe_run(event: dict[str, Any]) -> Iterator[str]:
 
 
 def _explain(event: dict[str, Any]) -> str:
-    """The reason of a decision, and its counts in brackets."""
     reason, counts = events.reason_of(event), []
     if event.get(events.IGNORED) is True:
         reason += "; the reminder before it was ignored"

@@ -56,7 +56,6 @@ def _find_lost_programs(pack: Pack) -> Iterator[str]:
 
 
 def _find_broken_files(pack: Pack) -> Iterator[str]:
-    """Why a script of the pack cannot run, in one line each."""
     folder, named = os.path.dirname(os.path.realpath(pack.source)), {}
     for _, hook in pack.all_hooks:
         command = hook.command.replace("{files}", shlex.quote(folder))

@@ -44,7 +44,6 @@ def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
 
 
 def _plugin(pack: Pack) -> dict[str, bytes]:
-    """The plugin's files by name."""
     about = {"name": pack.name, "version": pack.version, "description": pack.description}
     events: dict[str, list[dict[str, Any]]] = {}
     for hook in hooks_of(pack, _HOST):
@@ -78,7 +77,6 @@ def _command(pack: Pack, hook: PackHook) -> str:
 
 
 def _find_lost(pack: Pack) -> list[str]:
-    """What a plugin cannot carry, a line each."""
     lost = []
     if pack.protocol != CLAUDE:
         lost.append(f"the protocol {pack.protocol!r}: Claude Code asks in its own")

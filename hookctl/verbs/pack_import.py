@@ -38,7 +38,7 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
         raise usage_error("import from which host?", "Name one with --host.")
     folder = new_folder(folders, output)
     name = os.path.basename(folder)
-    require_name(name, 'Call the new folder so, of a-z, 0-9 and "-": it names the pack.')
+    require_name(name)
     host, path = targets.active_file(hosts.load(names[0]), "user", folders.environ, "")
     snapshot, document = targets.read_settings(path, host.format)
     if snapshot.data is None:

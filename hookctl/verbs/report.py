@@ -92,7 +92,6 @@ def _refused(path: str, message: str, hint: str) -> HookctlError:
 
 
 def _list_days(decided: Iterable[dict[str, Any]]) -> Sequence[str]:
-    """How many decisions of which kind the guard took on each day."""
     days: dict[str, Counter[str]] = {}
     for event in sorted(decided, key=lambda event: event["t"]):
         counts = days.setdefault(clock.local(event["t"])[:10], Counter())

@@ -238,7 +238,6 @@ def _release(folders: Folders, run_files: RunFiles) -> list[str]:
 
 
 def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What there is to say of a run, each with its label."""
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
     yield "run folder", run_files.folder
@@ -282,7 +281,6 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
 
 
 def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
-    """The run as `--json` shows it."""
     task = work_files.read_task(run_files)
     end = work_files.read_end(run_files)
     shown = whose_work.as_data(run_files, work)
@@ -310,7 +308,6 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
 
 
 def _measure_ages(run_files: RunFiles) -> dict[str, float]:
-    """The age of each file in seconds."""
     paths = {name: os.path.join(run_files.folder, name) for name in (*_MEANINGS, "OWNER")}
     paths["task.json"] = run_files.task
     paths[BREADCRUMB] = os.path.join(run_files.state, BREADCRUMB)
@@ -338,7 +335,6 @@ def _describe_mark(name: str) -> str:
 
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
-    """The remaining work as the hook understands it."""
     if fault := _find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:

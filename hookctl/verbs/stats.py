@@ -81,7 +81,6 @@ def stats(
 
 
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:
-    """The counts of all of them, in all, by host and by project."""
     hosts = sorted({kind.host for _, kind, _ in tallies if kind.host})
     projects = sorted({project for project, _, _ in tallies})
     by_host = {host: _add_up(one for one in tallies if one[1].host == host) for host in hosts}
@@ -180,6 +179,5 @@ def _write_counter(
 
 
 def _write_labels(values: Mapping[str, str]) -> str:
-    """The labels of a sample, as they stand in braces."""
     pairs = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
     return ",".join(pairs)
