@@ -8,8 +8,7 @@ from typing import Any
 
 from hookctl import errors
 from hookctl import hosts as known
-from hookctl.hosts import Host, readers
-from hookctl.hosts.model import OtherAgent
+from hookctl.hosts import Host
 from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount, cut, labelled, table, tilde
 from hookctl.ownership import store
@@ -90,23 +89,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "session": (environment.session_in_tools and environment.session) or None,
         "process": environment.process or None,
         "cannot": shortcomings(host),
-        "also_read_by": [_describe_reader(agent) for agent in host.also_read_by],
-        "also_reads": [
-            {**_describe_reader(agent), "host": owner.name, "agent": owner.title}
-            for owner, agent in readers.find_read_by(host.name)
-        ],
         "detected": known.detected(host, environ, store.list_made(records)),
-    }
-
-
-def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
-    return {
-        "agent": readers.title_of(agent),
-        "host": agent.host or None,
-        "scopes": [*agent.scopes],
-        "plugins": [*agent.plugins],
-        "only": readers.condition(agent),
-        "sure": agent.sure,
     }
 
 

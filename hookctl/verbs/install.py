@@ -320,7 +320,7 @@ def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
     if not _hosts_with_hooks(plan, GUARD):
         if not settings.events:
             yield Line("The guard registers no hook of its own: --mode breaker does.")
-    elif _is_new(plan, settings):
+    else:
         blocks = settings.mode in _FIRST_STEPS
         able = [host for host in hosts if (host.dialect.block if blocks else host.dialect.end)]
         is_able = able or settings.mode == "off"
@@ -335,18 +335,6 @@ def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
 def _settings_of_guard(plan: Plan) -> Settings:
     record = plan.files[0].record
     return settings_from(record.packs[GUARD].settings if record else {})
-
-
-def _is_new(plan: Plan, settings: Settings) -> bool:
-    """Whether the guard comes into a file, or into another mode or preset there."""
-    for file in plan.files:
-        if file.record is not None and GUARD in file.record.packs:
-            if file.known is None or GUARD not in file.known.packs:
-                return True
-            before = settings_from(file.known.packs[GUARD].settings)
-            if (before.mode, before.preset) != (settings.mode, settings.preset):
-                return True
-    return False
 
 
 def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
@@ -374,13 +362,12 @@ def _list_next(
     if pack.name != GUARD or not _hosts_with_hooks(plan, GUARD):
         return
     settings = _settings_of_guard(plan)
-    if _is_new(plan, settings):
-        yield "  hookctl doctor"
-        blocks = any(target.host.dialect.block for target in targets)
-        if blocks and settings.reads_anothers_task:
-            yield "  hookctl run status"
-        elif blocks and settings.mode in _FIRST_STEPS:
-            yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
+    yield "  hookctl doctor"
+    blocks = any(target.host.dialect.block for target in targets)
+    if blocks and settings.reads_anothers_task:
+        yield "  hookctl run status"
+    elif blocks and settings.mode in _FIRST_STEPS:
+        yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
 
 
 def _advise_on_commit(folders: Folders, plan: Plan, targets: list[Target]) -> Iterator[Line]:
