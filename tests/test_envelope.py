@@ -78,30 +78,13 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
     assert answers == [True, True, False, False, True, False, True, True, False]
 
 
-def test_the_diff_has_hookctls_own_files_and_no_secret(hookctl: Hookctl, isolated: Path) -> None:
+def test_people_and_machines_get_the_same_diff_without_a_secret(hookctl: Hookctl, isolated: Path) -> None:
     put(isolated / "home/.claude/settings.json", json.dumps({"env": {"MY_TOKEN": SECRET, "MODEL": "x"}}, indent=2))
     install = ("install", "--host", "claude")
-    assert "diff" not in hookctl(*install, "--dry-run", "--json").data
-    dry = hookctl(*install, "--dry-run", "--diff", "--json")
+    dry = hookctl(*install, "--dry-run", "--json")
     SCHEMA.validate(dry.result)
-    diff = dry.data["diff"]
+    diff = dry.data["files"][0]["diff"]
     assert '     "MY_TOKEN": …\n     "MODEL": …\n+    "MAX_STOP_BLOCKS": "5"\n' in diff
-    config = isolated / "data/guard/claude.json"
-    assert f"--- /dev/null\n+++ {config}\n" in diff
-    assert "program files of hookctl written\n" in diff
-    assert "import" not in diff, "the programs of the guard are not printed"
-    assert hookctl(*install, "--diff", "--json").data["diff"] == diff
-    again = hookctl(*install, "--diff", "--json")
-    assert again.data["diff"] == ""
-    changed = hookctl(*install, "--set", "latch=false", "--diff", "--json").data["diff"]
-    assert f"--- {config}\n+++ {config}\n" in changed and "latch" in changed
-    gone = hookctl("uninstall", "--diff", "--json").data["diff"]
-    assert f"--- {config}\n+++ /dev/null\n" in gone and "of hookctl removed" in gone
-    assert SECRET not in diff + changed + gone
-
-
-def test_people_get_the_same_diff(hookctl: Hookctl) -> None:
-    install = ("install", "--host", "claude", "--diff")
-    diff = hookctl(*install, "--dry-run", "--json").data["diff"]
-    for arguments in (("plan", *install[1:]), install):
-        assert hookctl(*arguments).out.startswith(diff)
+    assert hookctl("plan", *install[1:]).out.startswith(diff) and SECRET not in diff
+    assert hookctl(*install, "--json").data["files"][0]["diff"] == diff
+    assert hookctl(*install, "--json").data["files"] == []

@@ -85,7 +85,7 @@ class Foreign:
 
 
 def looking(verb: str) -> list[str]:
-    return [f"{verb} --dry-run {flags}" for flags in ("", "--diff", "--json", "--diff --json")]
+    return [f"{verb} --dry-run {flags}" for flags in ("", "--json")]
 
 
 def id_of(case: object) -> str:
@@ -102,7 +102,7 @@ def test_of_a_foreign_value_only_the_key_is_shown(
     planned = foreign.run(hookctl, f"plan --host {host}")
     assert f"--- {file}\n+++ {file}\n@@ " in planned
     assert re.search(r"^\+ .*: hookctl=guard/stop; ", planned, re.MULTILINE)
-    foreign.run(hookctl, *looking(install), f"{install} --diff", *looking(f"{install} --set max_stop_blocks=7 --force"))
+    foreign.run(hookctl, *looking(install), f"{install} --json", *looking(f"{install} --set max_stop_blocks=7 --force"))
     removed = foreign.run(hookctl, *looking("uninstall"), "status", f"doctor --host {host}")
     assert re.search(r"^- .*: hookctl=guard/stop; ", removed, re.MULTILINE)
     foreign.run(hookctl, *looking("upgrade"), f"restore {file} --dry-run", f"restore {file} --dry-run --json")
@@ -111,7 +111,7 @@ def test_of_a_foreign_value_only_the_key_is_shown(
     for word in foreign.words[:3]:  # what a restore would undo
         file.write_text(file.read_text().replace(word, foreign.fill("@")))
     foreign.run(hookctl, f"restore {file} --dry-run", f"restore {file} --dry-run --json", f"restore {file}")
-    foreign.run(hookctl, f"doctor --host {host} --fix", "hosts", "log --json", "run status --json", "uninstall --diff")
+    foreign.run(hookctl, f"doctor --host {host} --fix", "hosts", "log --json", "run status --json", "uninstall --json")
 
 
 BROKEN = {

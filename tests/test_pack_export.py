@@ -61,9 +61,6 @@ def test_the_command_runs_from_the_plugins_folder_and_does_nothing_without_it(ex
     assert run(entry["command"], str(folder)) == (0, "")
 
 
-# What goes with the runner
-
-
 def exported(hookctl: Hookctl, manifest: str, programs: dict[str, str], expected: int) -> tuple[Any, list[str]]:
     """The plugin's hooks by event, and what is said to be lost."""
     put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{manifest}')
@@ -75,26 +72,6 @@ def exported(hookctl: Hookctl, manifest: str, programs: dict[str, str], expected
 
 
 HOOK = '[files]\ninclude = ["a.py"]\n\n[[hooks]]\nevent = "PreToolUse"\ncommand = "python3 {files}/a.py"\n'
-
-
-@pytest.mark.parametrize(
-    ("program", "name"),
-    [
-        ('paths = question["portable"]["paths"]', "portable"),
-        ("paths = question.get('portable')", "portable"),
-        ("jq -r .portable.command", "portable"),
-        ("const {tool_name, portable} = JSON.parse(text)", "portable"),
-        ("question?.portable.paths", "portable"),
-        ('os.environ["HOOKCTL_HOST"]', "HOOKCTL_HOST"),
-        ("case $HOOKCTL_HOST in", "HOOKCTL_HOST"),
-        ("# portable: this is POSIX sh, non-portable options apart", ""),
-        ("${portable}; MY_HOOKCTL_HOSTS", ""),
-    ],
-)
-def test_what_only_the_runner_gives_is_named(hookctl: Hookctl, program: str, name: str) -> None:
-    """Such a program ends with an error in a plugin, and a refusal is lost."""
-    lost = exported(hookctl, HOOK, {"a.py": program}, int(bool(name)))[1]
-    assert lost == ([f"`{name}`, which only the runner gives: a.py reads it"] if name else [])
 
 
 def test_each_command_asks_for_its_own_files_and_keeps_its_time(hookctl: Hookctl) -> None:

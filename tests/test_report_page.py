@@ -98,25 +98,24 @@ def test_the_page_of_a_machine_with_nine_hosts_has_every_hook_with_its_state_and
     listed = hookctl("hooks", "--json").data
     text, parsed, data = page(hookctl)
     assert data["hooks"] == len(listed["hooks"]) >= 60
-    assert len(parsed.select("tr")) > data["hooks"]
     home = str(machine.home)
     shown = squeezed(" ".join(parsed.texts), home)
     assert home not in text
     for hook in listed["hooks"]:
         place = f"{hook['file']}:{hook['line']}"
-        for words in (place, hook["state"].replace("_", " "), hook["reason"], hook["owner"], hook["matcher"]):
+        for words in (place, *hook["reason"].split("; also: "), hook["fix"], hook["matcher"][:59]):
             assert squeezed(words, home) in shown, words
     assert squeezed(f"its hooks are not known: {listed['unreadable'][0]['message']}", home) in shown
     meant = ("runs", "off", "hidden", "disabled", "twice")
     broken = [hook for hook in listed["hooks"] if hook["state"] not in meant]
-    assert f"{len(broken)} hooks do not run" in parsed.texts and len(broken) > 10
-    fixes = [hook["fix"] for hook in broken if hook["fix"]]
-    assert len(fixes) > 3
-    for words in fixes:
-        assert squeezed(f"What to do: {words}", home) in shown, words
+    findings = hookctl("doctor", "--json").data["findings"]
+    odd = [finding for finding in findings if finding["level"] != "info"]
+    assert data["attention"] == len(broken) + len(odd) + len(listed["unreadable"]) > len(broken) > 10
+    for finding in odd:
+        assert squeezed(finding["message"], home) in shown
     running = sum(hook["state"] == "runs" for hook in listed["hooks"])
-    assert f"{running} of {len(listed['hooks'])}" in parsed.texts
-    assert re.search(r"\d+ of \d+", text)
+    assert squeezed(f"{running} of {len(listed['hooks'])} hooks will run", home) in shown
+    assert "memory/tell gemini SessionStart 4 0 2.5 s 2.5 s 48000" in parsed.texts
 
 
 def test_it_loads_nothing_and_runs_nothing(hookctl: Hookctl, machine: Machine, told: Path) -> None:  # noqa: F811
@@ -136,7 +135,7 @@ def test_a_text_from_elsewhere_is_a_text_and_no_secret_is_shown(
     hookctl: Hookctl, isolated: Path, settings: Path, told: Path
 ) -> None:
     secret = "sk-ant-api03-" + "A1b2C3d4" * 5
-    hostile = "echo '</style></code><script>alert(1)</script>' \"&lt;\" \u202e\x1b[31m"
+    hostile = "</style></code><script>alert(1)</script> &lt; \u202e\x1b[31m"
     hooks = [{"type": "command", "command": text} for text in (hostile, f"curl -H 'x-api-key: {secret}' example.org")]
     put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": f'"><svg onload=x>{secret}', "hooks": hooks}]}}))
     text, parsed, _ = page(hookctl)

@@ -84,19 +84,6 @@ def test_a_file_that_never_stands_still_is_an_error_and_no_promise(run: Run) -> 
         assert outcome.result["errors"][0]["code"] == "changed_meanwhile"
 
 
-@pytest.mark.parametrize(
-    ("heartbeat", "age"),
-    [
-        ('"2001-09-09T01:46:30Z"', 10), ('"2001-09-09T01:46:30.000000Z++"', 10), ('"2001-09-09T03:46:30+02:00"', 10),
-        ('"2001-09-09T01:47:00Z"', 0), ('"step 4"', None), ("7", None), ("{}", None), ('"0001-01-01"', None),
-        ("null", None), ('""', None),
-    ],
-)  # fmt: skip
-def test_a_heartbeat_is_as_old_as_it_says(run: Run, heartbeat: str, age: float | None) -> None:
-    put(run.folder / "task.json", f'{{"heartbeat": {heartbeat}}}')
-    assert run.does("status")["ages"].get("heartbeat") == age
-
-
 # A repository could bring links.
 
 LINKS = (".hookctl", ".hookctl/run", ".hookctl/run/task.json", ".hookctl/run/STOP", ".hookctl/run/CONCLUDE",

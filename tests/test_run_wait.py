@@ -74,7 +74,7 @@ def test_it_never_waits_busily_and_sees_a_stop(
     [
         ([], [], 0, "no work is left"),
         (["remaining", "0"], [], 0, "no work is left"),
-        (["remaining", "2"], ["--timeout", "0s"], 124, "2 remaining; waited 0 s"),
+        (["remaining", "2"], ["--timeout", "0s"], 124, "2 remaining; nothing moved for 0 s"),
         (["remaining", "2"], ["--stall", "0s"], 1, "2 remaining, and nothing moved for 0 s"),
         (["stop"], [], 0, "STOP is set"),
         (["remaining", "2"], ["--timeout", "soon"], 2, "not a duration"),

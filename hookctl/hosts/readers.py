@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from hookctl import hosts
-from hookctl.hosts.model import Host, OtherAgent
+from hookctl.hosts.model import OtherAgent
 
 
 def title_of(agent: OtherAgent) -> str:
@@ -23,11 +21,3 @@ def describe(agent: OtherAgent) -> str:
     """The other agent, and the condition if it does not always read the files."""
     when = condition(agent)
     return f"{title_of(agent)} ({when})" if when else title_of(agent)
-
-
-def find_read_by(name: str) -> Iterator[tuple[Host, OtherAgent]]:
-    """The other hosts whose files a host reads too, and how it reads them."""
-    for owner in map(hosts.load, hosts.names()):
-        for agent in owner.also_read_by:
-            if agent.host == name:
-                yield owner, agent

@@ -6,26 +6,19 @@ hookctl's own that come or go show a value, with secrets masked; all others show
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hookctl.documents import BREAK, MISSING, Document, Path, formats
+from hookctl.documents import MISSING, Document, Path, formats
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
-from hookctl.model import WRAP, Change
-from hookctl.output.lines import amount
+from hookctl.model import WRAP
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.plan import Plan
-from hookctl.system.files import digest
-from hookctl.system.packages import PACKS, TABLE
 
-_UNREADABLE = "({} cannot be read as settings, so it is not shown)"
 _HIDDEN = "…"
 _BETWEEN = "\0"  # stands between what is compared of a line
 
@@ -37,116 +30,46 @@ class _Own(NamedTuple):
     commands: set[str]  # but not those of wrapped hooks; no mask touches them
 
 
-class _Line(NamedTuple):
-    """A line of an outline."""
-
-    text: str
-    around: str  # how it is shown where it does not change
-    value: str = ""  # tells lines apart that look alike
-    path: Path | None = None  # of what begins in it
-    own: str = ""  # our value in it, as JSON
-
-
 def unified(file: Draft) -> list[str]:
     """The lines of the unified diff of a settings file."""
     if file.old == file.after:
         return []
-    outlines = _outlines(file)
-    if outlines is None:
-        return [_UNREADABLE.format(file.path)]
-    return _compare(file.path, file.old, file.after, *outlines)
-
-
-def own_lines(file: Draft) -> OwnText:
-    """The values that hookctl adds to or removes from a settings file, one a line."""
-    outlines = _outlines(file)
-    if outlines is None:
-        return OwnText(_UNREADABLE.format(file.path) + "\n")
-    old, new = ({line.path: line for line in outline if line.own} for outline in outlines)
-    lines = []
-    for mark, shown, others in (("-", old, new), ("+", new, old)):
-        for path, line in shown.items():
-            if path is not None and others.get(path) != line:
-                lines.append(f"{mark}{masked_text('.'.join(map(str, path)))}: {line.own}\n")
-    return OwnText("".join(lines))
-
-
-def _file_lines(change: Change) -> list[str]:
-    """The lines of the unified diff of one of hookctl's or a pack's files."""
-    try:
-        old, new = _text_lines(change.path, change.before), _text_lines(change.path, change.after)
-    except UnicodeDecodeError:
-        return [f"({change.path} is no text, so it is not shown)"]
-    return _compare(change.path, change.before, change.after, old, new)
-
-
-def _text_lines(path: str, data: bytes | None) -> list[_Line]:
-    """The lines of a file of ours, with secrets masked; in JSON by their keys."""
-    text = (data or b"").decode("utf-8")
-    shown = masked_text(text)
-    if path.endswith(".json") and text:
-        with contextlib.suppress(HookctlError):
-            value = masked(formats.parse("json", text.encode()).value)
-            if isinstance(value, dict) and "hosts" in value:  # the table in a configuration is ours
-                value = {**value, "hosts": f"sha256 {digest(json.dumps(value['hosts']).encode())}"}
-            shown = json.dumps(value, indent=2, ensure_ascii=False)
-    return [_Line(line, line) for line in BREAK.split(shown.removesuffix("\n"))] if text else []
-
-
-def _compare(
-    path: str,
-    before: bytes | None,
-    after: bytes | None,
-    old: Sequence[_Line],
-    new: Sequence[_Line],
-) -> list[str]:
-    """The lines of the unified diff of a file at a path: those that stay with less in them."""
     import difflib  # late: a diff is rare
 
-    names = ["/dev/null" if data is None else path for data in (before, after)]
-    compared = []
-    for outline in (old, new):
-        parts = [[part.replace(_BETWEEN, "<U+0000>") for part in line[:3]] for line in outline]
-        compared.append([*map(_BETWEEN.join, parts)])
+    unreadable = f"({file.path} cannot be read as settings, so it is not shown)"
+    if file.old is not None and file.old != file.before.data:
+        return [unreadable]  # nobody can say which values of such a text are ours
+    try:
+        after = formats.parse(file.target.host.format, file.after or b"", where=file.path)
+    except HookctlError:
+        return [unreadable]
+    outlines = _outline(file, file.before), _outline(file, after)
+    names = ["/dev/null" if data is None else file.path for data in (file.old, file.after)]
     lines = []
-    for line in difflib.unified_diff(*compared, *names, lineterm=""):
-        text, *more = line.split(_BETWEEN)
-        lines.append(OwnText(f" {more[0]}" if more and text[0] == " " else text))
+    for line in difflib.unified_diff(*outlines, *names, lineterm=""):
+        text, *around = line.split(_BETWEEN)
+        lines.append(OwnText(f" {around[0]}" if around and text[0] == " " else text))
     return lines
 
 
-# Outlines
+def _line(text: str, around: str, value: str = "") -> str:
+    """A line of an outline, as it is compared: it and how it is shown where it does not change.
 
-
-def _outlines(file: Draft) -> tuple[list[_Line], list[_Line]] | None:
-    """A settings file before and after the change; None if it cannot be parsed then.
-
-    Nobody can say which values of such a text are ours.
+    `value` tells lines apart that look alike.
     """
-    if file.old is not None and file.old != file.before.data:
-        return None
-    try:
-        new = formats.parse(file.target.host.format, file.after or b"", where=file.path)
-    except HookctlError:
-        return None
-    return _outline(file, file.before), _outline(file, new)
+    return _BETWEEN.join(part.replace(_BETWEEN, "<U+0000>") for part in (text, around, value))
 
 
-def _outline(file: Draft, document: Document) -> list[_Line]:
+def _outline(file: Draft, document: Document) -> list[str]:
     """The outline of a settings file; of instructions the lines of packs' blocks."""
     root = document.real.value
     if root is MISSING:
         return []
     own = _find_own(file, document)
-    if isinstance(document, RulesDocument):
-        blocks = [(pack, masked_text(text).split("\n")) for pack, text in root.items()]
-        return [
-            _Line(line, _HIDDEN, path=(pack, number), own=_as_json(line))
-            for pack, lines in blocks
-            for number, line in enumerate(lines)
-            if (pack,) in own.paths
-        ]
-    return list(_lines_of(root, own))
+    if not isinstance(document, RulesDocument):
+        return list(_lines_of(root, own))
+    blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own.paths]
+    return [_line(line, _HIDDEN) for text in blocks for line in text.split("\n")]
 
 
 def _lines_of(
@@ -157,7 +80,7 @@ def _lines_of(
     *,
     is_own: bool = False,
     is_masked: bool = False,
-) -> Iterator[_Line]:
+) -> Iterator[str]:
     """The value at a path as JSON without commas; `is_masked`: a key above says it is secret."""
     # A record has an entry in a list of texts for its own index.
     is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
@@ -170,12 +93,12 @@ def _lines_of(
         own = _as_json(shown) if is_own else ""
         exact = hex(value) if isinstance(value, int) else repr(value)
         told = f"{type(value)} {exact} {is_own}"
-        yield _Line(start + (own or _HIDDEN), start + _HIDDEN, told, path, own)
+        yield _line(start + (own or _HIDDEN), start + _HIDDEN, told)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     if not value:
         closing, opening = "", opening + closing
-    yield _Line(start + opening, start + opening, path=path)
+    yield _line(start + opening, start + opening)
     for key, name, inner in _items(value):
         inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
         secret = is_masked or is_secret(name)
@@ -184,7 +107,7 @@ def _lines_of(
         )
     if closing:
         end = "  " * len(path) + closing
-        yield _Line(end, end)
+        yield _line(end, end)
 
 
 def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:
@@ -230,33 +153,3 @@ def _find_own(file: Draft, document: Document) -> _Own:
         ):
             paths.add((*hook.path[:-2], "matcher"))
     return _Own(set(map(document.translate, paths)), commands)
-
-
-# A whole plan
-
-
-def patch(plan: Plan) -> OwnText:
-    """The unified diff of everything that a plan changes, as one text."""
-    return OwnText("".join(f"{line}\n" for line in patch_lines(plan)))
-
-
-def patch_lines(plan: Plan) -> list[str]:
-    """The lines of the unified diff of everything that a plan changes, with secrets masked.
-
-    Programs and packages, which come with hookctl, are named instead.
-    """
-    lines = [line for file in plan.files for line in unified(file)]
-    programs: dict[tuple[str, str], int] = {}  # how many, by folder and what is done
-    for change in plan.changes:
-        is_program = change.path.endswith(".py") and f"/{PACKS}/" not in change.path
-        if is_program or change.path.endswith(f"/{TABLE}"):
-            key = os.path.dirname(change.path), "removed" if change.after is None else "written"
-            programs[key] = programs.get(key, 0) + 1
-        elif not change.settings:
-            lines += _file_lines(change)
-    for packages in plan.packages:
-        for name, modules in packages.new.items():
-            programs[os.path.join(packages.path, name), "written"] = len(modules)
-    for (folder, done), count in programs.items():
-        lines.append(f"{folder}: {amount(count, 'program file')} of hookctl {done}")
-    return lines

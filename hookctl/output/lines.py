@@ -5,7 +5,9 @@ At a terminal they have colours and symbols, and no line is too wide.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -21,25 +23,21 @@ SKIP = "skip"
 WIDEST = 120  # columns; wider lines are hard to read
 _NARROWEST = 40  # columns; below that nothing is wrapped any more
 _SYMBOLS = {"ok": "✓", "warn": "!", "error": "✗", "skip": "-"}
-_COLOURS = {"ok": "32", "warn": "33", "error": "31", "skip": "2"}
-_SIGN_COLOURS = {"+": "32", "-": "31", "~": "33", "=": "2"}
+_COLOURS = {  # of marks and signs
+    **{"ok": "32", "warn": "33", "error": "31", "skip": "2"},
+    **{"+": "32", "-": "31", "~": "33", "=": "2"},
+}
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
-_DIM, _BOLD = "2", "1"
+_DIM = "2"
 _HARD_BLANK = "\x1f"  # stands for a blank that no line may break at
 
 
 def width(stream: TextIO | None) -> int:
     """The columns of a terminal, at most 120; 0 where lines go to a file and stay as they are."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return min(int(columns), WIDEST)
-    if stream is None or not stream.isatty():
+    is_terminal = stream is not None and stream.isatty()
+    if not is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
         return 0
-    try:
-        columns = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        return 80
-    return min(columns, WIDEST)
+    return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def has_colours(stream: TextIO | None) -> bool:
@@ -54,46 +52,31 @@ def render(line: str | Line, stream: TextIO | None) -> str:
 
     Text that is no Line is a line of a diff or of another file, and keeps its width.
     """
+    coloured = has_colours(stream)
     if isinstance(line, str):
         text, colour = plain(by_look(line)), _DIFF_COLOURS.get(line[:1])
-        return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
-    text, label = plain(by_look(line.text)), line.label and plain(by_look(line.label))
-    line = line._replace(text=text, label=label, path=line.path and plain(line.path))
-    columns, coloured = width(stream), has_colours(stream)
+        return f"\033[{colour}m{text}\033[0m" if colour and coloured else text
+    columns = width(stream)
     start = _mark(line.mark, stream if coloured else None) + " " * line.indent
     start += line.sign and f"{line.sign} "
-    start += line.label and f"{line.label}  "
-    text = wrap(line.text, columns, len(start), start=start)
-    path = line.path and f"  {line.path}"
+    start += line.label and f"{plain(by_look(line.label))}  "
+    text = wrap(plain(by_look(line.text)), columns, len(start), start=start)
+    path = line.path and f"  {plain(line.path)}"
     if columns and len(text.rsplit("\n", 1)[-1]) + len(path) > columns:
-        path = f"\n{' ' * (len(start) + 2)}{line.path}"
-    if not coloured:
-        return text + path
-    return _paint_start(line, text, len(start)) + (path and f"\033[{_DIM}m{path}\033[0m")
+        path = f"\n{' ' * (len(start) + 2)}{path.strip()}"
+    colour = _COLOURS.get(line.mark or line.sign)
+    if coloured and colour:
+        text = f"\033[{colour}m{text[: len(start)]}\033[0m{text[len(start) :]}"
+    return text + (f"\033[{_DIM}m{path}\033[0m" if coloured and path else path)
 
 
 def _mark(mark: str, coloured: TextIO | None) -> str:
     """The symbol of a mark, if the stream has colours and can show it; else its word."""
     if mark and coloured is not None:
-        try:
+        with contextlib.suppress(UnicodeEncodeError, LookupError):
             "".join(_SYMBOLS.values()).encode(coloured.encoding or "ascii")
             return f"{_SYMBOLS[mark]} "
-        except (UnicodeEncodeError, LookupError):
-            pass
     return mark and f"{mark:5} "
-
-
-def _paint_start(line: Line, text: str, start: int) -> str:
-    """The text with its mark in colour, and bold behind it; or with its sign in colour."""
-    if line.mark:
-        head, rest = text[:start], text[start:]
-        bold = f"\033[{_BOLD}m{rest}\033[0m" if line.path else rest
-        return f"\033[{_COLOURS[line.mark]}m{head}\033[0m{bold}"
-    if line.sign:
-        sign = line.indent
-        colour = _SIGN_COLOURS[line.sign]
-        return f"{text[:sign]}\033[{colour}m{line.sign}\033[0m{text[sign + 1 :]}"
-    return text
 
 
 def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:

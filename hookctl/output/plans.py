@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hookctl.masking import masked
+from hookctl.masking import OwnText, masked
 from hookctl.model import WRAP, Action, Line, Path, Result
 from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
 from hookctl.settings.targets import GUARD, RULES
@@ -48,17 +48,18 @@ def plan_result(
     done: Sequence[Text] = (),
     *,
     dry_run: bool,
-    diff: bool = False,
     warned: Container[str] = (),
 ) -> Result:
-    """A plan and its outcome, with what is to be said of its files."""
-    text = plan_text(plan, dry_run=dry_run, done=done, diff=diff, warned=warned)
+    """A plan and its outcome, with what is to be said of its files.
+
+    `warned` are files in which not all that was asked for is done.
+    """
+    text = _describe_plan(plan, done, dry_run=dry_run, warned=warned)
     messages = tuple(message for file in plan.files for message in file.messages)
-    return Result(plan_data(plan, dry_run=dry_run, diff=diff), tuple(text), messages)
+    return Result(_make_data(plan, dry_run=dry_run), tuple(text), messages)
 
 
-def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any]:
-    """A plan as data for the result envelope, on request with the unified diff of all of it."""
+def _make_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
     actions: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
     files: list[dict[str, Any]] = []
@@ -68,51 +69,41 @@ def plan_data(plan: Plan, *, dry_run: bool, diff: bool = False) -> dict[str, Any
         actions += [action_data(action, *place) for action in done]
         kept += [action_data(action, *place) for action in file.kept]
         if file.old != file.after:
-            from hookctl.output.diffs import own_lines  # late: only where a file changes
-
             changed = {
                 "file": file.path,
                 "sha256_before": digest(file.old),
                 "sha256_after": digest(file.after),
                 "created": file.old is None,
-                "diff": partial(own_lines, file),  # made only when it is printed
+                "diff": partial(_join_diff, file),  # made only when it is printed
             }
             files.append(changed)
-    data: dict[str, Any] = {
+    return {
         "actions": actions,
         "kept": kept,
         "files": files,
         "dry_run": dry_run,
         "changed": not plan.empty,
     }
-    if diff:
-        from hookctl.output.diffs import patch  # late: only with --diff
-
-        data["diff"] = patch(plan)
-    return data
 
 
-def plan_text(
-    plan: Plan,
-    *,
-    dry_run: bool,
-    done: Iterable[Text],
-    diff: bool = False,
-    warned: Container[str] = (),
+def _join_diff(file: Draft) -> OwnText:
+    return OwnText("".join(f"{line}\n" for line in _list_diff(file)))
+
+
+def _list_diff(file: Draft) -> list[str]:
+    from hookctl.output.diffs import unified  # late: only on a dry run, or for machines
+
+    return unified(file)
+
+
+def _describe_plan(
+    plan: Plan, done: Iterable[Text], *, dry_run: bool, warned: Container[str]
 ) -> list[Text]:
-    """A plan for people: a line for each action and kept value; on a dry run a unified diff.
-
-    `diff` shows it in any case, and with hookctl's own files in it. `warned` are files in which
-    not all that was asked for is done.
-    """
+    """A line for each action and kept value; on a dry run a unified diff."""
     lines: list[Text] = []
-    if diff:
-        from hookctl.output.diffs import patch_lines  # late: only with --diff
-
-        lines += patch_lines(plan)
     for file in plan.files:
         if dry_run:
-            lines += _dry_lines(file, with_diff=not diff)
+            lines += _dry_lines(file)
         else:
             is_alone = len(plan.files) == 1
             lines += _file_lines(file, is_alone=is_alone, is_warned=file.path in warned)
@@ -142,16 +133,12 @@ def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:
     return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
 
 
-def _dry_lines(file: Draft, *, with_diff: bool) -> list[Text]:
+def _dry_lines(file: Draft) -> list[Text]:
     """What would be done in a settings file and for it.
 
     Without signs: behind a diff, `patch` would take them for lines of it.
     """
-    lines: list[Text] = []
-    if with_diff:
-        from hookctl.output.diffs import unified  # late: only on a dry run
-
-        lines += unified(file)
+    lines: list[Text] = [*_list_diff(file)]
     for line in _program_lines(file):
         text = f"would {_INTENDED[line.sign]} {line.text}"
         lines.append(line._replace(text=text, sign="", indent=0))

@@ -132,21 +132,6 @@ def winner(found: list[Source], path: Path) -> Source | None:
     return None
 
 
-def stronger(found: list[Source], scope: str, path: Path) -> Source | None:
-    """The file of a stronger scope whose other value is in effect instead of this scope's."""
-    source = winner(found, path)
-    if source is None:
-        return None
-    order = source.host.scope_rules.precedence
-    if order.index(source.scope) >= order.index(scope):
-        return None
-    for other in found:
-        is_set = other.scope == scope and other.document.get(path) is not MISSING
-        if is_set and text(other, path) == text(source, path):
-            return None
-    return source
-
-
 def text(source: Source | None, path: Path) -> str:
     """An env value as the host passes it on; '' where there is none."""
     value: Any = source.document.get(path) if source else ""

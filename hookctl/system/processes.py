@@ -232,7 +232,6 @@ class Ended(NamedTuple):
 
     status: int  # as a shell has it: 128 + N for signal N
     by_person: bool  # we were asked to end: by a signal, or by Ctrl-C
-    signal: int = 0  # that killed it
 
 
 class Guardian(Noting):
@@ -272,9 +271,7 @@ class Guardian(Noting):
         is_by_signal = self._interrupted_at > begin and status in (-signal.SIGINT, 130)
         interrupted = is_by_signal or (self._interrupted_at > begin and is_prompt)
         by_person = self.is_ending or interrupted
-        if status < 0:
-            return Ended(128 - status, by_person, -status)
-        return Ended(status, by_person)
+        return Ended(128 - status if status < 0 else status, by_person)
 
     @property
     def wants_end(self) -> bool:

@@ -19,7 +19,6 @@ HELP = """
 --require PACK|./FILE  Fail unless this pack is installed here; a file: with exactly this content.
 
 Examples:
-  hookctl check
   hookctl check --require guard             fail where the guard is missing
   hookctl check --require ./hooks/pack.toml  the same for this exact pack
 """
@@ -69,7 +68,6 @@ def _load_required(names: Sequence[str]) -> Iterator[tuple[str, str, packs.Pack 
 
 
 def _describe(declared: rules.Project, findings: list[Finding]) -> list[Line]:
-    """A line for each finding, or what was looked at."""
     installed = sorted({name for _, name, _ in declared.packs})
     if findings:
         return finding_lines(findings, [], verbose=True)

@@ -121,15 +121,19 @@ def in_project(folders: Folders, project: str) -> Folders:
     return Folders(folders.state, folders.data, folders.environ, named(project))
 
 
-def new_folder(folders: Folders, path: str, hint: str = "Name a new folder with -o DIR.") -> str:
+def new_folder(folders: Folders, path: str) -> str:
     """The absolute path of a folder that is to be made; an error if anything is there."""
+    hint = "Name a new folder with -o DIR."
+    if not path:
+        raise usage_error("no folder to write to", hint)
     folder = os.path.normpath(os.path.join(folders.cwd, path))
     if os.path.lexists(folder):
         raise HookctlError("exists", "this is there already", path=folder, hint=hint, exit_code=2)
     return folder
 
 
-def require_name(name: str, hint: str) -> None:
+def require_name(name: str) -> None:
     """Refuse a name that no pack of a person's own can have."""
     if not _NAME.fullmatch(name) or name in packs.names():
+        hint = 'Use a-z, 0-9 and "-", and no name of a built-in pack; with -o DIR the folder\'s.'
         raise usage_error(f"a pack cannot be called {name!r}", hint)

@@ -7,20 +7,21 @@ from typer.completion import get_completion_script
 from hookctl.errors import usage_error
 from hookctl.model import Result
 from hookctl.system.folders import Folders
-from hookctl.verbs.options import COMPLETE, SHELLS
+from hookctl.verbs.options import COMPLETE
+
+SHELLS = ("bash", "zsh", "fish")
 
 # At the first TAB zsh runs a file of $fpath as the function itself. Typer's script only defines
 # the function then, so this line also calls it.
 _AUTOLOADED = "if [[ $funcstack[1] == _hookctl ]]; then _hookctl_completion; fi"
 
 HELP = """
-shell SHELL <shell>  One of: bash, zsh, fish.
+shell SHELL  One of: bash, zsh, fish.
 
 Examples:
   mkdir -p ~/.local/share/bash-completion/completions ~/.zfunc
   hookctl completion bash > ~/.local/share/bash-completion/completions/hookctl
   hookctl completion zsh > ~/.zfunc/_hookctl
-  hookctl completion fish > ~/.config/fish/completions/hookctl.fish
 """
 
 

@@ -41,7 +41,6 @@ HELP = """
 
 Examples:
   hookctl demo
-  hookctl demo --fast
 """
 
 
@@ -54,8 +53,7 @@ def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
     with private_folder("demo", folders.state) as top:
-        stage = _Stage(top, interpreter.choose(folders.environ)[0])
-        steps = list(_play(stage, tell, pause))
+        steps = list(_play(top, interpreter.choose(folders.environ)[0], tell, pause))
     end = (
         Line("Work that remains keeps the agent going; without progress it may stop."),
         "Next:",
@@ -65,67 +63,58 @@ def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
 
 
 def _play(
-    stage: _Stage, tell: Callable[[str | Line], bool], pause: float
+    top: str, python: str, tell: Callable[[str | Line], bool], pause: float
 ) -> Iterator[dict[str, Any]]:
     """Play each step of the story and tell it."""
+    _lay_guard(top)
+    project = os.path.join(top, "project")
     prompts, is_forced = 1, False
     is_told = False  # the same words once
     for who, text, remaining, stops in _STORY:
         time.sleep(pause)
         if remaining is not None:
-            stage.leave_work(remaining)
+            task = os.path.join(project, ".hookctl", "run", "task.json")
+            files.write_own(task, json.dumps({"remaining": remaining}).encode())
         elif not stops:
             prompts, is_forced = prompts + 1, False
         tell(Line(text, label=f"{who:5}"))
         step = {"who": who, "text": text, "decision": None, "code": None, "said": None}
         if stops:
-            payload = {"stop_hook_active": is_forced, "prompt_id": f"p{prompts}"}
-            answer, log_line = stage.stop(payload)
-            decision = log_line.get("decision", "allow")
-            values = json.loads(answer) if answer else {}  # to the agent, or to the person
-            said = str(values.get("reason") or values.get("systemMessage") or "")
-            said = said.replace(f"{stage.project}/", "")
+            payload = {"session_id": "demo", "cwd": project, "prompt_id": f"p{prompts}"}
+            said, logged = _stop(top, python, {**payload, "stop_hook_active": is_forced})
+            said = said.replace(f"{project}/", "")
             time.sleep(pause / 2)
-            is_forced = decision == "block"
-            told = "lets it stop"
+            is_forced, told = logged["decision"] == "block", "lets it stop"
             if is_forced:
-                told = f"asks it to go on (block {log_line.get('blocks')} of {_LIMIT})"
+                told = f"asks it to go on (block {logged['blocks']} of {_LIMIT})"
             is_shown = said and not (is_forced and is_told)
             tell(Line(f'{told}: "{said}"' if is_shown else told, label="guard"))
             is_told = is_told or is_forced
-            step = {**step, "decision": decision, "code": log_line.get("code"), "said": said}
+            step |= {"decision": logged["decision"], "code": logged["code"], "said": said}
         yield step
 
 
-class _Stage:
-    """A temporary project with a copy of the hook, and the hook's state in a folder beside it."""
+def _lay_guard(top: str) -> None:
+    """A copy of the hook, with its configuration and its state in folders beside it."""
+    for name, data in load_programs().all.items():
+        files.write_own(os.path.join(top, name), data)
+    host = hosts.load("claude")
+    settings = Settings(options={"max_stop_blocks": _LIMIT})
+    config = guard.configuration(settings, os.path.join(top, "state"), host)
+    config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
+    files.write_own(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
 
-    def __init__(self, top: str, python: str) -> None:
-        self.top, self.python = top, python
-        self.project, self.state = os.path.join(top, "project"), os.path.join(top, "state")
-        for name, data in load_programs().all.items():
-            files.write_own(os.path.join(top, name), data)
-        settings = Settings(options={"max_stop_blocks": _LIMIT})
-        host = hosts.load("claude")
-        config = guard.configuration(settings, self.state, host)
-        config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
-        files.write_own(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
 
-    def leave_work(self, remaining: int) -> None:
-        """Say how much work is left, as `hookctl run remaining` does."""
-        task = os.path.join(self.project, ".hookctl", "run", "task.json")
-        files.write_own(task, json.dumps({"remaining": remaining}).encode())
-
-    def stop(self, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """What the hook answers to a stop, and its line in the log."""
-        hook = os.path.join(self.top, HOOK)
-        process = subprocess.run(
-            [self.python, "-I", "-S", hook, "stop", "--host", "claude"],
-            input=json.dumps({"session_id": "demo", "cwd": self.project, **payload}).encode(),
-            capture_output=True,
-            env={"HOME": self.top},
-            cwd=self.project,
-            check=False,
-        )
-        lines = events.read(self.state)
-        return process.stdout.decode(), lines[-1] if lines else {}
+def _stop(top: str, python: str, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What the hook says at a stop, to the agent or to the person, and its line in the log."""
+    process = subprocess.run(
+        [python, "-I", "-S", os.path.join(top, HOOK), "stop", "--host", "claude"],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        env={"HOME": top},
+        cwd=os.path.join(top, "project"),
+        check=False,
+    )
+    answer = json.loads(process.stdout or "{}")
+    said = str(answer.get("reason") or answer.get("systemMessage") or "")
+    return said, events.read(os.path.join(top, "state"))[-1]

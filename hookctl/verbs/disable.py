@@ -30,7 +30,6 @@ ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 ch
 
 Examples:
   hookctl disable guard            a pack, with its settings
-  hookctl disable notify/done      one hook of a pack
   hookctl disable 3f84             any hook, by its ID in hooks
 """
 

@@ -14,7 +14,6 @@ from hookctl.model import GIT, Action, Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import other_projects, tilde
 from hookctl.output.plans import action_data
-from hookctl.ownership.execute import read_journal
 from hookctl.packs.choices import Choice, Permission
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
@@ -25,9 +24,7 @@ HELP = """
 --strict  Treat warnings as errors.
 
 Examples:
-  hookctl doctor
   hookctl doctor --fix            repair hookctl's own entries
-  hookctl doctor --strict --json
 """
 
 
@@ -48,10 +45,13 @@ def doctor(
     failures: list[Finding] = []
     done: list[Result] = []
     if fix:
-        from hookctl.ownership.run import finish_pending  # late: only with --fix
+        from hookctl.ownership.run import finish_pending, list_pending  # late: only with --fix
 
         try:
-            finished = _list_interrupted(folders)
+            for path in list_pending(folders):
+                reason = "an interrupted run was carried to its end"
+                action = Action("replace-file", (path,), "file", reason=reason)
+                finished.append(action_data(action, "", "user", path))
             finish_pending(folders, report.say)
             done = _install_again(folders, chosen, scope, everywhere=everywhere)
         except HookctlError as error:
@@ -123,16 +123,3 @@ def _install_again(
             reason = f"{error.message}; `hookctl upgrade {name}` asks first"
             report.say(f"{name} is left as it is for {host_name}: {reason}")
     return results
-
-
-def _list_interrupted(folders: Folders) -> list[dict[str, object]]:
-    """An action for each file of an interrupted run, as `--json` shows it."""
-    journal, actions = read_journal(folders), []
-    for step in journal.steps if journal else ():
-        record = journal.records.get(step.path) if journal else None
-        host, scope = (record.host, record.scope) if record else ("", "user")
-        kind = "replace-file" if step.sha_after else "remove-file"
-        reason = "an interrupted run was carried to its end"
-        action = Action(kind, (step.path,), "file", reason=reason)
-        actions.append(action_data(action, host, scope, step.path))
-    return actions

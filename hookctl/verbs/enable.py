@@ -27,7 +27,6 @@ HELP = """
 ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more).
 
 Examples:
-  hookctl enable guard
   hookctl enable 3f84 b7d1
 """
 

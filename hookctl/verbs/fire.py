@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
@@ -19,13 +18,11 @@ from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, place, tildes
 from hookctl.packs.choices import Permission
-from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.inventory import Inventory, take_inventory
 from hookctl.survey.machine import Machine, read_records
-from hookctl.survey.model import Hook
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.project import look, require_own
@@ -37,8 +34,7 @@ _OF_USER = ("user", "managed")
 _TRANSCRIPT = "transcript.jsonl"  # an empty record of a session, for hooks that read it
 
 _LONGEST = 60  # characters of a command in its line
-_MOST = 20  # lines of an output that are shown
-_WIDEST = 300  # characters of a line of it
+_WIDEST = 300  # characters of an output or a reason
 _MARKS = {
     "failed": ERROR,
     "timeout": ERROR,
@@ -75,7 +71,6 @@ event EVENT  The event: stop, PreToolUse, or a host's own name.
 Examples:
   hookctl fire stop                the hooks really run
   hookctl fire pre-tool --tool Bash --input '{"command": "rm -rf x"}' --host claude
-  hookctl fire prompt --pack ./my-pack --host gemini
   hookctl fire stop --hook 3f84 --run-project
 """
 
@@ -109,16 +104,47 @@ def fire(
     folders = in_project(folders, project)
     require_own(look(folders.cwd, folders.environ))
     with private_folder("fire", folders.state) as folder:
-        with open(os.path.join(folder, _TRANSCRIPT), "xb"):
+        transcript = os.path.join(folder, _TRANSCRIPT)
+        with open(transcript, "xb"):
             pass
         machine = Machine(folders, read_records(folders, everywhere=False).records)
-        source = loaded or take_inventory(folders, wanted)
-        known = source.hooks if isinstance(source, Inventory) else ()
+        inventory = None if loaded else take_inventory(folders, wanted)
+        known = inventory.hooks if inventory else ()
         named = tuple(found for name in hook for found in listing.find(known, name))
-        find_shots = partial(_find_shots, machine, asked, source, named, folder, run_project)
-        aimed, skipped = _aim(asked, wanted, source, named, find_shots)
-        shots = [shot for _, shots in aimed for shot in shots]
-        _require_consent(shots, permission(yes, False, json))
+        every = inventory.hosts if inventory else map(hosts.load, hosts.names())
+        looked_at = list(wanted or every)
+        calls.require_question(looked_at, asked)
+        aimed: list[tuple[Call, list[Shot]]] = []
+        skipped: list[str] = []
+        for each in looked_at:
+            if not find_event(each, event)[0]:
+                skipped += [f"{each.title} has no event {event}"] if wanted else []
+                continue
+            start = machine.start_of(each)
+            where = Place(start, folders.home, transcript, folders.environ)
+            told = calls.make_calls(each, asked, where)
+            if loaded:
+                shots = [*choose_of_pack(os.path.join(folder, each.name), loaded, told[0])]
+            else:
+                shots = choose(inventory, told, asked, where, named, is_project_run=run_project)
+            if named and shots and all(shot.why_not for shot in shots):
+                message = f"{shots[0].name} is not run: {shots[0].why_not}"
+                raise usage_error(message, "Nothing was run.")
+            if shots and calls.lacks_tool(each, tool):
+                skipped.append(f"{each.title} has no tool for {tool}")
+            elif shots or (wanted and not named):
+                aimed.append((told[0], shots))
+        if asked.payload is not None and len(aimed) > 1:
+            names = ", ".join(call.host.name for call, _ in aimed)
+            hint = f"Name the host whose payload it is with --host: {names}."
+            raise usage_error("a payload is one host's own", hint)
+        if inventory and not named:
+            skipped += _name_foreign_hooks(inventory, [call.host for call, _ in aimed], asked)
+        if not aimed and not skipped:
+            whose = "none of the named hooks" if named else "no hook here"
+            skipped.append(f"{whose} is for {event}{f' with {tool}' if tool else ''}")
+        all_shots = [shot for _, shots in aimed for shot in shots]
+        _require_consent(all_shots, permission(yes, False, json))
         volleys = []
         for number, (call, shots) in enumerate(aimed):
             room = os.path.join(folder, str(number))
@@ -137,87 +163,20 @@ def _show_progress(shot: Shot) -> None:
     progress(f"{shot.host.title}: {shot.name} ...")
 
 
-# Which hooks.
-
-
-def _aim(
-    asked: Asked,
-    wanted: Sequence[Host],
-    source: Pack | Inventory,
-    named: Sequence[Hook],
-    find_shots: Callable[[Host], tuple[Call, list[Shot]]],
-) -> tuple[list[tuple[Call, list[Shot]]], list[str]]:
-    """The hooks of each host that are to be run, and what is not; with `wanted` all are named."""
-    aimed, skipped = [], []
-    looked_at = list(wanted)
-    if not wanted:
-        every = map(hosts.load, hosts.names())
-        looked_at = list(every if isinstance(source, Pack) else source.hosts)
-    calls.require_question(looked_at, asked)
-    for host in looked_at:
-        if not find_event(host, asked.event)[0]:
-            if wanted and not named:
-                skipped.append(f"{host.title} has no event {asked.event}")
-            continue
-        call, shots = find_shots(host)
-        if shots and calls.lacks_tool(host, asked.tool):
-            skipped.append(f"{host.title} has no tool for {asked.tool}")
-        elif shots or (wanted and not named):
-            aimed.append((call, shots))
-    if asked.payload is not None and len(aimed) > 1:
-        names = ", ".join(call.host.name for call, _ in aimed)
-        hint = f"Name the host whose payload it is with --host: {names}."
-        raise usage_error("a payload is one host's own", hint)
-    if named and not aimed and not skipped:
-        events = ", ".join(sorted({hook.event for hook in named}))
-        hint = f"Name the event that it is for: {events}."
-        raise usage_error(f"the named hook is not for {asked.event}", hint)
-    if not (isinstance(source, Pack) or named):
-        skipped += _name_foreign_hooks(source, [call.host for call, _ in aimed], asked)
-    if not aimed and not skipped:
-        of_tool = f" with {asked.tool}" if asked.tool else ""
-        skipped.append(f"no hook here is for {asked.event}{of_tool}")
-    return aimed, skipped
-
-
 def _name_foreign_hooks(
     inventory: Inventory, looked_at: Sequence[Host], asked: Asked
 ) -> Iterator[str]:
     """The hosts whose files have hooks that these hosts read too: they are run as their owners'."""
     names = {host.name for host in looked_at}
-    for host in looked_at:
-        owners: dict[str, None] = {}
-        for hook in inventory.hooks:
-            is_read = any(agent.host == host.name for agent in hook.within.readers)
-            of_host = find_event(hosts.load(hook.host), asked.event, asked.tool)[0]
-            if is_read and hook.event == of_host and hook.host not in names:
-                owners[hook.host] = None
-        for owner in owners:
-            whose = f"{hosts.load(owner).title}'s files, which {host.title} reads too"
-            yield f"not run: hooks in {whose}; add --host {owner}"
-
-
-def _find_shots(
-    machine: Machine,
-    asked: Asked,
-    source: Pack | Inventory,
-    named: Sequence[Hook],
-    folder: str,
-    is_project_run: bool,
-    host: Host,
-) -> tuple[Call, list[Shot]]:
-    folders = machine.folders
-    start, transcript = machine.start_of(host), os.path.join(folder, _TRANSCRIPT)
-    where = Place(start, folders.home, transcript, folders.environ)
-    told = calls.make_calls(host, asked, where)
-    if isinstance(source, Pack):
-        files = os.path.join(folder, f"pack-{host.name}")
-        return told[0], list(choose_of_pack(files, source, told[0]))
-    shots = choose(source, told, asked, where, named, is_project_run=is_project_run)
-    reasons = [shot.why_not for shot in shots]
-    if named and reasons and all(reasons):
-        raise usage_error(f"{shots[0].name} is not run: {reasons[0]}", "Nothing was run.")
-    return told[0], shots
+    owners = set()
+    for hook in inventory.hooks:
+        of_host = find_event(hook.within.host, asked.event, asked.tool)[0]
+        if hook.host not in names and hook.event == of_host:
+            readers = names & {agent.host for agent in hook.within.readers}
+            owners |= {(reader, hook.host) for reader in readers}
+    for reader, owner in sorted(owners):
+        whose = f"{hosts.load(owner).title}'s files, which {hosts.load(reader).title} reads too"
+        yield f"not run: hooks in {whose}; add --host {owner}"
 
 
 def _environ(
@@ -303,7 +262,6 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
 
 
 def _describe_verdict(call: Call, verdict: Reading, skipped: int) -> str:
-    """What the host would do, and why; with how many hooks were not run."""
     event = "Stop" if call.protocol == "SubagentStop" else call.protocol
     would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
     if verdict.outcome == "block" or (verdict.outcome == "context" and event == "Stop"):
@@ -345,9 +303,6 @@ def _lines_of(shot: Shot) -> Iterator[Line]:
     text += f": {cut(masked_text(detail), _WIDEST)}" if detail else ""
     yield Line(text, indent=BEHIND_ID)
     for name, output in (("stdout", ran.out), ("stderr", ran.err)):
-        lines = masked_text(output).strip("\n").splitlines()
-        shown = [cut(line, _WIDEST) for line in lines[:_MOST]]
-        if len(lines) > _MOST:
-            shown.append(f"... and {len(lines) - _MOST} lines more")
-        for line in shown:
-            yield Line(line, indent=BEHIND_ID, label=f"{name}:")
+        shown = cut(masked_text(output).strip("\n"), _WIDEST)
+        if shown:
+            yield Line(shown, indent=BEHIND_ID, label=f"{name}:")

@@ -46,9 +46,7 @@ HELP = """
 --event E  Only this event: stop, PreToolUse, or a host's own name.
 
 Examples:
-  hookctl hooks
   hookctl hooks --host claude --event pre-tool
-  hookctl hooks --project ../other --json
 """
 
 

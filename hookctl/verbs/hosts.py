@@ -8,8 +8,7 @@ from typing import Any
 
 from hookctl import errors
 from hookctl import hosts as known
-from hookctl.hosts import Host, readers
-from hookctl.hosts.model import OtherAgent
+from hookctl.hosts import Host
 from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount, cut, labelled, table, tilde
 from hookctl.ownership import store
@@ -26,10 +25,9 @@ _LEGEND = (
 )
 
 HELP = """
-host <host>  Only these hosts, in detail.
+host  Only these hosts, in detail.
 
 Examples:
-  hookctl hosts
   hookctl hosts claude gemini    their events, limits and approvals
 """
 
@@ -50,22 +48,19 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
                 packs.append({"pack": name, "version": pack.version, "scope": record.scope})
         facts_of_one = _gather_facts(one, folders, found.records)
         facts.append({**facts_of_one, "packs": None if problems else packs})
-    lines: list[str | Line] = []
-    for facts_of_host in facts if host else ():
-        lines += _describe_host(facts_of_host)
-    return Result(
-        {"hosts": facts},
-        tuple(lines or _table_lines(facts)),
-        errors=tuple(problems),
-        exit_code=errors.UNREADABLE if problems else errors.OK,
-    )
+    lines = [line for one in facts for line in _describe_host(one)] if host else _table_lines(facts)
+    exit_code = errors.UNREADABLE if problems else errors.OK
+    return Result({"hosts": facts}, tuple(lines), errors=tuple(problems), exit_code=exit_code)
 
 
 def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
-    environment = host.environment
-    environ = folders.environ
+    environment, environ = host.environment, folders.environ
     paths = {scope: known.settings_path(host, scope, environ, _PROJECT) for scope in host.scopes}
-    config = known.config_folder(host, folders.environ)
+    also: dict[str, None] = {}  # other files of the same scopes with hooks
+    for _, variant in host.variants:
+        for scope in host.scopes:
+            also[known.settings_path(variant, scope, environ, _PROJECT)] = None
+    config = known.config_folder(host, environ)
     rules = {}  # the file with instructions for the agent of each scope
     for scope, pattern in host.rules.items():
         rules[scope] = pattern.format(config=config, project=_PROJECT)
@@ -81,7 +76,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "format": host.syntax,
         "comments": bool(host.comments),
         "files": paths,
-        "also": _other_paths(host, folders, paths),
+        "also": [path for path in also if path not in paths.values()],
         "managed": host.managed_files.get(sys.platform, []),
         "rules": rules,
         "scopes_supported": [*host.scopes],
@@ -94,40 +89,14 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "session": (environment.session_in_tools and environment.session) or None,
         "process": environment.process or None,
         "cannot": shortcomings(host),
-        "also_read_by": [_describe_reader(agent) for agent in host.also_read_by],
-        "also_reads": [
-            {**_describe_reader(agent), "host": owner.name, "agent": owner.title}
-            for owner, agent in readers.find_read_by(host.name)
-        ],
-        "detected": known.detected(host, folders.environ, store.list_made(records)),
+        "detected": known.detected(host, environ, store.list_made(records)),
     }
-
-
-def _describe_reader(agent: OtherAgent) -> dict[str, Any]:
-    return {
-        "agent": readers.title_of(agent),
-        "host": agent.host or None,
-        "scopes": [*agent.scopes],
-        "plugins": [*agent.plugins],
-        "only": readers.condition(agent),
-        "sure": agent.sure,
-    }
-
-
-def _other_paths(host: Host, folders: Folders, usual: dict[str, str]) -> list[str]:
-    """Other files of the same scopes; hooks go there where the host reads its hooks from them."""
-    paths: dict[str, None] = {}
-    for variant in host.variants:
-        for scope in host.scopes:
-            paths[known.settings_path(variant, scope, folders.environ, _PROJECT)] = None
-    return [path for path in paths if path not in usual.values()]
 
 
 # For people.
 
 
 def _table_lines(facts: Sequence[dict[str, Any]]) -> list[str | Line]:
-    """A row for each host, those in use here first."""
     rows = [_make_row(host) for host in facts]
     rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
     return [*table([[*rows[0]], *([*row.values()] for row in rows)]), *_LEGEND]
@@ -164,24 +133,14 @@ def _describe_host(facts: dict[str, Any]) -> list[Line]:
     rows += [("managed", path) for path in facts["managed"]]
     rows += [("rules", f"{tilde(path)} ({scope} scope)") for scope, path in facts["rules"].items()]
     rows.append(("detected", tilde(facts["detected"]) or "no"))
-    for pack in facts["packs"] or ():
-        rows.append(("pack", f"{pack['pack']} {pack['version']} ({pack['scope']} scope)"))
     if facts["can"]["block"]:
-        rows.append(("host cap", _describe_cap(facts["cap"], facts["sure"])))
+        cap = facts["cap"]
+        of = "turn" if cap and cap.get("per_turn") else "row"
+        shown = f"{amount(cap['default'], 'block')} in a {of}" if cap else "none is known"
+        rows.append(("host cap", shown))
     events = [f"{event['event']:13} {event['name']}, {event['sure']}" for event in facts["events"]]
     rows += [("event", text) for text in events]
     if facts["trust"]:
         rows.append(("approval", facts["trust"]["gate"]))
-    can = [name.replace("_", " ") for name, is_able in facts["can"].items() if is_able]
-    if can:
-        rows.append(("can", ", ".join(can)))
     rows += [("cannot", shortcoming) for shortcoming in facts["cannot"]]
     return [Line(title), *labelled(rows)]
-
-
-def _describe_cap(cap: dict[str, Any] | None, sure: str) -> str:
-    if cap is None:
-        return "not known: its documents name none" if sure == "docs" else "none"
-    name = cap.get("key") or cap.get("field") or ".".join(cap.get("setting", ())) or "fixed"
-    of = "turn" if cap.get("per_turn") else "row"
-    return f"{name}, {amount(cap['default'], 'block')} in a {of}"

@@ -85,7 +85,6 @@ def install(
     allow_env: Sequence[str] = (),
     accept_changed: bool = False,
     dry_run: bool = False,
-    diff: bool = False,
     json: bool = False,
     project: str = "",
 ) -> Result:
@@ -102,7 +101,7 @@ def install(
     permission = Permission()
     if content.source:
         permission = choosing.permission(yes, accept_changed, json)
-    return install_at(folders, content, targets, choice, permission, dry_run=dry_run, diff=diff)
+    return install_at(folders, content, targets, choice, permission, dry_run=dry_run)
 
 
 def load_source(folders: Folders, source: str) -> Pack:
@@ -122,7 +121,6 @@ def install_at(
     permission: Permission,
     *,
     dry_run: bool,
-    diff: bool = False,
 ) -> Result:
     """Install a pack at these targets, or with `dry_run` only say what would change."""
     check_request(pack, choice.settings)
@@ -145,7 +143,7 @@ def install_at(
         steps = [*_list_next(folders, plan, pack, targets)]
         done += ["Next:", *steps] if steps else []
     warned = {error.path for error in ineffective}
-    result = plan_result(plan, done, dry_run=dry_run, diff=diff, warned=warned)
+    result = plan_result(plan, done, dry_run=dry_run, warned=warned)
     if review is not None:
         result = with_review(result, review, dry_run=dry_run)
         if not review.is_agreed:
@@ -290,7 +288,7 @@ def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
     if not _hosts_with_hooks(plan, GUARD):
         if not settings.events:
             yield Line("The guard registers no hook of its own: --mode breaker does.")
-    elif _is_new(plan, settings):
+    else:
         blocks = settings.mode in _FIRST_STEPS
         able = [host for host in hosts if (host.dialect.block if blocks else host.dialect.end)]
         is_able = able or settings.mode == "off"
@@ -305,18 +303,6 @@ def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
 def _settings_of_guard(plan: Plan) -> Settings:
     record = plan.files[0].record
     return settings_from(record.packs[GUARD].settings if record else {})
-
-
-def _is_new(plan: Plan, settings: Settings) -> bool:
-    """Whether the guard comes into a file, or into another mode or preset there."""
-    for file in plan.files:
-        if file.record is not None and GUARD in file.record.packs:
-            if file.known is None or GUARD not in file.known.packs:
-                return True
-            before = settings_from(file.known.packs[GUARD].settings)
-            if (before.mode, before.preset) != (settings.mode, settings.preset):
-                return True
-    return False
 
 
 def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
@@ -344,13 +330,12 @@ def _list_next(
     if pack.name != GUARD or not _hosts_with_hooks(plan, GUARD):
         return
     settings = _settings_of_guard(plan)
-    if _is_new(plan, settings):
-        yield "  hookctl doctor"
-        blocks = any(target.host.dialect.block for target in targets)
-        if blocks and settings.reads_anothers_task:
-            yield "  hookctl run status"
-        elif blocks and settings.mode in _FIRST_STEPS:
-            yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
+    yield "  hookctl doctor"
+    blocks = any(target.host.dialect.block for target in targets)
+    if blocks and settings.reads_anothers_task:
+        yield "  hookctl run status"
+    elif blocks and settings.mode in _FIRST_STEPS:
+        yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
 
 
 def _advise_on_commit(plan: Plan, targets: list[Target]) -> Iterator[Line]:

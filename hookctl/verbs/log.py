@@ -28,8 +28,6 @@ HELP = """
 --follow  Keep printing new lines; with --json one object per line.
 
 Examples:
-  hookctl log --since 2h
-  hookctl log --follow --project .
   hookctl log --runs --since 10m    with the runs of packs' hooks
   hookctl log --since 2026-11-21 | grep release
 """
@@ -61,13 +59,10 @@ def log(
         _follow(folders, is_wanted, runs, as_json=json)
         return None
     lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
-    if lines:
-        columns = _choose_columns(lines)
-        return Result({"events": lines}, tuple(_make_line(event, columns) for event in lines))
-    what = "the log has nothing to show"
-    if not runs:
-        what += "; `hookctl log --runs` has the runs of hooks too"
-    return Result({"events": []}, (what,))
+    columns = _choose_columns(lines)
+    text = [_make_line(event, columns) for event in lines]
+    more = "" if runs else "; `hookctl log --runs` has the runs of hooks too"
+    return Result({"events": lines}, tuple(text or [f"nothing to show{more}"]))
 
 
 def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bool) -> None:
@@ -134,7 +129,6 @@ def _show_field(event: dict[str, Any], field: str) -> str:
 
 
 def _describe_run(event: dict[str, Any]) -> Iterator[str]:
-    """How long a run took, and whatever of it is out of the ordinary."""
     yield f"{event.get('ms', '?')} ms"
     if event.get("bytes"):
         yield f"{event['bytes']} bytes of context"
@@ -148,7 +142,6 @@ def _describe_run(event: dict[str, Any]) -> Iterator[str]:
 
 
 def _explain(event: dict[str, Any]) -> str:
-    """The reason of a decision, and its counts in brackets."""
     reason, counts = events.reason_of(event), []
     if event.get(events.IGNORED) is True:
         reason += "; the reminder before it was ignored"

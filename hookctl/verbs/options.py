@@ -1,20 +1,17 @@
 """How a verb writes its options down, those that several verbs share, and the question of a verb.
 
-A line names an option, its value, what a shell offers for the value, and what it is for; lines
-that are set in go on. A parameter's own name stands first where the option's is another one, or
-where it is an argument, which has no option's name:
+A line names an option, its value, and what it is for; lines that are set in go on. A parameter's
+own name stands first where the option's is another one, or where it is an argument, which has no
+option's name:
 
     --since TIME  Only newer lines: 2h, 30m, or a date.
     duration --for TIME  How long it lasts.
     file [FILE]  The settings file.
-    --mode M <mode>  The guard's mode.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -22,28 +19,25 @@ import typer
 from hookctl.errors import USAGE, HookctlError
 
 COMPLETE = "_HOOKCTL_COMPLETE"  # the variable of a shell that asks for completions
-SHELLS = ("bash", "zsh", "fish")
-ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 _SHARED = {  # by the heading in a help text
     None: """\
-pack <pack>  A built-in pack, the path of a pack file or its folder, or
+pack  A built-in pack, the path of a pack file or its folder, or
     git+https://HOST/REPO[@REV].
 everywhere --all  Also the other projects that the records know.
 of_project --project DIR  Only what was in this project.
 --dry-run  Show the changes as plan does, and write nothing.
---diff  Show the unified diff, with hookctl's own files in it.
 --verbose -v  Show every entry, and what is fine.
 --json  Print one JSON object for machines.
 """,
     "Where": """\
---host H <hosts>  The host; repeat it for several, or `all` for every detected one.
---scope S <scope>  user (you), project (everyone, in version control) or local (this checkout).
-any_scope --scope S <scope>  Only user, project or local scope; default: all of them.
+--host H  The host; repeat it for several, or `all` for every detected one.
+--scope S  user (you), project (everyone, in version control) or local (this checkout).
+any_scope --scope S  Only user, project or local scope; default: all of them.
 --project DIR  The project folder; default: the nearest one above with .hookctl or .git.
 only_project --project DIR  Only what is installed in this project; . is the one of this folder.
 """,
     "The guard": """\
---mode M <mode>  The guard's mode: breaker, keepalive, guard or off.
+--mode M  The guard's mode: breaker, keepalive, guard or off.
 assign --set KEY=VALUE  A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, ...
 --dispatch TOOL[:MAX/SECONDS]  Refuse more than MAX (30) identical calls of this tool in
     SECONDS (300), and end the turn after 10 refusals where the host can. '*' is every tool.
@@ -52,8 +46,7 @@ assign --set KEY=VALUE  A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, 
 --allow-run  Allow the agent `hookctl run`, so that it reports work without being asked.
 """,
     "The guard, seldom needed": """\
---preset P <preset>  Act like a published system: bmad, nightly, openhands, rockbot, hermes; or
-    none.
+--preset P  Act like a published system: bmad, nightly, openhands, rockbot, hermes, none.
 --nudge TOOL[,TOOL]  Remind the agent once to call one of these before it stops; '' turns it off.
 --nudge-env VAR  Remind only where this variable is set.
 --wrap TEXT  Limit another tool's Stop hook whose command contains TEXT; '' for none.
@@ -80,7 +73,6 @@ def read_options(text: str) -> dict[str, Any]:
             names = [word for word in words if word.startswith("-") and word != "--"]
             others = [word for word in words if word not in names]
             name = names[0] if words[0] in names else others.pop(0)
-            offer = others.pop()[1:-1] if others[-1:] and others[-1][0] == "<" else ""
             value, _, least = " ".join(others).partition(">=")
             make = typer.Option if names else typer.Argument
             found[name.strip("-").replace("-", "_")] = make(
@@ -88,33 +80,9 @@ def read_options(text: str) -> dict[str, Any]:
                 metavar=value or None,
                 help=about,
                 rich_help_panel=heading,
-                # typer takes long over a completion, so there is one only where a shell asks.
-                autocompletion=_offer(offer) if offer and COMPLETE in os.environ else None,
                 min=int(least) if least else None,
             )
     return found
-
-
-def _offer(name: str) -> Callable[[str], Sequence[str]]:
-    def offered(incomplete: str) -> Sequence[str]:
-        from hookctl import hosts, packs  # late: only where a shell asks
-        from hookctl.packs.choices import MODES, PRESETS
-        from hookctl.settings.managed import PLATFORMS
-
-        return {
-            "action": ACTIONS,
-            "host": hosts.names(),
-            "hosts": (*hosts.names(), "all"),
-            "mode": MODES,
-            "pack": packs.names(),
-            "platform": tuple(PLATFORMS),
-            "preset": (*PRESETS, "none"),
-            "rendered-scope": (*hosts.SCOPES, "managed"),
-            "scope": hosts.SCOPES,
-            "shell": SHELLS,
-        }[name]
-
-    return offered
 
 
 def can_ask() -> bool:

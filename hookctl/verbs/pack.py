@@ -23,7 +23,7 @@ HELP = """
 action ACTION  One of: new, check, test, import, export.
 subject [NAME|PATH]  For new: the pack's name; else the path of a pack or its folder.
 --lang L  For new: the language of its hook: sh, python or node.
---host H <host>  Only this host; repeat it for several. For import: the host to read.
+--host H  Only this host; repeat it for several. For import: the host to read.
 --output -o DIR  For new, import and export: the folder to write; it must be new.
 form --as FORM  For export: claude-plugin.
 
@@ -90,13 +90,11 @@ def _with_next(result: Result, verb: str, subject: str, hosts: Sequence[str]) ->
 
 
 def _make(folders: Folders, name: str, language: str, output: str) -> Result:
-    """Write a pack that works, with a test, into a new folder of its name."""
-    require_name(name, 'Use a-z, 0-9 and "-": `hookctl pack new my-hook`.')
+    require_name(name)
     if language not in LANGUAGES:
         hint = f"{nearest(language, LANGUAGES)}Use one of: {', '.join(LANGUAGES)}."
         raise usage_error(f"there is no template in {language!r}", hint)
-    hint = "Choose another name, or another folder with -o."
-    folder = new_folder(folders, output or name, hint)
+    folder = new_folder(folders, output or name)
     place = ("templates", "pack", language)
     # Folders have no ending; an installation adds one with bytecode.
     paths = [path for path in list_data(*place, ending="") if "." in path]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 from hookctl.errors import FAILED, OK, usage_error
@@ -22,18 +20,12 @@ from hookctl.verbs.choosing import new_folder
 FORM = "claude-plugin"
 _ROOT = '"${CLAUDE_PLUGIN_ROOT}"'
 _HOST = "claude"
-_OF_RUNNER = {  # what only the runner gives to a command: how a program writes it
-    "portable": rb"""["'`.:]portable\b|(?<!\$)\{[^{}\n]*\bportable\b[^{}\n]*\}""",
-    "HOOKCTL_HOST": rb"\bHOOKCTL_HOST\b",
-}
 
 
 def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     """Write the plugin into a new folder; exit code 1 where a part of the pack would vanish."""
     if form != FORM:
         raise usage_error("export as what?", f"Use --as {FORM}.")
-    if not output:
-        raise usage_error("no folder to write to", "Name a new one with -o DIR.")
     folder = new_folder(folders, output)
     written = _plugin(pack)
     programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
@@ -44,13 +36,14 @@ def export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     if any(hook.event == "pre-tool" and not hook.may_allow for hook in pack.hooks):
         text = "a hook's `allow` counts in a plugin: there it lifts the person's own permission"
         lines.append(Line(text, indent=2))
+    text = "there is no runner: a program that reads `portable` or HOOKCTL_HOST does not find it"
+    lines.append(Line(text, indent=2))
     lines.append(Line(f"Next: claude --plugin-dir {shlex.quote(output)}"))
     data = {"folder": folder, "files": sorted(written), "lost": lost}
     return Result(data, tuple(lines), exit_code=FAILED if lost else OK)
 
 
 def _plugin(pack: Pack) -> dict[str, bytes]:
-    """The plugin's files by name."""
     about = {"name": pack.name, "version": pack.version, "description": pack.description}
     events: dict[str, list[dict[str, Any]]] = {}
     for hook in hooks_of(pack, _HOST):
@@ -84,14 +77,12 @@ def _command(pack: Pack, hook: PackHook) -> str:
 
 
 def _find_lost(pack: Pack) -> list[str]:
-    """What a plugin cannot carry, a line each."""
     lost = []
     if pack.protocol != CLAUDE:
         lost.append(f"the protocol {pack.protocol!r}: Claude Code asks in its own")
     names = sorted({name for _, name, _ in pack.all_env})
     if names:
         lost.append(f"env: {', '.join(names)}")
-    lost += _find_use_of_runner(pack)
     for hook in pack.hooks:
         if hook.on_failure == "deny":
             lost.append(f'{hook.id}: on_failure = "deny" (a failing command lets the call go)')
@@ -103,17 +94,6 @@ def _find_lost(pack: Pack) -> list[str]:
     if pack.rules:
         lost.append("the rules for the agent")
     return lost
-
-
-def _find_use_of_runner(pack: Pack) -> Iterator[str]:
-    """Which command or file asks for what only the runner gives, a line each."""
-    texts = {name: data for name, (data, _) in pack.contents.items()}
-    for hook in hooks_of(pack, _HOST):
-        texts[f"{hook.id}, command"] = hook.command.encode()
-    for place, text in texts.items():
-        used = [f"`{name}`" for name, form in _OF_RUNNER.items() if re.search(form, text)]
-        if used:
-            yield f"{' and '.join(used)}, which only the runner gives: {place} reads it"
 
 
 def _dump(value: dict[str, Any]) -> bytes:

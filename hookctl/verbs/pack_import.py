@@ -15,7 +15,7 @@ from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import cut, tilde
+from hookctl.output.lines import amount, cut, tilde
 from hookctl.packs.model import CLAUDE
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import MATCHED_EVENTS, SHORT
@@ -36,11 +36,9 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
     """
     if len(names) != 1:
         raise usage_error("import from which host?", "Name one with --host.")
-    if not output:
-        raise usage_error("no folder to write to", "Name a new one with -o DIR.")
     folder = new_folder(folders, output)
     name = os.path.basename(folder)
-    require_name(name, 'Call the new folder so, of a-z, 0-9 and "-": it names the pack.')
+    require_name(name)
     host, path = targets.active_file(hosts.load(names[0]), "user", folders.environ, "")
     snapshot, document = targets.read_settings(path, host.format)
     if snapshot.data is None:
@@ -54,22 +52,19 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
         else:
             found.append(hook)
     if not found:
-        hint = "Only hooks that run a command can be imported, and none of hookctl's own."
-        hint += "".join(f" Left out: {text}." for text in left)
+        hint = " ".join(["Only hooks that run a command can be in a pack.", *left])
         raise HookctlError("no_hooks", "no hook to import", path=path, hint=hint)
     data = _pack_text(name, host, found)
     files.write_tree(folder, {"pack.toml": data}, 0o644)
-    count = f"{len(found)} hook{'' if len(found) == 1 else 's'}"
+    count = amount(len(found), "hook")
     lines = [Line(f"{count} of {host.title} in a pack", "warn" if left else "ok", path=folder)]
     lines.append(Line("read from", indent=2, path=tilde(path)))
     lines += [Line(f"left out: {text}", indent=2) for text in left]
     lines += [
-        Line("The scripts that the commands name stay where they are; to hand the pack on,"),
-        Line("put them beside it, into [files], and write {files} in the commands."),
-        Line("The hooks are still in the settings too, so `hookctl disable ID` them before you"),
-        Line("install the pack, or they run twice; `hookctl hooks` has their IDs."),
+        Line("The scripts stay where they are; to hand the pack on, list them in [files]."),
+        Line("The hooks stay in the settings, so `hookctl disable ID` them before you install."),
+        Line(f"Next: hookctl pack check {shlex.quote(output)}"),
     ]
-    lines.append(Line(f"Next: hookctl pack check {shlex.quote(output)}"))
     return Result({"folder": folder, "hooks": len(found), "left": left}, tuple(lines))
 
 

@@ -66,9 +66,8 @@ def test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     played = sum(not row["skipped"] for row in rows)
     summary = f"{played} runs, {failed} not as expected"
     lines.append(Line(summary, "error" if failed else "ok"))
-    return Result(
-        {"pack": pack.name, "cases": rows}, tuple(lines), exit_code=FAILED if failed else OK
-    )
+    data = {"pack": pack.name, "cases": rows}
+    return Result(data, tuple(lines), exit_code=FAILED if failed else OK)
 
 
 def _play(
@@ -133,9 +132,9 @@ def _judge(host: Host, case: Case, outcome: str, answer: str) -> str:
     said = answer
     with contextlib.suppress(ValueError):  # of plain text
         said += json.dumps(json.loads(answer), ensure_ascii=False)
-    return (
-        "" if case.text in said else f"{case.text!r} is not in the answer: {answer.strip()[:200]}"
-    )
+    if case.text in said:
+        return ""
+    return f"{case.text!r} is not in the answer: {answer.strip()[:200]}"
 
 
 def _says_instead(outcome: str, answer: str) -> bool:
@@ -147,16 +146,11 @@ def _says_instead(outcome: str, answer: str) -> bool:
 
 def _describe(host: Host, rows: list[dict[str, Any]]) -> Iterator[Line]:
     problems = [row for row in rows if row["failed"]]
-    played = [row for row in rows if not row["skipped"]]
-    skipped = len(rows) - len(played)
-    text = f"{host.title}: {len(played) - len(problems)} of {len(played)} as expected"
+    skipped = sum(row["skipped"] for row in rows)
+    played = len(rows) - skipped
+    text = f"{host.title}: {played - len(problems)} of {played} as expected"
     if skipped:
         text += f", {skipped} skipped: `hookctl pack check` says why"
-    mark = "error" if problems else "ok" if played else "skip"
-    yield Line(text, mark)
+    yield Line(text, "error" if problems else "ok" if played else "skip")
     for row in problems:
         yield Line(f"{row['case']}: {row['problem']}", indent=2)
-    for row in rows:
-        if row["dropped"] and not row["failed"]:
-            dropped = ", ".join(row["dropped"])
-            yield Line(f"{row['case']}: dropped there: {dropped}", indent=2)

@@ -14,7 +14,6 @@ HELP = """
 --exit-code  Exit with 10 if a settings file would change.
 
 Examples:
-  hookctl plan --host claude
   hookctl plan --host claude --exit-code
 """
 

@@ -36,16 +36,15 @@ _SHARED_PYTHON = "/usr/bin/python3"
 
 
 HELP = """
---host H <host>  The host; it must have settings of this scope.
---scope S <rendered-scope>  managed, user, project or local.
+--host H  The host; it must have settings of this scope.
+--scope S  managed, user, project or local.
 --hook-dir DIR  The folder of the pack's files.
 --python P  The Python that runs the guard; in managed settings /usr/bin/python3.
---platform OS <platform>  Managed settings for linux or macos.  [default: this machine's]
+--platform OS  Managed settings for linux or macos.  [default: this machine's]
 
 Examples:
   hookctl render --host claude --set MAX_STOP_BLOCKS=8
   hookctl render --host codex --platform macos --json
-  hookctl render --host claude --scope user --python /usr/bin/python3
 """
 
 

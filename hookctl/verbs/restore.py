@@ -32,7 +32,6 @@ list_ --list  List the backups.
 
 Examples:
   hookctl restore ~/.claude/settings.json --list
-  hookctl restore ~/.claude/settings.json
   hookctl restore ~/.claude/settings.json --to 3
 """
 

@@ -8,7 +8,6 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from hookctl import clock, errors, events, report
@@ -21,13 +20,14 @@ from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
-from hookctl.verbs.options import ACTIONS
 from hookctl.work import run_files as work_files
 from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
 
+ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
 _TELL_AFTER = 5.0  # seconds until progress is shown
+_MOST_DIGITS = 18  # of a count, as the hook reads it
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -35,7 +35,6 @@ _MEANINGS = {
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
 _CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
-_CRUMB = "the guard kept the agent going then; if no agent runs now, it was cut off"
 _IGNORED = (
     "an agent stopped although the guard had reminded it of a tool; "
     "a prompt to it or `hookctl run start` clears this"
@@ -43,7 +42,7 @@ _IGNORED = (
 
 
 HELP = """
-action ACTION <action>  One of: start, heartbeat, remaining, conclude, stop, release, status, wait.
+action ACTION  One of: start, heartbeat, remaining, conclude, stop, release, status, wait.
 count [N]  For remaining: how much work is left.
 --remaining N  For start: how much work is left.
 --owner ID  For start and remaining: the session that owns the work; `none`: no session.
@@ -55,10 +54,7 @@ duration --for TIME  For start: how long it lasts, such as 30m, at most 7d; defa
 Examples:
   hookctl run start --for 8h   start a run; removes an earlier STOP and CONCLUDE
   hookctl run remaining 3      three pieces of work are left
-  hookctl run heartbeat        there was progress
   hookctl run conclude         let agents stop
-  hookctl run stop             let every agent stop at once
-  hookctl run status           show the run
   hookctl run wait --stall 10m  wait until nothing is left, instead of polling
 """
 
@@ -80,17 +76,16 @@ def run(
         hint = f"{nearest(action, ACTIONS)}Actions: {', '.join(ACTIONS)}."
         raise usage_error(f"unknown action {action!r}", hint)
     for option, given, actions in (
-        ("a number", count, ("remaining",)),
-        ("--remaining", remaining, ("start",)),
-        ("--for", duration, ("start",)),
-        ("--owner", owner, ("start", "remaining")),
-        ("--check", check, ("status",)),
-        ("--timeout", timeout, ("wait",)),
-        ("--stall", stall, ("wait",)),
+        ("a number", count, "remaining"),
+        ("--remaining", remaining, "start"),
+        ("--for", duration, "start"),
+        ("--owner", owner, "start and remaining"),
+        ("--check", check, "status"),
+        ("--timeout", timeout, "wait"),
+        ("--stall", stall, "wait"),
     ):
-        if given and action not in actions:
-            commands = " and ".join(f"`run {one}`" for one in actions)
-            message = f"{option} goes with {commands}, not `run {action}`"
+        if given and action not in actions.split():
+            message = f"{option} goes with {actions}, not {action}"
             raise usage_error(message, "See `hookctl run --help`.")
     if action not in ("status", "wait"):
         _finish_pending(folders)
@@ -240,15 +235,12 @@ def _release(folders: Folders, run_files: RunFiles) -> list[str]:
 
 
 def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What there is to say of a run, each with its label."""
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
     yield "run folder", run_files.settings.run_dir
     yield "remaining", _describe_remaining(run_files, data["remaining"])
-    heartbeat = (
-        "none" if data["heartbeat"] is None else cut(json.dumps(data["heartbeat"]), _LONGEST_SHOWN)
-    )
-    yield "heartbeat", heartbeat + (f" ({ages['heartbeat']} ago)" if "heartbeat" in ages else "")
+    heartbeat = data["heartbeat"]
+    yield "heartbeat", "none" if heartbeat is None else cut(json.dumps(heartbeat), _LONGEST_SHOWN)
     yield "owner", work_files.describe_owner(run_files, work)
     age = clock.age(run_files.now - work.touched)
     if work.is_stale:
@@ -270,8 +262,6 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
     for name, meaning in _MEANINGS.items():
         if name in ages:
             yield name, f"since {ages[name]}: {meaning}"
-    if BREADCRUMB in ages:
-        yield "breadcrumb", f"{ages[BREADCRUMB]} old: {_CRUMB}"
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
@@ -290,14 +280,13 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
 
 
 def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
-    """The run as `--json` shows it."""
     task = work_files.read_task(run_files)
     end = work_files.read_end(run_files)
     shown = work_files.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
     sessions = work_files.read_sessions(run_files)
     last = max(sessions, key=lambda session: session.t, default=None)
-    ages = _measure_ages(run_files, task.get("heartbeat"))
+    ages = _measure_ages(run_files)
     return {
         "project": run_files.project,
         "run_dir": run_files.settings.run_dir,
@@ -318,8 +307,7 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     }
 
 
-def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
-    """The age of each file in seconds; the heartbeat's own time counts if it is one."""
+def _measure_ages(run_files: RunFiles) -> dict[str, float]:
     paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
     paths["task.json"] = run_files.task_path
     paths[BREADCRUMB] = os.path.join(run_files.folder, BREADCRUMB)
@@ -327,8 +315,6 @@ def _measure_ages(run_files: RunFiles, heartbeat: Any) -> dict[str, float]:
     for name, path in paths.items():
         with contextlib.suppress(OSError):
             times[name] = os.lstat(path).st_mtime
-    with contextlib.suppress(TypeError, ValueError, OverflowError, AttributeError):
-        times["heartbeat"] = datetime.fromisoformat(heartbeat.rstrip("+")).timestamp()
     return {name: max(0.0, run_files.now - moment) for name, moment in times.items()}
 
 
@@ -393,22 +379,16 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
             if now - begin > _TELL_AFTER:
                 report.progress(f"{remaining} remaining")
             time.sleep(min(_PAUSE, left))
-    data: dict[str, Any] = {
-        "outcome": outcome,
-        "remaining": remaining,
-        "seconds": round(now - begin, 1),
-    }
-    unmoved = f"nothing moved for {clock.age(now - moved_at)}"
-    count, waited = f"{remaining} remaining", f"waited {clock.age(now - begin)}"
+    data = {"outcome": outcome, "remaining": remaining, "seconds": round(now - begin, 1)}
     if stall:
         data["unmoved_seconds"] = round(now - moved_at, 1)
-        waited = f"{unmoved} of {stall}; {waited}"
+    count, unmoved = f"{remaining} remaining", f"nothing moved for {clock.age(now - moved_at)}"
     again = f"do not wait again: see what hangs; {run_files.reported_by} starts again"
     text = {
         "done": ("no work is left",),
         "stopped": (f"{mark} is set, {count}",),
         "stalled": (f"{count}, and {unmoved}", again),
-        "timeout": (f"{count}; {waited}", "wait again, or do something else"),
+        "timeout": (f"{count}; {unmoved}", "wait again, or do something else"),
     }
     codes = {"stalled": errors.FAILED, "timeout": errors.TIMED_OUT}
     return Result(data, text[outcome], exit_code=codes.get(outcome, errors.OK))

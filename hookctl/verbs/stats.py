@@ -20,6 +20,7 @@ from hookctl.system.project import named, state_folder
 
 _STOPS = ("stop", events.WRAPPED)
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
+_NO_DECISIONS = (events.IGNORED, _WENT_ON)
 _DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
 _METRICS = {
     "decisions": "Decisions of the guard on stops and wrapped hooks, by reason.",
@@ -43,7 +44,6 @@ HELP = """
 
 Examples:
   hookctl stats --since 7d
-  hookctl stats --project . --json
   hookctl stats --prometheus > hookctl.tmp && mv hookctl.tmp hookctl.prom
 """
 
@@ -53,8 +53,7 @@ def stats(
 ) -> Result:
     """The counts in every project, or in the named one; with a time those of the log alone."""
     if since and prometheus:
-        hint = "Leave --since out: a monitoring system makes rates and spans of totals."
-        raise usage_error("--prometheus prints totals, which count from the start", hint)
+        raise usage_error("--prometheus prints totals", "Leave --since out.")
     only, earliest = "", None
     if of_project:
         only = os.path.basename(state_folder(folders.state, named(of_project)))
@@ -76,18 +75,12 @@ def stats(
         page["path"] = paths.get(name)
     if prometheus:
         return Result(data, (*_export(tallies), *_export_runs(runs)))
-    text: list[str | Line] = []
-    if tallies:
-        text += labelled(_rows(data), indent=0)
-    elif not runs:
-        text.append("the guard has decided nothing" + (" in that time" if since else " yet"))
-    if runs:
-        text += ["", *_list_runs(hooks)] if text else _list_runs(hooks)
-    return Result(data, tuple(text))
+    text: list[str | Line] = [*labelled(_rows(data), indent=0)] if tallies else []
+    text += [*([""] if text else []), *_list_runs(hooks)] if runs else []
+    return Result(data, tuple(text or ["there are no decisions and no runs"]))
 
 
 def _summarize(tallies: list[Tally]) -> dict[str, Any]:
-    """The counts of all of them, in all, by host and by project."""
     hosts = sorted({kind.host for _, kind, _ in tallies if kind.host})
     projects = sorted({project for project, _, _ in tallies})
     by_host = {host: _add_up(one for one in tallies if one[1].host == host) for host in hosts}
@@ -97,30 +90,22 @@ def _summarize(tallies: list[Tally]) -> dict[str, Any]:
 
 def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     decisions: dict[str, Counter[str]] = {word: Counter() for word in _DECISIONS}
-    codes: Counter[str] = Counter()
-    trips = ignored = ended = went_on = 0
+    counts: Counter[str] = Counter()
     for _, kind, count in tallies:
-        if kind.code == events.IGNORED:
-            ignored += count
-        elif kind.code == _WENT_ON:
-            went_on += count
-        elif kind.code == _REFUSED and kind.decision == "end":
-            ended += count
-        elif kind.code == _REFUSED:
-            trips += count * (kind.decision == "refuse")
-        else:
-            codes[kind.code] += count
-            if kind.event in _STOPS and kind.decision in decisions:
-                decisions[kind.decision][kind.code] += count
+        is_refusal = kind.code == _REFUSED
+        counts[f"{kind.code} {kind.decision}" if is_refusal else kind.code] += count
+        is_stop = kind.event in _STOPS and not is_refusal
+        if is_stop and kind.code not in _NO_DECISIONS and kind.decision in decisions:
+            decisions[kind.decision][kind.code] += count
     return {
         "stops": sum(sum(reasons.values()) for reasons in decisions.values()),
         "decisions": {word: dict(sorted(reasons.items())) for word, reasons in decisions.items()},
-        "trips": trips,
-        "ended": ended,
-        "went_on": went_on,
-        "nudges": codes["nudged"],
-        "ignored": ignored,
-        "state_errors": codes["state_error"] + codes["lock_timeout"],
+        "trips": counts[f"{_REFUSED} refuse"],
+        "ended": counts[f"{_REFUSED} end"],
+        "went_on": counts[_WENT_ON],
+        "nudges": counts["nudged"],
+        "ignored": counts[events.IGNORED],
+        "state_errors": counts["state_error"] + counts["lock_timeout"],
     }
 
 
@@ -194,6 +179,5 @@ def _write_counter(
 
 
 def _write_labels(values: Mapping[str, str]) -> str:
-    """The labels of a sample, as they stand in braces."""
     pairs = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
     return ",".join(pairs)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from hookctl import clock, errors, hosts, report
-from hookctl.checks import file
-from hookctl.checks.file import NOT_THERE, Configuration, read_config
+from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
 from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
 from hookctl.output.plans import event_of
-from hookctl.ownership import consent, engine, store
-from hookctl.ownership.disabled import list_taken
+from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
 from hookctl.ownership.sources import look, read_document
 from hookctl.ownership.store import rules_entries
 from hookctl.packs import choices, wrapping
-from hookctl.packs.choices import Settings, options_of, settings_from
+from hookctl.packs.choices import Settings, options_of
 from hookctl.packs.guard import ARMED_CEILING
 from hookctl.settings import effective
-from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.listing import DisabledHooks, read_disabled
@@ -45,6 +41,8 @@ _STATES = {
 }
 _SIGNS = {"owned": "+", "missing": "-", "overridden": "~"}
 _LOOK = "see what `hookctl doctor` says"
+_IDLE = "does nothing: "
+_SWITCHED_OFF = "its configuration or a variable switches it off"
 
 
 HELP = """
@@ -86,12 +84,13 @@ def status(
             chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
     files_shown = []
-    for key in _sort_installed(found.records, names, scope):
-        path = store.current_path(found.records, key)
-        hooks = ours.get(store.real_path(path), [])
-        file = _describe_file(machine, path, found.records[key], hooks)
-        files_shown.append({**file, "rules": _describe_rules(found.records, key)})
-    files_shown.sort(key=lambda file: not file["here"])
+    for key, record in found.records.items():
+        # Records without packs only have approvals or an empty place.
+        if record.packs and is_meant(record, names, scope):
+            path = store.current_path(found.records, key)
+            file = _describe_file(machine, path, record, ours.get(store.real_path(path), []))
+            files_shown.append({**file, "rules": _describe_rules(found.records, key)})
+    files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
     away = sorted({folder for _, folder, _ in found.gone})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
     text = "is not there; what is installed in it stays on record, and counts once it is back"
@@ -139,16 +138,6 @@ def _list_ours(
     return hooks
 
 
-def _sort_installed(records: dict[str, Record], names: Sequence[str], scope: str) -> list[str]:
-    keys = []
-    for key, record in records.items():
-        # Records without packs only have approvals or an empty place.
-        if record.packs and is_meant(record, names, scope):
-            keys.append(key)
-    order = [*hosts.names(), *(record.host for record in records.values())]
-    return sorted(keys, key=lambda key: (order.index(records[key].host), key))
-
-
 # One settings file.
 
 
@@ -172,37 +161,31 @@ def _describe_file(
     }
     try:
         host = variant_of_file(hosts.load(record.host), path, machine.read)
-        document = machine.reader.patient_document(path, record.format)[1]
-        current = look(host, document, (), record.entries)
-        settings = settings_from(record.packs[GUARD].settings) if GUARD in record.packs else None
+        file = File(machine, Target(host, record.scope, path, record.project), record)
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
-    target = Target(host, record.scope, path, record.project)
-    sources = machine.surroundings(target)[0]
-    taken = list_taken(machine.disabled_in(path))
+    if file.error or not file.current:
+        return {**shown, "error": file.error and file.error.as_dict()}
     for entry in record.entries:
         if entry.kind != "container":
-            row = _describe_entry(host, record, entry, current, sources)
-            is_out = (entry.id or entry.path) in taken
-            shown["entries"].append({**row, "state": "disabled"} if is_out else row)
-    for name in record.packs:
-        shown["installs"][name] = _install_again(machine, target, record, name, settings)
+            row = _describe_entry(host, entry, file.current)
+            shown["entries"].append(row if entry in file.entries else {**row, "state": "disabled"})
+    for name, pack in record.packs.items():
+        options = options_of(file.settings) if name == GUARD and file.settings else []
+        if name == GUARD and file.settings and file.settings.allow_run and host.permission.texts:
+            options.append("--allow-run")
+        options += ["--rules"] if pack.settings.get("rules") else []
+        shown["installs"][name] = " ".join([file.install_of(name), *map(shlex.quote, options)])
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    fault = file.find_program_fault(machine, target, current.elements)
-    if fault and fault.code != file.OLD:
-        state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
-        shown["program"] = f"{tilde(fault.path)} is {state}"
-        shown["keeps_at_work"] = False if fault.code == file.MISSING else None
-    elif settings:
-        config = read_config(record.packs[GUARD].config, machine.reader.snapshot)
-        own = [source for source in sources if source.path == path]
-        reaching = own if own and host.env_field else sources
+    if file.fault and file.fault.code != OLD:
+        state = "unreadable" if file.fault.error else file.fault.code.removeprefix("hook_")
+        shown["program"] = f"{tilde(file.fault.path)} is {state}"
+        shown["keeps_at_work"] = False if file.fault.code == MISSING else None
+    elif file.settings:
         hooks = [hook for hook in ours if hook.owner == GUARD]
-        shown["guard"], shown["keeps_at_work"] = describe_guard(
-            host, settings, config, reaching, hooks
-        )
+        shown["guard"], shown["keeps_at_work"] = _describe_guard(file, file.settings, hooks)
     return shown
 
 
@@ -226,19 +209,6 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
     return shown
 
 
-def _install_again(
-    machine: Machine, target: Target, record: Record, pack: str, settings: Settings | None
-) -> str:
-    known = record.packs[pack]
-    options = options_of(settings) if pack == GUARD and settings else []
-    if pack == GUARD and settings and settings.allow_run and target.host.permission.texts:
-        options.append("--allow-run")
-    options += ["--rules"] if known.settings.get("rules") else []
-    cwd = machine.folders.cwd
-    command = consent.install_again(target, pack, known, cwd, machine.cwd_project)
-    return " ".join([command, *map(shlex.quote, options)])
-
-
 def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
     path, entries = rules_entries(records, key)
     layout, rules = hosts.rules_layout(hosts.load(records[key].host)), []
@@ -252,17 +222,11 @@ def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]
     return rules
 
 
-def _describe_entry(
-    host: Host, record: Record, entry: Entry, current: Current, sources: list[Source]
-) -> dict[str, Any]:
-    value, env, wraps, in_effect = entry.written, None, None, None
+def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any]:
+    value, env, wraps = entry.written, None, None
     state = engine.state(entry, current, entry.path, entry.id)
     if entry.kind == "leaf":
         value = current.values.get(entry.path)
-        stronger = effective.stronger(sources, record.scope, entry.path)
-        if stronger:  # a stronger scope's value counts instead of ours
-            shown = masked(stronger.document.get(entry.path), str(entry.path[-1]))
-            in_effect = {"scope": stronger.scope, "file": stronger.path, "value": shown}
     elif entry.id.startswith(WRAP):
         wraps = masked_text(wrapping.original_of(value["command"]) or "an unknown command")
     else:
@@ -277,7 +241,6 @@ def _describe_entry(
         "value": masked(value, str(entry.path[-1])),
         "env": env,
         "owners": list(entry.owners),
-        "in_effect": in_effect,
         "wraps": wraps,
     }
 
@@ -345,11 +308,10 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
     title = hosts.load(name).title if name in hosts.names() else name
     if file["scope"] != "user":
         title += f" ({file['scope']})"
-    packs = ", ".join(f"{pack} {version}" for pack, version in file["packs"].items())
-    troubles = _list_troubles(file)
-    if file["guard"] and not file["guard"].startswith("does nothing"):
-        version = f"{GUARD} {file['packs'][GUARD]}"
-        packs = packs.replace(version, f"{version} ({file['guard']})")
+    packs, guard, troubles = dict(file["packs"]), file["guard"] or "", _list_troubles(file)
+    if guard and not guard.startswith(_IDLE):
+        packs[GUARD] += f" ({guard})"
+    packs = ", ".join(f"{pack} {version}" for pack, version in packs.items())
     if file["error"]:
         text = f"{title}: it cannot be read, so what is in it is not known"
         yield from (Line(text, ERROR, path=path), fix(_LOOK))
@@ -372,7 +334,7 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
                 yield Line(text, indent=4, sign=sign, path=tilde(rules["file"]))
         for entry in file["entries"]:
             is_ours = entry["state"] in ("owned", "disabled")
-            if verbose or not is_ours or entry["in_effect"] or entry["wraps"]:
+            if verbose or not is_ours or entry["wraps"]:
                 yield _entry_line(entry)
             for key, value in (entry["env"] or {}).items() if verbose else ():
                 yield Line(f"{key}={value}", indent=6, sign="+")
@@ -388,8 +350,9 @@ def _list_troubles(file: dict[str, Any]) -> list[tuple[str, str]]:
         troubles.append((text, obstacle["fix"]))
     if file["program"] and not troubles:
         troubles.append((file["program"], _LOOK))
-    if file["guard"] and file["guard"].startswith("does nothing") and not troubles:
-        troubles.append((f"guard {file['guard']}", ""))
+    guard = file["guard"] or ""
+    if guard.startswith(_IDLE) and not troubles:
+        troubles.append((f"guard {guard}", _LOOK if guard.endswith(_SWITCHED_OFF) else ""))
     return troubles
 
 
@@ -400,9 +363,6 @@ def _entry_line(entry: dict[str, Any]) -> Line:
     elif entry["value"] not in (None, text):  # in a list of texts each is its own key
         text += f"={entry['value']}"
     remarks = [_STATES.get(entry["state"], entry["state"])]
-    if entry["in_effect"]:
-        in_effect = entry["in_effect"]
-        remarks.append(f"here {in_effect['value']} counts, from {in_effect['scope']} scope")
     if entry["wraps"]:
         remarks.append(f"wraps {entry['wraps']}")
     text = _with_remarks(text, *remarks)
@@ -414,50 +374,31 @@ def _with_remarks(text: str, *remarks: str) -> str:
     return f"{text}: {said}" if said else text
 
 
-def describe_guard(
-    host: Host,
-    settings: Settings,
-    config: Configuration,
-    sources: Sequence[Source],
-    hooks: Sequence[Hook],
-) -> tuple[str, bool]:
-    """What the guard does with its hooks in a file, and whether it keeps an agent at its work.
-
-    `sources` are the files whose variables reach it.
-    """
-    variables = effective.variables(sources)
-    options = choices.read_settings(config.value, variables)
-    value = variables.get("HOOKCTL_DISABLE", "")
-    off = [f"HOOKCTL_DISABLE={value}"] if choices.is_true(value) else []
-    reason, mode = "", options.mode
-    if hooks and all(hook.state != RUNS for hook in hooks):
-        reason = hooks[0].reason
-    elif not (settings.events or hooks):
-        reason = "its mode is off"
-    elif not hooks:
-        reason = "its hook is not registered"
-    elif off and settings.events:
-        reason = f"{off[0]} in the settings' env"
-    elif config.error and config.error.code != NOT_THERE and settings.events:
-        reason = "its files cannot be read"
-    elif mode == "off" and not options.dispatch_tools and settings.events:
-        reason = "its configuration says mode off"
-    if reason:
-        return f"does nothing: {reason}", False
+def _describe_guard(file: File, settings: Settings, hooks: Sequence[Hook]) -> tuple[str, bool]:
+    """What the guard does with its hooks in a file, and whether it keeps an agent at its work."""
+    variables = effective.variables(file.reaching)
+    options, error = choices.read_settings(file.config.value, variables), file.config.error
+    mode = options.mode
+    is_off = mode == "off" and not options.dispatch_tools
+    is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
+    is_off = is_off or (error is not None and error.code != NOT_THERE)
+    if not hooks:
+        return _IDLE + (
+            "its hook is not registered" if settings.events else "its mode is off"
+        ), False
+    if all(hook.state != RUNS for hook in hooks):
+        return _IDLE + hooks[0].reason, False
+    if is_off and settings.events:
+        return _IDLE + _SWITCHED_OFF, False
     if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
         return "", False
     if mode not in ("breaker", "keepalive"):
         return f"mode {mode}", False
-    if not host.dialect.block:
+    if not file.host.dialect.block:
         return f"{mode}, only watches", False
-    blocks = _count_blocks(mode, options, int(effective.blocks(host, sources, {})))
-    return f"{mode}, blocks at most {blocks}", True
-
-
-def _count_blocks(mode: str, options: SimpleNamespace, cap: int) -> int:
-    """How many stops without progress the guard blocks; 0 or less is no cap."""
-    bounds = [cap] if cap > 0 else []
+    bounds = [ARMED_CEILING if mode == "keepalive" else max(1, options.ceiling)]
     own = options.keepalive_cap if mode == "keepalive" else options.max_stop_blocks
-    is_last_free = mode == "breaker" and options.count == "attempts"
-    bounds += [own - is_last_free] if own > 0 else []
-    return min([*bounds, ARMED_CEILING if mode == "keepalive" else max(1, options.ceiling)])
+    bounds += [own - (mode == "breaker" and options.count == "attempts")] if own > 0 else []
+    cap = int(effective.blocks(file.host, file.reaching, {}))
+    bounds += [cap] if cap > 0 else []
+    return f"{mode}, blocks at most {min(bounds)}", True

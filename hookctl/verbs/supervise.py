@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
 
 from hookctl import clock, report
@@ -17,7 +16,6 @@ from hookctl.work.run_files import RunFiles
 
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause
-_TWICE_WITHIN = 10  # seconds between two failures after which a third start would not help
 _WILLED = (0, 129, 130, 143)  # a person's HUP, INT and TERM, as a shell has them
 
 
@@ -31,7 +29,6 @@ Exit code: the agent's, 128 + N for signal N; 0 if STOP or CONCLUDE ended it
 
 Examples:
   hookctl supervise --for 8h -- claude -p "go on with the plan"
-  hookctl supervise --max-respawns 2 -- codex exec go-on
 """
 
 
@@ -63,24 +60,17 @@ def supervise(
 def _run(
     folders: Folders, run_files: RunFiles, command: Sequence[str], most: int, guardian: Guardian
 ) -> Result:
-    respawns, last_failure = 0, float("-inf")
+    respawns = 0
     while True:
         old = work_files.find_crumb(run_files.folder)
         ended = _run_once(run_files, command, guardian, respawns)
-        has_failed_twice = False
-        if ended.status not in _WILLED:
-            now = time.monotonic()
-            has_failed_twice, last_failure = now - last_failure <= _TWICE_WITHIN, now
         reason = _why_not(folders, run_files, ended, old, by_person=ended.by_person)
         if not reason and respawns >= most:
             work_files.disarm(run_files)
             reason = f"it was started again {amount(respawns, 'time')}, and no run goes on now"
-        elif not reason and has_failed_twice:
-            work_files.disarm(run_files)
-            reason = f"it failed twice within {_TWICE_WITHIN} s, and no run goes on now"
         pause = min(2.0 ** (respawns + 1), _LONGEST_PAUSE)
         if not reason:
-            report.say(f"{describe(ended)}; started again in {clock.age(pause)}")
+            report.say(f"it ended with {ended.status}; started again in {clock.age(pause)}")
         while not reason and pause > 0:
             guardian.rest(min(_LOOK, pause))
             pause -= _LOOK
@@ -128,13 +118,6 @@ def _why_not(
     if ended.status in _WILLED:
         return "it ended by itself"
     return "no work is left" if work_files.is_done(run_files) else ""
-
-
-def describe(ended: Ended) -> str:
-    """How the child ended, in words."""
-    if ended.signal:
-        return f"it was killed by signal {ended.signal}"
-    return f"it ended with {ended.status}"
 
 
 def _end(folders: Folders, run_files: RunFiles, ended: Ended, respawns: int, reason: str) -> Result:

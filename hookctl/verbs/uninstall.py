@@ -47,14 +47,12 @@ class Request(NamedTuple):
 
 
 HELP = """
-pack <pack>  A pack's name or file; default: guard, with --all every pack.
---scope S <scope>  user, project or local; default: user, with --all every one.
+pack  A pack's name or file; default: guard, with --all every pack.
+--scope S  user, project or local; default: user, with --all every one.
 everywhere --all  Uninstall everywhere, after a question.
 --yes -y  Do not ask; --all with --json needs it.
 
 Examples:
-  hookctl uninstall
-  hookctl uninstall --all
   hookctl uninstall --all --yes    do not ask
 """
 
@@ -68,7 +66,6 @@ def uninstall(
     everywhere: bool = False,
     yes: bool = False,
     dry_run: bool = False,
-    diff: bool = False,
     json: bool = False,
 ) -> Result:
     """Take a pack out of the settings files that are meant, after a question where there is one."""
@@ -102,7 +99,7 @@ def uninstall(
             from hookctl.verbs.enable import put_back_others  # late: few have any disabled
 
             others = put_back_others(folders, dry_run=dry_run)
-        result = take_out(folders, request, targets, dry_run=dry_run, diff=diff)
+        result = take_out(folders, request, targets, dry_run=dry_run)
     if others:
         from hookctl.verbs.enable import join  # late, too
 
@@ -137,14 +134,7 @@ def question(folders: Folders, request: Request, targets: list[Target]) -> str:
     return "\n".join([*lines, f"Uninstall {request.name or 'every pack'} from all of these?"])
 
 
-def take_out(
-    folders: Folders,
-    request: Request,
-    targets: list[Target],
-    *,
-    dry_run: bool,
-    diff: bool = False,
-) -> Result:
+def take_out(folders: Folders, request: Request, targets: list[Target], *, dry_run: bool) -> Result:
     """Take a pack out of these targets, or out of every settings file that the ledgers know.
 
     What is refused does not stop the rest.
@@ -159,7 +149,7 @@ def take_out(
     remaining = [*_name_remaining(request, plan, records), *_name_away(folders, request)]
     is_whole = not (problems or remaining)
     outcome = _describe_done(folders, request, plan, is_whole=is_whole)
-    result = plan_result(plan, outcome, dry_run=dry_run, diff=diff)
+    result = plan_result(plan, outcome, dry_run=dry_run)
     messages = [*remaining, *_name_disabled(folders, request, dry_run=dry_run)]
     error_list = tuple(problem.as_dict() for problem in problems)
     result = result._replace(messages=(*result.messages, *messages), errors=error_list)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from hookctl import errors, packs, report
 from hookctl.errors import HookctlError
-from hookctl.masking import OwnText
 from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, tilde
 from hookctl.output.plans import plan_result
@@ -35,7 +34,6 @@ class Request(NamedTuple):
     hosts: tuple[str, ...] = ()  # names; none: every host
     scope: str = ""  # empty: every one
     project: str = ""  # its real path; empty: user scope and every known project
-    diff: bool = False  # show the unified diff of it
     choice: Choice = Choice(restores=True)
 
 
@@ -57,12 +55,11 @@ _Brought = dict[tuple[str, str], tuple[Pack, Review | None] | HookctlError]
 
 
 HELP = """
-pack <pack>  Only this pack, by its name; default: every installed one.
+pack  Only this pack, by its name; default: every installed one.
 
 Examples:
   hookctl upgrade                  after an update of it or of a pack
   hookctl upgrade --project .      only what this project has
-  hookctl upgrade notify --dry-run
   hookctl upgrade --yes --accept-changed
 """
 
@@ -76,7 +73,6 @@ def upgrade(
     yes: bool = False,
     accept_changed: bool = False,
     dry_run: bool = False,
-    diff: bool = False,
     json: bool = False,
 ) -> Result:
     """Upgrade what is meant, here or in the named project alone."""
@@ -84,7 +80,7 @@ def upgrade(
     scope = choosing.known_scope(any_scope)
     place = choosing.in_project(folders, only_project)
     root = project.find(place.cwd, place.environ) if only_project else ""
-    request = Request(pack, dry_run, hosts, scope, root, diff)
+    request = Request(pack, dry_run, hosts, scope, root)
     return upgrade_meant(place, request, choosing.permission(yes, accept_changed, json))
 
 
@@ -165,7 +161,7 @@ def _upgrade_pack(
         return _leave(item, error)
     title = f"{item.name} {pack.version}"
     done = [Line(f"{title} is up to date.")]
-    result = plan_result(plan, done, dry_run=request.dry_run, diff=request.diff)
+    result = plan_result(plan, done, dry_run=request.dry_run)
     if plan.empty:
         line = Line(f"{title}: nothing to do", SKIP, path=tilde(item.source))
         result = result._replace(text=(line,))
@@ -239,8 +235,6 @@ def _join(results: list[Result], request: Request) -> Result:
     nothing = "nothing is installed, so there is nothing to upgrade"
     data = {"actions": [], "kept": [], "files": [], "dry_run": request.dry_run, "changed": False}
     joined = reduce(join, results, Result(data, () if results else (nothing,)))
-    if request.diff:
-        joined.data["diff"] = OwnText("".join([part.data.get("diff", "") for part in results]))
     code = max([errors.OK, *(part.exit_code for part in results)])
     if code and joined.data["changed"]:
         code = errors.FAILED

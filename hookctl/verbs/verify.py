@@ -13,6 +13,7 @@ from hookctl import clock, report
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
 from hookctl.masking import masked
 from hookctl.model import Result
+from hookctl.output.lines import amount
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 
@@ -34,7 +35,6 @@ Exit codes:
   130  interrupted; the same
 
 Examples:
-  hookctl verify -- pytest -q
   hookctl verify --rechecks 5 --grace 30 --timeout 10m -- ./deployed.sh
   hookctl verify -- sh -c 'test -s report.md && ! grep -q TODO report.md'
 """
@@ -52,16 +52,14 @@ def verify(
         raise usage_error("which command?", "Name it behind `--`: `hookctl verify -- pytest -q`.")
     seconds_in_all = _seconds(timeout) if timeout else math.inf
     if seconds_in_all <= 0:
-        raise usage_error(
-            f"nothing can be verified in {timeout}", "Leave --timeout out for no limit."
-        )
+        raise usage_error(f"no time for a run: {timeout}", "Leave --timeout out for no limit.")
     looks, pause = max(1, rechecks), _seconds(grace)
+    name = command[0]
     # The guard ignores an agent that the verifier starts.
     environ = {**folders.environ, "HOOKCTL_CHILD": "1"}
     begin = time.monotonic()
     end, number = begin + seconds_in_all, 0
     verdict, status, fault = NOT_YET, None, ""
-    output = 2 if sys.stderr else subprocess.DEVNULL
     with Keeper() as keeper:
         while verdict == NOT_YET and number < looks:
             if number:
@@ -73,8 +71,9 @@ def verify(
                     break
             number += 1
             left = end - time.monotonic()
-            verdict, status, fault = _judge(keeper, command, environ, output, left)
+            verdict, status, fault = _judge(keeper, command, environ, left)
     has_signal = status is not None and status < 0
+    at = f"at look {number} of {looks}"
     data = {
         "verdict": verdict,
         "looks": number,
@@ -86,22 +85,17 @@ def verify(
         "timeout": seconds_in_all if timeout else None,
         "seconds": round(time.monotonic() - begin, 3),
     }
-    name, at = command[0], f"at look {number} of {looks}"
     if verdict == HOLDS:
         return Result(data, (f"holds: {name} said so {at}",))
     if verdict == NOT_YET:
-        times = "once" if number == 1 else f"{number} times"
-        line = f"incomplete: {name} failed {times} (exit status {status})"
+        line = f"incomplete: {name} failed {amount(number, 'time')} (exit status {status})"
         return Result(data, (line,), exit_code=FAILED)
     if verdict == TIMEOUT:
         message = f"out of time after {seconds_in_all:g} s, {at}: {name} did not hold"
-        hint = "Give it more with --timeout, or leave that out for no limit."
+        hint = "Give it more with --timeout."
         error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
     else:
-        hint = (
-            "A verifier ends with 0 (it holds) or 1 to 125 (not yet). "
-            "For a line of shell: `-- sh -c 'LINE'`."
-        )
+        hint = "It must end with 0 (it holds) or 1 to 125 (not yet)."
         error = HookctlError("broken_contract", f"{name} {fault}", hint=hint, exit_code=UNREADABLE)
     return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
 
@@ -113,9 +107,10 @@ def _seconds(text: str) -> float:
 
 
 def _judge(
-    keeper: Keeper, command: Sequence[str], environ: dict[str, str], output: int, seconds: float
+    keeper: Keeper, command: Sequence[str], environ: dict[str, str], seconds: float
 ) -> tuple[str, int | None, str]:
     """Run the verifier once: the verdict, its exit status (below 0 for a signal), and its fault."""
+    output = 2 if sys.stderr else subprocess.DEVNULL
     try:
         status = keeper.run(command, environ, output, seconds)
     except TimeoutError:

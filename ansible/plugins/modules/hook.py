@@ -27,7 +27,7 @@ attributes:
   diff_mode:
     description: >-
       Will return details on what has changed (or possibly needs changing in check_mode), when in diff mode.
-      It is a unified diff of the settings file and of hookctl's own files, in which secrets are masked.
+      It is a unified diff of the settings file, in which secrets are masked.
     support: full
 options:
   host:
@@ -284,7 +284,7 @@ def main():
         fail(module, envelope)
     result = {name: data[name] for name in ("changed", "actions", "kept", "files", "messages")}
     if module._diff:
-        result["diff"] = {"prepared": data["diff"]}
+        result["diff"] = {"prepared": "".join(file["diff"] for file in data["files"])}
     module.exit_json(**result)
 
 
@@ -297,8 +297,6 @@ def arguments_for(module):
         arguments += ["--reset"] + wishes(params)
     if module.check_mode:
         arguments.append("--dry-run")
-    if module._diff:
-        arguments.append("--diff")
     return arguments + ["--", params["pack"]]
 
 
