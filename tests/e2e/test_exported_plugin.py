@@ -98,12 +98,6 @@ def _each(cases: list[Case]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", several)
 
 
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    return request.getfixturevalue(case.host), case.driver.Place.make(tmp_path / "place", own_folders=True)
-
-
 def play(case: Case, client: Client, place: Place) -> Run:
     """Export the pack, remove it, load the plugin, and let the agent make a harmless call and one that is refused."""
     pack, market = place.root / "judge", place.root / "market"

@@ -1,7 +1,6 @@
 """hookctl fire beside the real clients: what it says that they would do is what they do."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from hookctl import hosts
 from . import agent
 from .claude import Place, Run, bash, play
 from .clients import Client
-from .everywhere import EVERY, Case, make_stage
+from .everywhere import EVERY, Case
 from .everywhere import play as play_case
 from .hooks import group
 from .model_server import Script
@@ -92,12 +91,6 @@ def play_stop(client: Client, place: Place) -> Run:
 # What a hook is told. Qwen Code tells of a prompt after each tool call too, which nobody has submitted.
 SOMETIMES = {"submitted_prompt"}
 PROBED = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, agent.Place]:
-    """The client of the case, in a place of its own."""
-    return make_stage(case, request, tmp_path)
 
 
 @pytest.mark.parametrize("case", EVERY)

@@ -1,7 +1,6 @@
 """One pack with one Python script, written for Claude Code's protocol, with every real client."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from tests.manifest import hook, manifest
 from . import claude, copilot
 from .agent import Place
 from .clients import Client
-from .everywhere import CASES, EVERY, Case, make_stage, play, receipts, told
+from .everywhere import CASES, EVERY, Case, play, receipts, told
 from .model_server import Script
 from .product import hookctl
 
@@ -56,12 +55,6 @@ nested = {"hookEventName": "PostToolUse", "updatedToolOutput": {**output, "stdou
 print(json.dumps({"hookSpecificOutput": nested}))
 """
 REPLACES = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    return make_stage(case, request, tmp_path)
 
 
 def install(case: Case, place: Place, on_failure: str = "allow", *more: str) -> str:

@@ -1,14 +1,12 @@
 """A pack's refusal inside a sub-agent, with every real client."""
 
-from pathlib import Path
-
 import pytest
 
 from . import claude, codex, opencode, vibe
 from .agent import Place
 from .clients import Client
 from .dialects import Call
-from .everywhere import EVERY, SUMMARY, Case, make_stage, receipts
+from .everywhere import EVERY, SUMMARY, Case, receipts
 from .model_server import Script
 from .test_packs_everywhere import install
 
@@ -37,12 +35,6 @@ ENDS = {"gemini": Call("complete_task", {"result": {"response": "looked"}})}
 REASON = "removing by force is not allowed"
 BEGINNINGS = ("UserPromptSubmit", "SessionStart")
 UNASKED = "its sub-agents do not ask it"
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    return make_stage(case, request, tmp_path)
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case.id != "pi"])  # it has no sub-agents

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .clients import Client
-from .judge import install_judge, nested
+from .judge import install_judge
 from .model_server import Script
 from .pi import TRUST, Place, play, play_session, shell
 from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, hookctl_json, leave_work
@@ -114,20 +114,6 @@ def test_the_agent_s_own_commands_know_the_session(pi: Client, place: Place) -> 
     install_judge(place, "pi", stop=f"cat > {place.root / 'told'}")
     run = play(pi, place, [shell("printenv PI_SESSION_ID"), "done"])
     assert run.told("tool") == [json.loads((place.root / "told").read_text())["session_id"] + "\n"]
-
-
-def test_every_context_reaches_the_model(pi: Client, place: Place) -> None:
-    install_judge(
-        place,
-        "pi",
-        session_start=nested("SessionStart", additionalContext="at the start"),
-        prompt=nested("UserPromptSubmit", additionalContext="with the prompt"),
-        pre_tool=nested("PreToolUse", additionalContext="before the call"),
-        post_tool=nested("PostToolUse", additionalContext="after the call"),
-    )
-    run = play(pi, place, [shell("echo ran"), "done"])
-    assert run.told("tool") == ["ran\n\nbefore the call\n\nafter the call"]
-    assert [told[0]["text"] for told in run.told("user")] == ["begin", "at the start", "with the prompt"]
 
 
 @BOTH

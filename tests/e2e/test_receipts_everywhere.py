@@ -8,7 +8,9 @@ import pytest
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
-from .everywhere import EVERY, Case, make_stage, play
+from .agent import Place
+from .clients import Client
+from .everywhere import EVERY, Case, play
 from .product import hookctl, hookctl_json
 
 pytestmark = pytest.mark.e2e
@@ -40,10 +42,8 @@ if event == "SessionStart":
 
 
 @pytest.mark.parametrize("case", EVERY)
-def test_the_numbers_are_those_that_the_hooks_saw(
-    case: Case, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    client, place = make_stage(case, request, tmp_path_factory.mktemp("place"))
+def test_the_numbers_are_those_that_the_hooks_saw(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
     folder = place.root / "witness"
     folder.mkdir()
     (folder / "witness.py").write_text(WITNESS)

@@ -1,12 +1,10 @@
 """The guard and sub-agents that are sessions of their own, with the real clients that have such."""
 
-from pathlib import Path
-
 import pytest
 
 from .agent import Place
 from .clients import Client
-from .everywhere import CASES, Case, make_stage
+from .everywhere import CASES, Case
 from .model_server import Script
 from .product import codes, hookctl, leave_work
 from .test_packs_in_subagents import AWAIT, STARTS
@@ -15,12 +13,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 LIMIT = 2
 _THESE = [pytest.param(case, id=case.host) for case in CASES if case.host in ("droid", "grok", "hermes", "vibe")]
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    return make_stage(case, request, tmp_path)
 
 
 @pytest.mark.parametrize("case", _THESE)

@@ -12,7 +12,7 @@ from . import codex
 from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .dialects import Call
-from .everywhere import CASES, EVERY, Case, make_stage, play, receipt_lines, told
+from .everywhere import CASES, EVERY, Case, play, receipt_lines, told
 from .product import hookctl
 
 pytestmark = pytest.mark.e2e
@@ -38,14 +38,14 @@ SAID = {  # where a host cannot do what a hook wants, `plan` says so
 
 
 @pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    client, place = make_stage(case, request, tmp_path)
+def stage(stage: tuple[Client, Place]) -> tuple[Client, Place]:
+    """Where the programs are that the hooks need."""
+    _, place = stage
     missing = [name for name in ("bash", "jq", "node") if not shutil.which(name, path=place.environment()["PATH"])]
     if missing:
         text = f"the hooks need {', '.join(missing)}"
         pytest.fail(text) if REQUIRED else pytest.skip(text)
-    return client, place
+    return stage
 
 
 def write_settings(place: Place) -> Path:
