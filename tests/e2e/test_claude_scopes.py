@@ -1,13 +1,12 @@
 """The guard in the real Claude Code's user, project and local scope: alone, together, in a clone and below the root."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from .claude import Place, play
 from .clients import Client
-from .product import KEPT, LIMIT, codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
+from .product import KEPT, LIMIT, codes, decisions, git, hookctl, hookctl_json, leave_work_by_hand
 
 pytestmark = pytest.mark.e2e
 OWN_FOLDERS = True
@@ -36,14 +35,6 @@ def install(place: Place, scope: str, *options: str) -> str:
     return done.stdout + done.stderr
 
 
-def work_outside(place: Place, remaining: int = 2) -> dict[str, str]:
-    """Leave work in a folder beside the project; the environment that names it."""
-    folder = place.root / "run"
-    folder.mkdir()
-    (folder / "task.json").write_text(json.dumps({"remaining": remaining}))
-    return {"HOOKCTL_RUN_DIR": str(folder)}
-
-
 def contents(folder: Path) -> dict[str, bytes | None]:
     """Everything below a folder: the bytes of its files, None for its folders."""
     paths = (path for path in folder.rglob("*") if ".git" not in path.relative_to(folder).parts)
@@ -54,36 +45,6 @@ def committed_with(place: Place, text: str) -> list[str]:
     """The project's committed files that have a text in them."""
     names = git(place.project, "ls-files").splitlines()
     return [name for name in names if text.encode() in (place.project / name).read_bytes()]
-
-
-# One scope
-
-
-@pytest.mark.parametrize(
-    ("scope", "before"),
-    [("user", None), ("project", TEAMS_FILE), ("local", None)],
-    ids=["user", "project, a file before", "local"],
-)
-def test_the_guard_works_at_each_scope_and_leaves_nothing_behind(
-    claude: Client, place: Place, scope: str, before: str | None
-) -> None:
-    if before is not None:
-        settings_of(place, scope).parent.mkdir(exist_ok=True)
-        settings_of(place, scope).write_text(before)
-    in_project = contents(place.project)
-    environment = work_outside(place)
-    install(place, scope)
-    assert json.loads(settings_of(place, scope).read_bytes())["env"][CAP] == "8"
-    run = play(claude, place, [f"reply {number}" for number in range(1, 12)], environment=environment)
-    assert (run.requests, run.code, run.result) == (LIMIT + 1, 0, f"reply {LIMIT + 1}")
-    assert codes(place) == KEPT
-
-    hookctl(place, "uninstall", "--scope", scope)
-    assert contents(place.project) == in_project
-    assert (place.settings.read_text() if place.settings.exists() else None) == (before if scope == "user" else None)
-    assert not data_folder(place).parent.exists()
-    assert play(claude, place, ["done"], environment=environment).requests == 1
-    assert codes(place) == KEPT
 
 
 # Several scopes at once
@@ -101,9 +62,6 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place:
 
     findings = hookctl_json(place, "doctor")["findings"]
     assert [finding for finding in findings if finding["level"] == "error"] == []
-
-
-# Which scope is in effect
 
 
 # A committed project
