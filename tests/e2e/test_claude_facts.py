@@ -55,8 +55,6 @@ FACTS = [
     Fact("a hook that ends the turn beats another hook's block", {"Stop": [probe("blocks", BLOCK)]},
          files={"project/.claude/settings.json": {"Stop": [probe("ends", "", "", END)]}},
          replies=["one", "two", "three", "four"], requests=3, check=ended),
-    Fact("identical commands in two scopes run once a stop", STOP, files={"project/.claude/settings.json": STOP},
-         flags="F"),
     Fact("a settings file with a comment is ignored as a whole", BLOCKED, requests=1, flags="", check=Came.silent,
          text=lambda text: text.replace("{", "{ // mine\n", 1)),
     Fact("a known key of the wrong type loses the whole file", BLOCKED, more={"cleanupPeriodDays": "abc"}, requests=1,
@@ -81,13 +79,6 @@ def write_settings(path: Path, probe: Probe | str | None = None, **more: Any) ->
         hooks = {"hooks": {"Stop": [group(probe, timeout=10)]}}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**more, **hooks}))
-
-
-def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
-    write_settings(place.settings, permissions={"allow": ["Bash(printenv:*)"]})
-    run = play(claude, place, [bash(f"printenv {claude.pins['variables']['session']}"), "done"])
-    (result,) = run.tool_results
-    assert run.session in json.dumps(result["content"])
 
 
 def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(claude: Client, place: Place) -> None:
@@ -164,15 +155,3 @@ def test_the_shell_commands_of_a_skill_ask_an_event_of_their_own(claude: Client,
     ]
     assert unasked.heard() == []
     assert {path.name for path in place.project.iterdir()} == {".claude", "first"}
-
-
-def test_what_a_tool_gave_is_replaced_in_the_tool_s_own_form_alone(claude: Client, place: Place) -> None:
-    def masked(output: object) -> str:
-        return json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}})
-
-    forms = ("masked", {"stdout": "masked"}, {"stdout": "masked", "stderr": "", "interrupted": False})
-    probe = make_probe(place.root, answers=tuple(map(masked, forms)))
-    hooks = {"PostToolUse": [group(probe, timeout=10)]}
-    place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
-    run = play(claude, place, Script([*(bash(f"echo secret {number}") for number in range(3)), "done"], limit=6))
-    assert [result["content"] for result in run.tool_results] == ["secret 0", "secret 1", "masked"]

@@ -52,8 +52,10 @@ def test_without_an_approval_the_guard_waits_and_the_operator_s_hook_runs_on(
     said = install(place)
     assert "/hooks" in said
     leave_work(place)
-    assert play(codex, place, ["done"]).requests == 1
-    assert (codes(place), operators_hook.flags()) == ([], "F")
+    run = play(codex, place, ["done"])
+    assert (run.requests, run.code, codes(place), operators_hook.flags()) == (1, 0, [], "F")
+    told = [line for line in run.errors.splitlines() if "hook" in line and str(place.root) not in line]
+    assert [line for line in told if not line.startswith("hook: ")] == [], "of a hook that waits nobody is told"
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "untrusted"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from . import facts
 from .clients import Client
-from .codex import BYPASS, YOLO, Place, approve, list_hooks, play, shell, trust_project
+from .codex import BYPASS, YOLO, Place, list_hooks, play, shell, trust_project
 from .facts import Fact, probe
 from .hooks import END, FLAT, GUARDED, NESTED, group, lost_fields, say, verdict
 from .model_server import Script
@@ -153,33 +153,3 @@ def test_project_hooks_need_a_trusted_project(codex: Client, place: Place) -> No
     play(codex, place, ["done"], BYPASS, "--trust")
     assert probe.flags() == "F"
     assert place.config.read_text() == f'[projects."{place.project}"]\ntrust_level = "trusted"\n'
-
-
-def test_a_hook_that_nobody_approved_does_not_run_and_nobody_is_told(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_hooks(place.settings, Stop=[group(probe)])
-    run = play(codex, place, ["done"])
-    assert (run.requests, run.code, probe.flags()) == (1, 0, "")
-    assert [line for line in run.errors.splitlines() if "hook" in line and str(place.root) not in line] == []
-    assert [hook.trust for hook in list_hooks(codex, place)] == ["untrusted"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "runs"),
-    [
-        (["theirs"], ["theirs", "ours"], True),
-        (["theirs"], ["ours", "theirs"], False),
-        (["ours", "theirs"], [None, "theirs"], True),
-        (["ours", "theirs"], ["theirs"], False),
-    ],
-    ids=["ours appended", "ours put before it", "ours replaced by an empty group", "ours removed"],
-)
-def test_an_approval_goes_by_position(
-    codex: Client, place: Place, before: list[str], after: list[str | None], runs: bool
-) -> None:
-    probes = {name: make_probe(place.root, name) for name in ("theirs", "ours")}
-    write_hooks(place.settings, Stop=[group(probes[name]) for name in before])
-    approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place)})
-    write_hooks(place.settings, Stop=[group(probes[name]) if name else {"hooks": []} for name in after])
-    run = play(codex, place, ["done"])
-    assert (run.code, probes["theirs"].flags()) == (0, "F" if runs else "")

@@ -17,7 +17,6 @@ from .facts import Fact, beside, probe
 from .hooks import FLAT, GUARDED, UNDECIDED, say, verdict
 from .kimi import Place, play, refusal, shell
 from .model_server import Script
-from .plugins import by_own_means
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -151,15 +150,6 @@ def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it
     assert failed.heard()[0].payload["error"]["message"] == "no"
 
 
-@pytest.mark.parametrize("said", ["CONTEXT", json.dumps({"message": "CONTEXT"})])
-def test_whatever_a_hook_prints_on_a_prompt_goes_to_the_model(kimi: Client, place: Place, said: str) -> None:
-    write_settings(place, entry("UserPromptSubmit", say(said)), entry("UserPromptSubmit", say("{}")))
-    run = play(kimi, place, ["done"])
-    (told,) = [text for text in run.told("user") if "CONTEXT" in text]
-    part = '<hook_result hook_event="UserPromptSubmit">\n{}\n</hook_result>'
-    assert told == part.replace("{}", "CONTEXT") + "\n" + part
-
-
 def test_hooks_get_the_pinned_fields_and_no_variable(kimi: Client, place: Place) -> None:
     pinned = {event: fields for event, fields in kimi.pins["payload"].items() if event not in ("all", "SubagentStop")}
     probes = {event: make_probe(place.root, event) for event in pinned}
@@ -190,22 +180,3 @@ model = "mock"
 max_context_size = 1000
 
 """
-
-
-@pytest.mark.parametrize(
-    ("more", "comments"),
-    [("", ["# mine", "# between", "# end"]), ('[tools]\n"x y" = 1\n\n', [])],
-    ids=["plain", "quoted"],
-)
-def test_it_writes_its_file_anew_with_hooks_and_sometimes_without_comments(
-    kimi: Client, place: Place, more: str, comments: list[str]
-) -> None:
-    probe = make_probe(place.root)
-    real = place.root / "real.toml"
-    real.write_text(OPERATORS + more + entry("Stop", probe, timeout=5) + "# end\n")
-    place.settings.symlink_to(real)
-    by_own_means(driver, kimi, place, "provider", "remove", "x")
-    text = place.settings.read_text()
-    assert [line for line in text.splitlines() if line.startswith("#")] == comments
-    assert "providers" not in text and not place.settings.is_symlink(), "a link becomes a file"
-    assert (play(kimi, place, ["done"]).requests, probe.flags()) == (1, "F")

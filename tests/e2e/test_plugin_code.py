@@ -73,10 +73,14 @@ class Agent:
         return [told[0]["text"] for told in run.told("user")]
 
 
-EACH = [pytest.param(driver, id=driver.__name__.rpartition(".")[2]) for driver in (opencode, pi)]
+EACH = [pytest.param(opencode, id="opencode"), pytest.param(pi, id="pi")]
+OPENCODE = pytest.param(opencode, id="opencode", marks=pytest.mark.full)  # which is slow to start
+both = pytest.mark.parametrize("agent", EACH, indirect=True)
+only_opencode = pytest.mark.parametrize("agent", [OPENCODE], indirect=True)
+only_pi = pytest.mark.parametrize("agent", EACH[1:], indirect=True)
 
 
-@pytest.fixture(params=EACH)
+@pytest.fixture(params=[OPENCODE, EACH[1]])
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
     client = request.getfixturevalue(request.param.__name__.rpartition(".")[2])
     return Agent(request.param, client, tmp_path / "place")
@@ -98,6 +102,7 @@ REFUSALS = [
 ]
 
 
+@both
 def test_a_refused_call_does_not_run_and_its_reason_is_told_whatever_is_left_running(agent: Agent) -> None:
     agent.hook("pre-tool", in_turn(agent.place.root, *REFUSALS), matcher="bash", timeout=5)
     run = agent.play(*(agent.shell(f"touch made{number}") for number, _ in enumerate(REFUSALS)))
@@ -121,6 +126,7 @@ FAILURES = [
 NO_BLOCKS = ["", "{}", '{"decision":"block"}', '{"decision":"block","reason":""}', '{"reason":"x"}']
 
 
+@both
 def test_whatever_a_command_does_a_call_is_made(agent: Agent) -> None:
     """A command need not read what it is asked, however long that is."""
     agent.hook("pre-tool", in_turn(agent.place.root, *FAILURES))
@@ -129,6 +135,7 @@ def test_whatever_a_command_does_a_call_is_made(agent: Agent) -> None:
     assert agent.made() == [f"{number:02}" for number, _ in enumerate(FAILURES)]
 
 
+@both
 def test_one_block_with_a_reason_prompts_the_agent_once_whatever_stands_beside_it(agent: Agent) -> None:
     """Broken entries, commands that fail or take too long, files that somebody broke, and the same file twice."""
     stop, late = agent.events["stop"], agent.place.root / "late"
@@ -192,7 +199,7 @@ def test_every_context_reaches_the_model(agent: Agent) -> None:
     assert "\n\n".join(texts) == "begin\n\nsession-start\n\nprompt"
 
 
-@pytest.mark.parametrize("agent", EACH[:1], indirect=True)
+@only_opencode
 def test_the_result_of_an_mcp_tool_is_told_what_hooks_say_and_a_person_sees_their_own_words(agent: Agent) -> None:
     agent.hook("prompt", nested("UserPromptSubmit", additionalContext="with the prompt"))
     agent.note("stop")
@@ -205,7 +212,7 @@ def test_the_result_of_an_mcp_tool_is_told_what_hooks_say_and_a_person_sees_thei
     assert agent.prompts(run) == ["begin"]
 
 
-@pytest.mark.parametrize("agent", EACH[:1], indirect=True)
+@only_opencode
 def test_only_the_end_of_a_prompt_s_turn_is_a_stop_and_a_sub_agent_works_for_its_session(agent: Agent) -> None:
     """In OpenCode an abort, a shell command and a compaction end in idle, too."""
     for event in ("session-start", "prompt", "pre-tool", "stop", "pre-compact"):
@@ -227,6 +234,9 @@ def test_only_the_end_of_a_prompt_s_turn_is_a_stop_and_a_sub_agent_works_for_its
 
 OWN = """
 export default (pi) => {
+  const theirs = { type: "custom_message", customType: "theirs", content: "theirs", display: true }
+  let calls = 0
+  pi.on("agent_before_settle", ({ entries }) => calls++ ? undefined : { entries: [...entries, theirs] })
   pi.registerCommand("again", { description: "x", handler: async (_, context) => { await context.reload() } })
   const parameters = { type: "object", properties: {} }
   const execute = async () => ({ content: [{ type: "text", text: "key" }], structuredContent: { key: 1 }, details: {} })
@@ -241,25 +251,37 @@ export default (pi) => pi.on("tool_result", ({ content, structuredContent }) =>
 """
 
 
-@pytest.mark.parametrize("agent", EACH[1:], indirect=True)
+@only_pi
 def test_a_result_is_replaced_whole_each_call_has_its_own_context_and_a_reload_begins_and_ends_nothing(
     agent: Agent,
 ) -> None:
     """What only Pi has: content for programs, calls at once, and extensions that are loaded anew."""
     log = agent.place.root / "log"
-    agent.place.settings.write_text(OWN)
+    agent.file.with_name("a.js").write_text(OWN)  # before ours
     agent.file.with_name("last.js").write_text(LAST.replace("LOG", json.dumps(str(log))))
     for event in ("session-start", "session-end"):
         agent.note(event)
     agent.hook("post-tool", nested("PostToolUse", updatedToolOutput="***"), matcher="own")
     contexts = [nested("PreToolUse", additionalContext=word) for word in ("one", "two")]
     agent.hook("pre-tool", in_turn(agent.place.root, *contexts), matcher="bash")
+    agent.hook("stop", ONCE)
     agent.file.write_bytes(agent.document.data)
     both = (agent.shell("sleep 1; echo 1"), agent.shell("echo 2"))
     replies = [Call("own", {}), both, "done"]
     run = pi.play_session(agent.client, agent.place, replies, "begin", "/again", "more")
+    assert agent.prompts(run)[:3] == ["begin", "theirs", "go on"]
     own, *others = run.told("tool")[:3]
     assert (own, sorted(told.split() for told in others)) == ("***", [["1", "one"], ["2", "two"]])
     assert json.loads(log.read_text().splitlines()[0]) == [[{"type": "text", "text": "***"}], None]
     assert [told["source"] for told in agent.heard("session-start")] == ["startup"]
     assert [told["reason"] for told in agent.heard("session-end")] == ["quit"]
+
+
+@only_pi
+def test_the_end_of_a_turn_is_an_abort_and_the_person_reads_why(agent: Agent) -> None:
+    agent.hook("pre-tool", """echo '{"decision":"deny","reason":"enough","continue":false}'""")
+    agent.hook("pre-tool", DENIED)
+    agent.file.write_bytes(agent.document.data)
+    run = pi.play(agent.client, agent.place, [agent.shell("touch made"), "done"])
+    assert (run.requests, run.code, run.errors.count("enough")) == (1, 1, 1)
+    assert not (agent.place.project / "made").exists()

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .dialects import Call
 from .everywhere import CASES, EVERY, Case, play, receipt_lines, told
-from .product import hookctl
+from .product import hookctl, hookctl_json
 
 pytestmark = pytest.mark.e2e
 
@@ -161,6 +162,12 @@ def test_ten_hooks_of_claude_codes_settings_do_there_what_they_did(case: Case, s
     assert sorted((theirs / "calls.log").read_text().splitlines()) == logged(case, place)
     assert (place.project / "made.txt").read_text().rstrip() == "a   b"
     assert until_there(theirs / "notified") == "the agent is done\n"
+    counted = {hook["id"].partition("/")[2]: hook for hook in hookctl_json(place, "stats")["hooks"]}
+    assert counted[IDS["log"]]["runs"] == len(logged(case, place))
+    ran = Counter(line["id"].partition("/")[2] for line in receipt_lines(place))
+    assert {id: hook["runs"] for id, hook in counted.items()} == ran
+    if expected["notes"] == TOLD:
+        assert counted[IDS["notes"]]["bytes"] >= len("the tests need a database")
     assert {line["outcome"] for line in receipt_lines(place)} <= {"none", "deny", "change", "block", "context"}
 
     full = {"rewrite": CHANGED, **dict.fromkeys(("lint", "notes", "branch"), TOLD)}
