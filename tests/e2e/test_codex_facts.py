@@ -10,7 +10,7 @@ from . import facts
 from .clients import Client
 from .codex import BYPASS, YOLO, Place, list_hooks, play, shell, trust_project
 from .facts import Fact, probe
-from .hooks import END, FLAT, GUARDED, NESTED, group, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, group, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
@@ -68,41 +68,6 @@ test_fact = facts.table("codex", FACTS, facts.claude_like())
 def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"hooks": events}))
-
-
-def test_hooks_get_the_pinned_fields_and_the_tools_the_session(codex: Client, place: Place) -> None:
-    pinned = codex.pins["payload"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_hooks(place.settings, **{event: [group(probe)] for event, probe in probes.items()})
-    variable = codex.pins["variables"]["session"]
-    run = play(codex, place, [shell(f"printenv {variable} > session"), "done"], BYPASS, YOLO)
-    heard = {event: probe.heard() for event, probe in probes.items()}
-    assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
-    payloads = {event: calls[0].payload for event, calls in heard.items()}
-    assert lost_fields(pinned, probes) == {}
-    sessions = {payload["session_id"] for payload in payloads.values()}
-    assert sessions == {(place.project / "session").read_text().strip()}
-    assert len({payload["turn_id"] for payload in payloads.values() if "turn_id" in payload}) == 1
-    assert payloads["UserPromptSubmit"]["prompt"] == "begin"
-    tool = codex.pins["shell_tool"]
-    assert payloads["PreToolUse"]["tool_name"] == tool["hook_name"]
-    assert payloads["PreToolUse"]["tool_input"] == {"command": f"printenv {variable} > session"}
-    # The hook's own environment names neither the session nor the project; PWD is where the session began.
-    environment = heard["Stop"][0].environment
-    assert [name for name, value in environment.items() if value in sessions] == []
-    assert [name for name, value in environment.items() if value == str(place.project)] == ["PWD"]
-    assert run.requests == 2
-
-
-def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(codex: Client, place: Place) -> None:
-    seen = place.root / "seen.jsonl"
-    write_hooks(place.settings, Stop=[group(f"cp {place.home}/.codex/sessions/*/*/*/*.jsonl {seen}")])
-    play(codex, place, [shell("true 1"), "done"], BYPASS, YOLO)
-    payloads = [json.loads(line)["payload"] for line in seen.read_text("utf-8").splitlines()]
-    calls = [payload for payload in payloads if payload.get("type") == "function_call"]
-    assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [
-        (codex.pins["shell_tool"]["tool"], {"cmd": "true 1"})
-    ]
 
 
 def test_a_config_toml_that_cannot_be_read_keeps_codex_from_starting(codex: Client, place: Place) -> None:

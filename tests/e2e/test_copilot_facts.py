@@ -83,15 +83,6 @@ def repository_hooks(folder: Path) -> Path:
     return folder / ".github" / "hooks" / "hookctl.json"
 
 
-def test_a_reason_is_a_prompt_to_hooks_with_nothing_to_tell_it_from_a_person_s(copilot: Client, place: Place) -> None:
-    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "")), make_probe(place.root, "prompt")
-    write_hooks(place.settings, agentStop=[entry(stop)], userPromptSubmitted=[entry(prompt)])
-    play(copilot, place, [shell("true 1"), "one", "two"])
-    heard = [call.payload for call in prompt.heard()]
-    assert [call["prompt"] for call in heard] == ["begin", json.loads(BLOCK)["reason"]]
-    assert heard[0].keys() == heard[1].keys()
-
-
 @pytest.mark.parametrize("capital", [False, True], ids=["small", "capital"])
 def test_the_spelling_of_an_event_s_key_decides_how_its_payload_is_spelled(
     copilot: Client, place: Place, capital: bool
@@ -108,15 +99,6 @@ def test_the_spelling_of_an_event_s_key_decides_how_its_payload_is_spelled(
     else:
         payload = probes["preToolUse"].heard()[0].payload
         assert (payload["toolName"], payload["toolArgs"]["command"]) == (tool["tool"], "true 1")
-
-
-def test_a_new_prompt_of_a_resumed_session_begins_with_a_flag_that_is_not_set(copilot: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_hooks(place.settings, agentStop=[entry(probe)])
-    play(copilot, place, ["one"])
-    play(copilot, place, ["two"], "--continue", prompt="go on")
-    assert probe.flags() == "FTF"
-    assert len({heard.payload["sessionId"] for heard in probe.heard()}) == 1
 
 
 def test_the_same_command_in_two_files_runs_twice(copilot: Client, place: Place) -> None:

@@ -153,19 +153,6 @@ IN_DIALECT = {
 }
 
 
-@pytest.mark.parametrize("case", [param for param in EVERY if param.id == "copilot"])
-@pytest.mark.parametrize("event", ["preToolUse", "PreToolUse"])
-@pytest.mark.parametrize("command", IN_DIALECT.values(), ids=IN_DIALECT)
-def test_a_hook_in_either_dialect(case: Case, stage: tuple[Client, agent.Place], event: str, command: str) -> None:
-    client, place = stage
-    hooks = place.home / ".copilot" / "hooks"
-    hooks.mkdir(parents=True, exist_ok=True)
-    (hooks / "mine.json").write_text(
-        json.dumps({"version": 1, "hooks": {event: [{"type": "command", "command": command}]}})
-    )
-    check_shell_call(case, client, place)
-
-
 REFUSAL = "echo > refused; exit 2"
 ENTRIES = {
     "no type": {"bash": REFUSAL},
@@ -179,6 +166,7 @@ ENTRIES = {
     "a folder": {"bash": "[ ! -d .git ] || exit 2", "cwd": ".."},
     "no folder": {"bash": "true", "cwd": "gone"},
     "a group": {"matcher": "*", "hooks": [{"type": "command", "command": REFUSAL}]},
+    **{name: {"type": "command", "command": command} for name, command in IN_DIALECT.items()},
 }
 
 

@@ -116,20 +116,6 @@ def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(kimi: Client, pla
     assert place.settings.read_bytes() == before
 
 
-def test_a_subagent_s_stop_looks_like_the_agent_s_own(kimi: Client, place: Place) -> None:
-    probes = {event: make_probe(place.root, event) for event in ("Stop", "PreToolUse", "SubagentStop")}
-    write_settings(place, *(entry(event, probe) for event, probe in probes.items()))
-    begin = Call("Agent", {"prompt": "MARKER", "description": "a part", "subagent_type": "coder"})
-    inner = [shell("true"), "looked"]
-    run = play(kimi, place, Script([begin, "done"], sub_marker="MARKER", sub_replies=inner))
-    assert (run.requests, run.count("sub"), probes["Stop"].flags()) == (2, 2, "FF")
-    first, second = (heard.payload for heard in probes["Stop"].heard())
-    assert first == second
-    assert [heard.payload["tool_name"] for heard in probes["PreToolUse"].heard()] == ["Agent", "Bash"]
-    (ended,) = probes["SubagentStop"].heard()
-    assert {*kimi.pins["payload"]["all"], *kimi.pins["payload"]["SubagentStop"]} <= set(ended.payload)
-
-
 def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it_off(
     kimi: Client, place: Place
 ) -> None:
@@ -148,21 +134,6 @@ def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it
         "a refused call is a failed one"
     )
     assert failed.heard()[0].payload["error"]["message"] == "no"
-
-
-def test_hooks_get_the_pinned_fields_and_no_variable(kimi: Client, place: Place) -> None:
-    pinned = {event: fields for event, fields in kimi.pins["payload"].items() if event not in ("all", "SubagentStop")}
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_settings(place, *(entry(event, probe) for event, probe in probes.items()))
-    play(kimi, place, [shell("true"), shell("false"), "done"])
-    for event, fields in pinned.items():
-        heard = probes[event].heard()[0]
-        assert {*kimi.pins["payload"]["all"], *fields} <= set(heard.payload), event
-        assert heard.payload["cwd"] == heard.environment["PWD"] == str(place.project)
-    assert probes["UserPromptSubmit"].heard()[0].payload["prompt"] == [{"type": "text", "text": "begin"}]
-    stop = probes["Stop"].heard()[0]
-    assert stop.payload["session_id"] not in stop.environment.values()
-    assert probes["PostToolUse"].heard()[0].payload["tool_output"] == "Command executed successfully."
 
 
 OPERATORS = """\

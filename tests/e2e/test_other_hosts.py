@@ -75,11 +75,11 @@ def run_with(*names: str) -> pytest.MarkDecorator:
 
 
 def test_new_tool_calls_are_progress(host: Host) -> None:
-    """The transcript may tell of a call a stop later."""
     hookctl(host.place, *INSTALL, "--host", host.name)
     first, second = (host.case.shell(f"true {number}") for number in (1, 2))
     said = host.play("one", first, "two", second, "three")
-    assert said[-1] == "tripped" and said.count("blocked") in (LIMIT + 2, LIMIT + 3)
+    late = int(host.name == "claude" and len(said) > LIMIT + 3)  # whose transcript may tell of a call a stop later
+    assert said == ["blocked"] * (LIMIT + 2 + late) + ["tripped"]
 
 
 RESUMES = {"codex": ("resume", "--last", "go on"), "gemini": ("--resume", "latest")}

@@ -120,8 +120,8 @@ FAILURES = [
     DENIED.replace('"deny"', '"allow"'),
     f"echo '{BLOCK}'; echo '{BLOCK}'",
     "exec <&- >&-",
-    """printf '{"decision":"block","reason":"'; head -c 17000000 /dev/zero | tr '\\0' x; printf '"}'""",
     "printf '\\377\\376'",
+    """printf '{"decision":"block","reason":"'; head -c 17000000 /dev/zero | tr '\\0' x; printf '"}'""",
 ]
 NO_BLOCKS = ["", "{}", '{"decision":"block"}', '{"decision":"block","reason":""}', '{"reason":"x"}']
 
@@ -135,7 +135,6 @@ def test_whatever_a_command_does_a_call_is_made(agent: Agent) -> None:
     assert agent.made() == [f"{number:02}" for number, _ in enumerate(FAILURES)]
 
 
-@both
 def test_one_block_with_a_reason_prompts_the_agent_once_whatever_stands_beside_it(agent: Agent) -> None:
     """Broken entries, commands that fail or take too long, files that somebody broke, and the same file twice."""
     stop, late = agent.events["stop"], agent.place.root / "late"
@@ -144,13 +143,16 @@ def test_one_block_with_a_reason_prompts_the_agent_once_whatever_stands_beside_i
         agent.file.with_name(f"broken{number}.js").write_bytes(broken.data)
     entries = [{}, {"command": 5}, {"command": "true\0"}, None, "exit 0"]
     agent.document = agent.document.set(("hooks", stop), entries)
-    for command in (*FAILURES, *(f"echo '{answer}'" for answer in NO_BLOCKS), "echo on >&2; exit 2"):
+    for command in (*FAILURES[:-1], *(f"echo '{answer}'" for answer in NO_BLOCKS), "echo on >&2; exit 2"):
         agent.hook("stop", command)
-    agent.hook("stop", f"(sleep 2; touch {late}) & echo '{BLOCK}'; wait", timeout=0.3)
+    agent.hook("stop", f"(sleep 1; touch {late}) & echo '{BLOCK}'; wait", timeout=0.3)
     agent.note("stop", ONCE)
-    of_project = agent.place.project / (".pi/extensions" if agent.driver is pi else ".opencode/plugin") / "hookctl.js"
+    whole, agent.document = agent.document, PluginDocument.parse(b"", host=agent.client.name)
+    agent.note("stop", ONCE.replace("once", "twice"))
+    of_project = Path(hosts.load(agent.client.name).files["project"].format(project=agent.place.project))
     of_project.parent.mkdir(parents=True)
-    of_project.write_bytes(agent.document.data.replace(b"touch once", b"touch twice").replace(b"-e once", b"-e twice"))
+    of_project.write_bytes(agent.document.data)
+    agent.document = whole
     run = agent.play("one")
     assert (run.requests, agent.prompts(run)) == (2, ["begin", "go on"])
     heard = agent.heard("stop")
@@ -230,6 +232,17 @@ def test_only_the_end_of_a_prompt_s_turn_is_a_stop_and_a_sub_agent_works_for_its
     calls = [(told["tool_name"], "agent_id" in told, told["session_id"]) for told in agent.heard("pre-tool")]
     assert [(tool, is_sub) for tool, is_sub, _ in calls] == [("task", False), ("bash", True), ("bash", False)]
     assert {session for *_, session in calls} == {stop["session_id"]}
+
+
+@only_opencode
+def test_the_end_of_the_process_waits_for_a_hook_and_prompts_nobody(agent: Agent) -> None:
+    agent.hook("stop", f"sleep 2; touch late; echo '{BLOCK}'")
+    agent.file.write_bytes(agent.document.data)
+    for prompts, options in ((["begin"], []), (["begin", "more"], ["--continue"])):
+        more = {"prompt": prompts[-1], "timeout": 180}
+        run = opencode.play_one_turn(agent.client, agent.place, ["done"], *options, **more)
+        assert (run.requests, run.code, run.told("user"), agent.made()) == (1, 0, prompts, ["late"])
+        (agent.place.project / "late").unlink()
 
 
 OWN = """
