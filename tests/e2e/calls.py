@@ -1,14 +1,12 @@
-"""The tool calls of the real clients as their hooks are told of them: `python -m tests.e2e.calls [--write] [HOST ...]`.
+"""The tool calls of the real clients as their hooks are told of them.
 
 Each host's are kept in tests/templates/calls/HOST.json, with what a hook for Claude Code should be asked about them,
-which is written by hand. A call there says what the model calls; here it is made anew with the real client, and what is
-told and done differently now is printed, or written with --write. Paths, ids and times are the same in every recording.
+which is written by hand. A call there says what the model calls; here it is made anew with the real client. Paths, ids
+and times are the same in every recording.
 """
 
 import json
 import re
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,9 +16,9 @@ from typing import Any
 from tests.manifest import hook, manifest
 
 from .agent import Place
-from .clients import Client, find_client
+from .clients import Client
 from .dialects import Call
-from .everywhere import CASES, Case
+from .everywhere import Case
 from .model_server import Logged, Script
 from .probe import make_probe
 from .product import hookctl
@@ -61,7 +59,6 @@ class Recording:
 
     told: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     changed: dict[str, list[str]] = field(default_factory=dict)
-    results: dict[str, str] = field(default_factory=dict)
     offered: dict[str, set[str]] = field(default_factory=dict)
 
 
@@ -120,7 +117,6 @@ class _Session:
         script = self._script(calls)._replace(before=before)
         run = self.setup.play(self.case, self.client, self.place, script)
         before(0)
-        main = [entry for entry in run.log if entry.kind == "main"]
         self.offered = {name for entry in run.log if entry.kind in ("main", "sub") for name in offered_in(entry)}
         heard = [self._normal(one.payload) for one in self.calls_probe.heard() if WAIT not in str(one.payload)]
         if in_sub_agent:
@@ -129,7 +125,6 @@ class _Session:
             if last < len(marks):
                 recording.told[name] = heard[marks[last - 1][0] : marks[last][0]]
                 recording.changed[name] = marks[last][1]
-            recording.results[name] = _last_message(main[last]) if last < len(main) else run.errors[-500:]
         for call in calls:
             if not call["call"]:
                 recording.told[call["name"]] = [self._normal(one.payload) for one in self.prompts_probe.heard()][:1]
@@ -213,14 +208,7 @@ def offered_in(entry: Logged) -> set[str]:
     return names
 
 
-def _last_message(entry: Logged) -> str:
-    """What the model was told last before a request."""
-    body = entry.request.body
-    messages = body.get("messages") or body.get("input") or body.get("contents") or [""]
-    return json.dumps(messages[-1], ensure_ascii=False)
-
-
-def renew(kept: dict[str, Any], recording: Recording) -> dict[str, Any]:
+def renew(kept: dict[str, Any], recording: Recording, version: str) -> dict[str, Any]:
     """What would be kept of this recording."""
     calls = []
     for call in kept["calls"]:
@@ -228,38 +216,4 @@ def renew(kept: dict[str, Any], recording: Recording) -> dict[str, Any]:
         # Of a call that makes another one that one is kept.
         new = {"payload": told[-1] if told else None, "changes": recording.changed.get(call["name"], [])}
         calls.append({**call, **new} if "call" in call else call)
-    return {**kept, "calls": calls}
-
-
-def main(*arguments: str) -> None:
-    hosts = [word for word in arguments if word != "--write"]
-    for case in CASES:
-        if hosts and case.host not in hosts:
-            continue
-        kept, client = read(case.host), find_client(case.host)
-        with tempfile.TemporaryDirectory(prefix="calls-", ignore_cleanup_errors=True) as folder:
-            recording = record(case, client, Path(folder).resolve(), kept["calls"])
-        new = renew(kept, recording)
-        print_differences(case.host, kept, new, recording)
-        if "--write" in arguments:
-            new["client"] = f"{kept['client'].rpartition(' ')[0]} {client.version}"
-            (FOLDER / f"{case.host}.json").write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n")
-
-
-def print_differences(host: str, kept: dict[str, Any], new: dict[str, Any], recording: Recording) -> None:
-    """Say which tools are new, and which calls are told otherwise; of those, what the model was told."""
-    known = {*kept["tools"], *kept.get("model_names", {}).values()}
-    for setup, names in recording.offered.items():
-        print(f"{host} {setup or 'as usual'}: new tools: {', '.join(sorted(names - known)) or 'none'}")
-    for old, call in zip(kept["calls"], new["calls"], strict=True):
-        if old == call:
-            continue
-        told = recording.told.get(call["name"], [])
-        print(f"{host} {call['name']}: told {len(told)} times, changes {call['changes']}")
-        for one in told:
-            print("  ", json.dumps(one, ensure_ascii=False))
-        print("   the model was told:", recording.results.get(call["name"], "")[:600])
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    return {**kept, "client": f"{kept['client'].rpartition(' ')[0]} {version}", "calls": calls}

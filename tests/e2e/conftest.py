@@ -5,6 +5,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if hasattr(request.module, "SETTINGS"):
         made.settings.write_text(request.module.SETTINGS)
     return made
+
+
+@pytest.fixture
+def stage(case: Any, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
+    """The client of a test's case, and a place of its own."""
+    return request.getfixturevalue(case.host), case.driver.Place.make(tmp_path / "place", own_folders=True)
 
 
 def clients_of(item: pytest.Item) -> set[str]:

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -136,8 +135,3 @@ def receipt_lines(place: Place) -> list[dict[str, Any]]:
     """The receipt of each run of a hook."""
     paths = sorted(state_folder(place).glob("guard/*/runs.jsonl"))
     return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
-
-
-def make_stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of a case, and a place of its own."""
-    return request.getfixturevalue(case.host), case.driver.Place.make(tmp_path / "place", own_folders=True)

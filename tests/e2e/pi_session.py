@@ -56,7 +56,8 @@ class Session:
         else:
             self.settle()
         self.send(step)
-        self.is_settled = self.is_settled and step["type"] not in WORK
+        is_command = str(step.get("message", "")).startswith("/")  # of an extension, which asks no model
+        self.is_settled = self.is_settled and (is_command or step["type"] not in WORK)
         self.wait("response", command=step["type"])
         if mark:
             Path(mark).touch()

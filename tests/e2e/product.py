@@ -76,14 +76,6 @@ def codes(place: Place) -> list[str]:
     return [entry["code"] for entry in decisions(place)]
 
 
-def count_stops(place: Place, last: str, others: str, expected: int) -> int:
-    """The stops up to the last: one more where the client wrote a tool call only after the hook had looked."""
-    stops = len(codes(place))
-    assert codes(place) == [others] * (stops - 1) + [last]
-    assert stops in (expected, expected + 1)
-    return stops
-
-
 def until_logged(place: Place, code: str, times: int = 1) -> str:
     """A shell command for the agent that ends a little after the guard has logged this code so often, or in 30 s."""
     look = f"[ $(cat {state_folder(place)}/guard/*/events.jsonl 2>/dev/null | grep -c '\"{code}\"') -ge {times} ]"

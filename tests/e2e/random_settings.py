@@ -1,11 +1,9 @@
 """Random settings files in front of the real clients, and what hookctl says of them.
 
-`python -m tests.e2e.random_settings --host claude [--seed N] [--files N]` writes files by chance, lets the client play
-a session in which it calls its shell and writes a file, and asks `hooks`, `fire` and `doctor` in the same home. A
-judgement is one hook, or one start of the client.
+A file is written by chance, the client plays a session in which it calls its shell and writes a file, and `hooks`,
+`fire` and `doctor` are asked in the same home.
 """
 
-import argparse
 import contextlib
 import io
 import json
@@ -13,10 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,8 +21,8 @@ from tests.approving import approve
 
 from . import claude, codex, copilot, droid, everywhere, gemini, qwen
 from .agent import Place, Run
-from .clients import Client, find_client
-from .random_entries import Maker, Piece, Shape, text_of
+from .clients import Client
+from .random_entries import Piece, Shape, text_of
 
 TOUCH = "touch shell-ran"
 TURN = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
@@ -147,11 +142,9 @@ class Bench:
     def __init__(self, case: Case, client: Client | None, root: Path) -> None:
         self.case, self.client, self.root = case, client, root
         self.marks = root / "marks"
-        self.runs = 0
 
     def play(self, pieces: Sequence[Piece]) -> Outcome:
         """Lay out the files, play a session, and ask hookctl."""
-        self.runs += 1
         place = self.lay_out(pieces)
         if self.case.driver is codex:
             self._approve(place)
@@ -211,6 +204,19 @@ class Bench:
                               "--run-project", "--yes")  # fmt: skip
         return self._marks()
 
+    def told(self, pieces: Sequence[Piece]) -> Iterator[tuple[str, str]]:
+        """What is different with these pieces, as a kind that many have, and in full."""
+        outcome = self.play(pieces)
+        for difference in [*self.differences(pieces, outcome)]:  # before others lie in the place
+            about = difference.piece
+            kind = f"{re.sub('[0-9]', '', difference.kind)} | {cause(difference, pieces, outcome)}"
+            lines = [f"{difference.kind}: {about.label or 'nothing odd' if about else 'the start'}"]
+            for piece in [piece for piece in pieces if piece == about or is_odd(piece)]:
+                value = json.dumps(piece.value).replace(f" >> {self.marks}", "").replace("cat > /dev/null; ", "")
+                lines.append(f"    {self.case.files[piece.file]} {piece.kind} {piece.where}: {value}   [{piece.label}]")
+            lines += [f"    doctor: {one['code']}: {one['message']} ({one['path']})" for one in outcome.doctor]
+            yield kind, "\n".join(lines)
+
     def said(self, place: Place) -> tuple[dict[str, set[str]], list[dict[str, str]]]:
         """The states of each hook, and what doctor finds wrong."""
         states: dict[str, set[str]] = {}
@@ -264,9 +270,6 @@ class Bench:
             elif runs and not ran and not piece.may:
                 yield Difference("it does not run, hooks says runs, fire does not run it", piece)
 
-    def judgements(self, pieces: Sequence[Piece]) -> int:
-        return 1 + sum(bool(piece.marks) for piece in pieces)
-
 
 @contextlib.contextmanager
 def at(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
@@ -281,68 +284,3 @@ def at(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(before)
-
-
-class Report:
-    """Counts, and each kind of difference once."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self.tell = tell
-        self.judged = 0
-        self.known: Counter[str] = Counter()
-
-    def take(self, bench: Bench, pieces: Sequence[Piece]) -> Outcome:
-        """Play these pieces, and show what is different for the first time."""
-        outcome = bench.play(pieces)
-        self.judged += bench.judgements(pieces)
-        for difference in [*bench.differences(pieces, outcome)]:  # before others lie in the place
-            key = f"{re.sub('[0-9]', '', difference.kind)} | {cause(difference, pieces, outcome)}"
-            self.known[key] += 1
-            if self.known[key] == 1:
-                some = [piece for piece in pieces if piece == difference.piece or is_odd(piece)]
-                self.show(difference, some, outcome, bench)
-        return outcome
-
-    def show(self, difference: Difference, pieces: Sequence[Piece], outcome: Outcome, bench: Bench) -> None:
-        """One difference: the pieces that show it, and what doctor says of them."""
-        about = difference.piece
-        self.tell(f"\n- {difference.kind}: {about.label or 'nothing odd' if about else 'the start'}")
-        for piece in pieces:
-            where = bench.case.files[piece.file]
-            value = json.dumps(piece.value).replace(f" >> {bench.marks}", "").replace("cat > /dev/null; ", "")
-            self.tell(f"    {where} {piece.kind} {piece.where}: {value}   [{piece.label}]")
-        for one in outcome.doctor:
-            self.tell(f"    doctor: {one['code']}: {one['message']} ({Path(one['path']).name})")
-
-
-def main(*arguments: str) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.e2e.random_settings", description=__doc__)
-    parser.add_argument("--host", choices=[*CASES], action="append")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--files", type=int, default=20)
-    parser.add_argument("--matchers", action="store_true", help="play every matcher at each event first")
-    wanted = parser.parse_args(arguments)
-    different = 0
-    for host in wanted.host or CASES:
-        case, client = CASES[host], find_client(host)
-        report = Report(lambda line: print(line, flush=True))
-        with tempfile.TemporaryDirectory(prefix="random-", ignore_cleanup_errors=True) as folder:
-            bench = Bench(case, client, Path(folder).resolve())
-            maker = Maker(case.shape(), wanted.seed, bench.marks)
-            for event, names in maker.shape.events.items() if wanted.matchers else ():
-                for name in names:
-                    pieces = maker.every_matcher(event, name)
-                    outcome = report.take(bench, pieces)
-                    fires = [piece.value["matcher"] for piece in pieces if piece.marks & outcome.ran]
-                    report.tell(f"\n{host} {name} fires: {json.dumps(fires)}")
-            for number in range(wanted.files):
-                print(f"{host} {number}", file=sys.stderr, flush=True)
-                report.take(bench, maker.files())
-        total = f"{report.judged} judgements, {sum(report.known.values())} differences"
-        print(f"\n{host} {client.version}, seed {wanted.seed}: {total} of {len(report.known)} kinds, {bench.runs} runs")
-        different += len(report.known)
-    return different > 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -1,61 +1,49 @@
 """hookctl's promises, kept with every client that runs here: the same story for all of them."""
 
-from pathlib import Path
-
 import pytest
 
 from .acceptance import CASES, Case
+from .agent import Place
 from .clients import Client
+from .model_server import Script
 from .probe import make_probe
 from .product import codes, decisions, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 
 
-@pytest.fixture
-def client(request: pytest.FixtureRequest, case: Case) -> Client:
-    return request.getfixturevalue(case.host)
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=f"{case.host} {case.scope}", marks=[] if case.quick else [pytest.mark.full])
-        for case in CASES
-    ],
-)
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id, marks=case.marks) for case in CASES])
 def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(
-    client: Client, case: Case, tmp_path: Path
+    case: Case, stage: tuple[Client, Place]
 ) -> None:
-    place = case.driver.Place.make(tmp_path / "place", own_folders=True)
+    client, place = stage
     case.prepare(place)
-    settings, operators_hook = case.settings(place), make_probe(place.root, "operators")
+    operators_hook = make_probe(place.root, "operators")
     before = case.write_operators_file(place, operators_hook)
-    where = ["--host", case.host, "--scope", case.scope]
+    where, script = ["--host", case.host, "--scope", case.scope], case.turn(place)
 
-    def stops() -> tuple[int, int, int, list[str]]:
-        """One run of the client: its requests, the calls of the operator's hook and of ours, and ours' reasons."""
-        theirs, ours = case.heard(operators_hook), len(decisions(place))
-        run = case.driver.play(client, place, ["done"], *case.arguments)
-        assert run.code == 0, run.errors
-        heard, said = case.heard(operators_hook) - theirs, codes(place)[ours:]
-        return run.requests, heard, len(said), said
+    def stops(says: str = "") -> tuple[int, int, list[str]]:
+        """One turn: how often the agent is sent on, the calls of the operator's hook, and the reasons of ours."""
+        theirs, ours = case.heard(operators_hook), len(codes(place))
+        run = case.driver.play(client, place, Script(script, limit=30), *case.arguments, timeout=120)
+        assert run.code == 0 and says in run.out + run.errors, run.errors
+        return run.requests - len(script), case.heard(operators_hook) - theirs, codes(place)[ours:]
 
-    assert stops() == (1, 1, 0, [])
+    assert stops() == (0, 1, [])
 
     hookctl(place, "install", *where)
-    installed = settings.read_bytes()
+    installed = case.texts(place)
     assert installed != before
     leave_work(place)
-    times = len(case.kept)
-    assert stops() == (times, times, times, case.kept)
-    assert decisions(place)[-1]["decision"] == "release"
+    kept = (case.kept.count("blocked"), len(case.kept), case.kept)
+    assert stops(case.says) == kept
+    assert decisions(place)[-1]["decision"] == ("release" if case.tells_the_last else "block")
 
     hookctl(place, "install", *where)
-    assert settings.read_bytes() == installed
+    assert case.texts(place) == installed
     hookctl(place, "run", "start", "--project", str(place.project))  # of most hosts no process tells that it is gone
-    assert stops() == (times, times, times, case.kept)
+    assert stops() == kept
 
     hookctl(place, "uninstall", "--scope", case.scope)
-    assert settings.read_bytes() == before
-    assert stops() == (1, 1, 0, [])
+    assert case.texts(place) == before
+    assert stops() == (0, 1, [])

@@ -1,20 +1,18 @@
-"""What the real clients tell hooks of tool calls is what tests/templates/calls has; see calls.py."""
+"""The real clients tell hooks of tool calls what tests/templates/calls has; HOOKCTL_TEST_CALLS=write keeps it anew."""
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from . import calls
+from .agent import Place
 from .clients import Client
 from .everywhere import EVERY, Case
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def client(case: Case, request: pytest.FixtureRequest) -> Client:
-    return request.getfixturevalue(case.host)
 
 
 def shape(value: Any) -> Any:
@@ -35,11 +33,15 @@ def unasked(call: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("case", EVERY)
 def test_the_client_tells_hooks_what_is_kept_and_offers_no_other_tool(
-    case: Case, client: Client, tmp_path: Path
+    case: Case, stage: tuple[Client, Place], tmp_path: Path
 ) -> None:
+    client, _ = stage
     kept = calls.read(case.host)
     recording = calls.record(case, client, tmp_path, kept["calls"])
-    new = calls.renew(kept, recording)["calls"]
+    renewed = calls.renew(kept, recording, client.version)
+    if os.environ.get("HOOKCTL_TEST_CALLS") == "write":
+        (calls.FOLDER / f"{case.host}.json").write_text(json.dumps(renewed, indent=1, ensure_ascii=False) + "\n")
+    new = renewed["calls"]
     assert [(call["name"], shape(call["payload"]), call.get("changes")) for call in new] == [
         (call["name"], shape(call["payload"]), call.get("changes")) for call in kept["calls"]
     ]

@@ -9,8 +9,8 @@ import pytest
 from .claude import Place, bash, play
 from .clients import Client
 from .model_server import Script
-from .probe import BLOCK, Probe, make_probe
-from .product import LIMIT, codes, count_stops, data_folder, hookctl, leave_work
+from .probe import Probe, make_probe
+from .product import LIMIT, codes, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 
@@ -56,25 +56,6 @@ def installed(place: Place, operators_hook: Probe) -> Place:
     return place
 
 
-def test_the_agent_is_kept_five_times_and_then_let_go_with_a_message(claude: Client, place: Place) -> None:
-    hookctl(place, "install", "--host", "claude")
-    leave_work(place)
-    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
-    assert (run.requests, run.code, run.result) == (LIMIT + 1, 0, f"reply {LIMIT + 1}")
-    assert codes(place) == ["blocked"] * LIMIT + ["tripped"]
-    shown = [line["content"] for line in run.system_lines("informational")]
-    assert len(shown) == 1
-    assert shown[0].startswith(MESSAGE)
-    assert "work remains (2)" in shown[0]
-    assert not run.was_overridden
-
-
-def test_a_new_tool_call_starts_the_count_again(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, ["one", "two", "three", bash("true 1"), "on and on"])
-    stops = count_stops(installed, "tripped", "blocked", 3 + LIMIT + 1)
-    assert (run.requests, run.result) == (stops + 1, "on and on")
-
-
 def test_endless_progress_is_let_go_before_the_host_overrides_it(claude: Client, installed: Place) -> None:
     def beat(number: int) -> None:
         hookctl(installed, "run", "heartbeat", "--project", str(installed.project))
@@ -97,28 +78,6 @@ def test_a_cap_of_the_operator_s_own_is_kept_and_respected(claude: Client, place
     assert (run.requests, run.result, run.was_overridden) == (4, "done", False)
 
 
-# Where a foreign hook blocks at the very stop at which ours ends the turn, Claude Code puts the feedback of that block
-# in the reply's place, so `result` is empty whatever ours says (test_claude_facts.py); the stream has the reply.
-
-
-def test_a_foreign_hook_that_always_blocks_is_ended_without_work(claude: Client, place: Place) -> None:
-    foreign = make_probe(place.root, "foreign", answers=(BLOCK,))
-    write_operators_file(place.settings, foreign)
-    hookctl(place, "install", "--host", "claude")
-    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
-    assert codes(place) == ["no_work"] * (LIMIT - 1) + ["stop_loop"]
-    assert (run.requests, run.texts[-1]) == (LIMIT, f"reply {LIMIT}")
-    assert run.ending["terminal_reason"] == claude.pins["stop"]["ended_by_hook"]
-    assert not run.was_overridden
-
-
-def test_a_hook_file_that_was_deleted_by_hand_blocks_nobody(claude: Client, installed: Place) -> None:
-    hook = next(data_folder(installed).rglob("hook.py"))
-    hook.unlink()
-    run = play(claude, installed, ["done"])
-    assert (run.requests, run.result, run.errors) == (1, "done", "")
-
-
 @pytest.mark.parametrize("name", ["tabs-stop-two-groups", "crlf-one-line-arrays", "bom"])
 def test_the_host_reads_our_entries_in_files_of_all_styles(claude: Client, place: Place, name: str) -> None:
     before = (CORPUS / f"{name}.json").read_bytes()
@@ -128,14 +87,6 @@ def test_the_host_reads_our_entries_in_files_of_all_styles(claude: Client, place
     assert play(claude, place, ["done"]).requests == LIMIT + 1
     hookctl(place, "uninstall")
     assert place.settings.read_bytes() == before
-
-
-def test_a_second_human_prompt_is_kept_again(claude: Client, installed: Place) -> None:
-    first = play(claude, installed, ["one"])
-    second = play(claude, installed, ["two"], "--continue", prompt="go on")
-    assert first.session == second.session
-    assert (first.requests, second.requests) == (LIMIT + 1, LIMIT + 1)
-    assert codes(installed) == (["blocked"] * LIMIT + ["tripped"]) * 2
 
 
 def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, installed: Place) -> None:

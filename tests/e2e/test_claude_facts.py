@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from . import facts
-from .claude import Place, bash, play, subagent, transcript
+from .claude import Place, bash, play, subagent
 from .clients import Client, pins_of
 from .facts import Came, Fact, probe
 from .hooks import END, SPEAK, group
@@ -55,8 +55,6 @@ FACTS = [
     Fact("a hook that ends the turn beats another hook's block", {"Stop": [probe("blocks", BLOCK)]},
          files={"project/.claude/settings.json": {"Stop": [probe("ends", "", "", END)]}},
          replies=["one", "two", "three", "four"], requests=3, check=ended),
-    Fact("identical commands in two scopes run once a stop", STOP, files={"project/.claude/settings.json": STOP},
-         flags="F"),
     Fact("a settings file with a comment is ignored as a whole", BLOCKED, requests=1, flags="", check=Came.silent,
          text=lambda text: text.replace("{", "{ // mine\n", 1)),
     Fact("a known key of the wrong type loses the whole file", BLOCKED, more={"cleanupPeriodDays": "abc"}, requests=1,
@@ -83,27 +81,6 @@ def write_settings(path: Path, probe: Probe | str | None = None, **more: Any) ->
     path.write_text(json.dumps({**more, **hooks}))
 
 
-def test_the_bash_tool_knows_the_session(claude: Client, place: Place) -> None:
-    write_settings(place.settings, permissions={"allow": ["Bash(printenv:*)"]})
-    run = play(claude, place, [bash(f"printenv {claude.pins['variables']['session']}"), "done"])
-    (result,) = run.tool_results
-    assert run.session in json.dumps(result["content"])
-
-
-def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(claude: Client, place: Place) -> None:
-    seen = place.root / "seen.jsonl"
-    write_settings(place.settings, f"cat {place.home}/.claude/projects/*/*.jsonl >{seen}")
-    for _ in range(3):  # on a busy machine the hook is sometimes faster
-        play(claude, place, [bash("true 1"), "done"])
-        entries = [json.loads(line) for line in seen.read_text("utf-8").splitlines()]
-        blocks = [block for entry in entries if entry["type"] == "assistant" for block in entry["message"]["content"]]
-        # The reply's text follows some 50 ms later: a hook that is quick does not see it.
-        commands = [block["input"]["command"] for block in blocks if block["type"] == "tool_use"]
-        if commands:
-            break
-    assert set(commands) == {"true 1"}
-
-
 def test_a_subagent_fires_its_own_event_and_not_stop(claude: Client, place: Place) -> None:
     stop, sub = make_probe(place.root, "stop"), make_probe(place.root, "sub")
     hooks = {"Stop": [group(stop)], "SubagentStop": [group(sub)]}
@@ -113,38 +90,6 @@ def test_a_subagent_fires_its_own_event_and_not_stop(claude: Client, place: Plac
     assert (run.requests, run.count("sub")) == (2, 1)
     assert [len(stop.heard()), len(sub.heard())] == [1, 1]
     assert set(claude.pins["subagent_stop"]["payload"]) <= set(sub.heard()[0].payload)
-
-
-def test_a_background_task_s_wake_up_brings_a_new_prompt_id_marked_as_a_notification(
-    claude: Client, place: Place
-) -> None:
-    probe = make_probe(place.root)
-    write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
-    run = play(claude, place, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
-    first, second = (heard.payload for heard in probe.heard())
-    assert (run.requests, run.result, probe.flags()) == (3, "woken", "FF")
-    assert [len(first["background_tasks"]), len(second["background_tasks"])] == [1, 0]
-
-    prompts = {
-        entry["promptId"]: entry
-        for entry in reversed(transcript(place, run.session))
-        if entry["type"] == "user" and isinstance(entry["message"]["content"], str)
-    }
-    human, wake = prompts[first["prompt_id"]], prompts[second["prompt_id"]]
-    pins = claude.pins["transcript"]
-    assert human is not wake
-    assert (human["promptSource"], human.get("origin")) == (pins["prompt_source"], None)
-    assert (wake["promptSource"], wake["origin"]["kind"]) == (pins["wake_source"], pins["wake_origin"])
-    assert wake["turnOrigin"] == pins["wake_turn"]
-    assert wake["message"]["content"].startswith(pins["wake_text"])
-
-
-def test_a_background_task_that_ends_in_the_middle_of_a_turn_brings_no_new_prompt(claude: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_settings(place.settings, probe, permissions={"allow": ["Bash(sleep:*)"]})
-    run = play(claude, place, [bash("sleep 0.2", run_in_background=True), bash("sleep 0.8"), "one", "two"])
-    assert (run.requests, probe.flags()) == (4, "FT")
-    assert len({heard.payload["prompt_id"] for heard in probe.heard()}) == 1
 
 
 def test_the_shell_commands_of_a_skill_ask_an_event_of_their_own(claude: Client, place: Place) -> None:
@@ -164,15 +109,3 @@ def test_the_shell_commands_of_a_skill_ask_an_event_of_their_own(claude: Client,
     ]
     assert unasked.heard() == []
     assert {path.name for path in place.project.iterdir()} == {".claude", "first"}
-
-
-def test_what_a_tool_gave_is_replaced_in_the_tool_s_own_form_alone(claude: Client, place: Place) -> None:
-    def masked(output: object) -> str:
-        return json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}})
-
-    forms = ("masked", {"stdout": "masked"}, {"stdout": "masked", "stderr": "", "interrupted": False})
-    probe = make_probe(place.root, answers=tuple(map(masked, forms)))
-    hooks = {"PostToolUse": [group(probe, timeout=10)]}
-    place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
-    run = play(claude, place, Script([*(bash(f"echo secret {number}") for number in range(3)), "done"], limit=6))
-    assert [result["content"] for result in run.tool_results] == ["secret 0", "secret 1", "masked"]

@@ -1,4 +1,4 @@
-"""Packs by path with the real Claude Code: beside the guard, in a clone, installed again, upgraded and broken."""
+"""The guard and packs by path with the real Claude Code: at all scopes at once, in a clone, and broken."""
 
 import json
 import shutil
@@ -11,16 +11,7 @@ from tests.manifest import manifest
 
 from .claude import Place, Run, bash, play
 from .clients import Client
-from .product import (
-    KEPT,
-    LIMIT,
-    codes,
-    data_folder,
-    git,
-    hookctl,
-    leave_work_by_hand,
-)
-from .test_claude_scopes import TEAMS_FILE, committed_with, contents, settings_of
+from .product import KEPT, LIMIT, codes, data_folder, decisions, git, hookctl, hookctl_json, leave_work_by_hand
 
 pytestmark = pytest.mark.e2e
 OWN_FOLDERS = True
@@ -40,6 +31,13 @@ event = "pre-tool"
 matcher = "Bash"
 command = "python3 {files}/PROGRAM"
 timeout = 10
+"""
+# What a team has in its project before hookctl comes, formatted by hand.
+TEAMS_FILE = """\
+{
+    "permissions": { "allow": [ "Bash(true:*)" ] },
+    "env": { "TEAM": "ours" }
+}
 """
 SETTINGS = '{ "permissions": {"allow": ["Bash(true:*)"]},\n\n  "env" : {"PAGER":"less"} }'
 
@@ -70,13 +68,31 @@ def all_went_well(run: Run, event: str = "Stop") -> bool:
     return {(hook["exit_code"], hook["outcome"], hook["stderr"]) for hook in run.hooks(event)} == {(0, "success", "")}
 
 
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Everything below a folder: the bytes of its files, None for its folders."""
+    paths = (path for path in folder.rglob("*") if ".git" not in path.relative_to(folder).parts)
+    return {str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes() for path in paths}
+
+
+def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place: Place) -> None:
+    for scope in ("user", "project", "local"):
+        hookctl(place, "install", "--host", "claude", "--scope", scope)
+    leave_work_by_hand(place)
+    run = play(claude, place, [f"reply {number}" for number in range(1, 12)])
+    assert (run.requests, run.result, codes(place)) == (LIMIT + 1, f"reply {LIMIT + 1}", KEPT)
+    assert [entry["blocks"] for entry in decisions(place)] == [*range(1, LIMIT + 1), LIMIT]
+    assert not run.was_overridden
+    findings = hookctl_json(place, "doctor")["findings"]
+    assert [finding for finding in findings if finding["level"] == "error"] == []
+
+
 # Two packs
 
 
 def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     claude: Client, place: Place, tmp_path: Path
 ) -> None:
-    settings = settings_of(place, "project")
+    settings = place.project / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(TEAMS_FILE)
     git(place.project, "init", "--quiet")
@@ -87,12 +103,19 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
         hookctl(place, "install", name, "--host", "claude", "--scope", "project")
     git(place.project, "add", "--all")
     git(place.project, "commit", "--quiet", "--message", "install two packs")
-    assert committed_with(place, str(place.root)) == []
+    names = git(place.project, "ls-files").splitlines()
+    assert [name for name in names if str(place.root).encode() in (place.project / name).read_bytes()] == []
 
     teammate = Place.make(tmp_path / "team mate's $HOME", own_folders=True)
     git(teammate.root, "clone", "--quiet", str(place.project), str(teammate.project))
     shutil.rmtree(place.root)
     folder = leave_work_by_hand(teammate)
+    programs = teammate.root / "bin"
+    programs.mkdir()
+    (programs / "sh").symlink_to("/bin/sh")
+    run = play(claude, teammate, ["done"], environment={"PATH": str(programs)})
+    assert (run.requests, run.result, decisions(teammate)) == (1, "done", []), "without Python nobody is kept"
+    assert {(hook["exit_code"], hook["stdout"]) for hook in run.hooks("Stop")} == {(0, "")}
     run = play(claude, teammate, ["done"])
     assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
     assert (codes(teammate), notes(teammate, folder / "notified")) == (KEPT, ["1.0 stop claude"] * (LIMIT + 1))
@@ -104,9 +127,6 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     shutil.rmtree(folder)
     hookctl(teammate, "uninstall", "--scope", "project")
     assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
-
-
-# Upgrades
 
 
 # Programs that are gone
@@ -134,6 +154,3 @@ def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude
     assert [hook["exit_code"] for hook in run.hooks("PreToolUse")] == [2]
     blocks = [block for line in run.lines if line["type"] == "user" for block in line["message"]["content"]]
     assert [block["is_error"] for block in blocks if block["type"] == "tool_result"] == [True]
-
-
-# Settings that are put back

@@ -49,15 +49,6 @@ def windows(place: Place) -> list[dict[str, list[float]]]:
 # nudge
 
 
-def test_an_agent_that_did_not_call_the_tool_is_reminded_once(claude: Client, place: Place) -> None:
-    install(place, "--nudge", "Bash,Read")
-    run = play(claude, place, ["one", "two", "three"])
-    assert (run.requests, run.result, codes(place)) == (2, "two", ["nudged", "no_work"])
-    assert ["Before you finish, call Bash or Read. Then stop." in text for text in told(run)] == [False, True]
-    # A prompt of a person starts again; without one the reminder would have been the only one.
-    assert play(claude, place, ["four", "five", "six"], "--continue", prompt="go on").requests == 2
-
-
 def test_a_call_of_an_earlier_prompt_does_not_count(claude: Client, place: Place) -> None:
     install(place, "--nudge", "Bash")
     first = play(claude, place, [NOTE, "one"])

@@ -52,8 +52,10 @@ def test_without_an_approval_the_guard_waits_and_the_operator_s_hook_runs_on(
     said = install(place)
     assert "/hooks" in said
     leave_work(place)
-    assert play(codex, place, ["done"]).requests == 1
-    assert (codes(place), operators_hook.flags()) == ([], "F")
+    run = play(codex, place, ["done"])
+    assert (run.requests, run.code, codes(place), operators_hook.flags()) == (1, 0, [], "F")
+    told = [line for line in run.errors.splitlines() if "hook" in line and str(place.root) not in line]
+    assert [line for line in told if not line.startswith("hook: ")] == [], "of a hook that waits nobody is told"
     assert trusts(codex, place) == {"hooks.json:stop:0:0": "trusted", "hooks.json:stop:1:0": "untrusted"}
 
 
@@ -98,26 +100,6 @@ def test_a_hook_that_the_operator_put_behind_ours_stays_approved_when_we_leave(c
     hookctl(place, "uninstall")
     assert trusts(codex, place) == {"hooks.json:stop:1:0": "trusted"}
     assert place.settings.read_bytes() == between
-
-
-@pytest.mark.full
-def test_where_hooks_stand_in_config_toml_ours_go_there_too(codex: Client, place: Place) -> None:
-    operators = make_probe(place.root, "operators")
-    command = json.dumps(operators.command)
-    place.config.write_text(
-        f'# by hand\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"   # mine\ncommand = {command}\n\n'
-        "[tools]\nview_image = false\n"
-    )
-    before = place.config.read_bytes()
-    install(place)
-    assert not place.settings.exists()
-    leave_work(place)
-    run = play(codex, place, ["done"], BYPASS)
-    assert (run.requests, codes(place), operators.flags()) == (LIMIT + 1, KEPT, "F" + "T" * LIMIT)
-    assert "prefer a single representation" not in run.errors
-    hookctl(place, "uninstall")
-    assert place.config.read_bytes() == before
-    assert play(codex, place, ["done"], BYPASS).requests == 1
 
 
 def test_the_project_s_own_program_runs_and_none_that_lies_in_a_folder_below(codex: Client, place: Place) -> None:

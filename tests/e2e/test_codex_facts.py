@@ -8,9 +8,9 @@ import pytest
 
 from . import facts
 from .clients import Client
-from .codex import BYPASS, YOLO, Place, approve, list_hooks, play, shell, trust_project
+from .codex import BYPASS, YOLO, Place, list_hooks, play, shell, trust_project
 from .facts import Fact, probe
-from .hooks import END, FLAT, GUARDED, NESTED, group, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, group, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
@@ -70,41 +70,6 @@ def write_hooks(path: Path, **events: list[dict[str, Any]]) -> None:
     path.write_text(json.dumps({"hooks": events}))
 
 
-def test_hooks_get_the_pinned_fields_and_the_tools_the_session(codex: Client, place: Place) -> None:
-    pinned = codex.pins["payload"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_hooks(place.settings, **{event: [group(probe)] for event, probe in probes.items()})
-    variable = codex.pins["variables"]["session"]
-    run = play(codex, place, [shell(f"printenv {variable} > session"), "done"], BYPASS, YOLO)
-    heard = {event: probe.heard() for event, probe in probes.items()}
-    assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
-    payloads = {event: calls[0].payload for event, calls in heard.items()}
-    assert lost_fields(pinned, probes) == {}
-    sessions = {payload["session_id"] for payload in payloads.values()}
-    assert sessions == {(place.project / "session").read_text().strip()}
-    assert len({payload["turn_id"] for payload in payloads.values() if "turn_id" in payload}) == 1
-    assert payloads["UserPromptSubmit"]["prompt"] == "begin"
-    tool = codex.pins["shell_tool"]
-    assert payloads["PreToolUse"]["tool_name"] == tool["hook_name"]
-    assert payloads["PreToolUse"]["tool_input"] == {"command": f"printenv {variable} > session"}
-    # The hook's own environment names neither the session nor the project; PWD is where the session began.
-    environment = heard["Stop"][0].environment
-    assert [name for name, value in environment.items() if value in sessions] == []
-    assert [name for name, value in environment.items() if value == str(place.project)] == ["PWD"]
-    assert run.requests == 2
-
-
-def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(codex: Client, place: Place) -> None:
-    seen = place.root / "seen.jsonl"
-    write_hooks(place.settings, Stop=[group(f"cp {place.home}/.codex/sessions/*/*/*/*.jsonl {seen}")])
-    play(codex, place, [shell("true 1"), "done"], BYPASS, YOLO)
-    payloads = [json.loads(line)["payload"] for line in seen.read_text("utf-8").splitlines()]
-    calls = [payload for payload in payloads if payload.get("type") == "function_call"]
-    assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [
-        (codex.pins["shell_tool"]["tool"], {"cmd": "true 1"})
-    ]
-
-
 def test_a_config_toml_that_cannot_be_read_keeps_codex_from_starting(codex: Client, place: Place) -> None:
     place.config.write_text("[hooks\n")
     run = play(codex, place, ["done"])
@@ -153,33 +118,3 @@ def test_project_hooks_need_a_trusted_project(codex: Client, place: Place) -> No
     play(codex, place, ["done"], BYPASS, "--trust")
     assert probe.flags() == "F"
     assert place.config.read_text() == f'[projects."{place.project}"]\ntrust_level = "trusted"\n'
-
-
-def test_a_hook_that_nobody_approved_does_not_run_and_nobody_is_told(codex: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_hooks(place.settings, Stop=[group(probe)])
-    run = play(codex, place, ["done"])
-    assert (run.requests, run.code, probe.flags()) == (1, 0, "")
-    assert [line for line in run.errors.splitlines() if "hook" in line and str(place.root) not in line] == []
-    assert [hook.trust for hook in list_hooks(codex, place)] == ["untrusted"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "runs"),
-    [
-        (["theirs"], ["theirs", "ours"], True),
-        (["theirs"], ["ours", "theirs"], False),
-        (["ours", "theirs"], [None, "theirs"], True),
-        (["ours", "theirs"], ["theirs"], False),
-    ],
-    ids=["ours appended", "ours put before it", "ours replaced by an empty group", "ours removed"],
-)
-def test_an_approval_goes_by_position(
-    codex: Client, place: Place, before: list[str], after: list[str | None], runs: bool
-) -> None:
-    probes = {name: make_probe(place.root, name) for name in ("theirs", "ours")}
-    write_hooks(place.settings, Stop=[group(probes[name]) for name in before])
-    approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place)})
-    write_hooks(place.settings, Stop=[group(probes[name]) if name else {"hooks": []} for name in after])
-    run = play(codex, place, ["done"])
-    assert (run.code, probes["theirs"].flags()) == (0, "F" if runs else "")

@@ -83,15 +83,6 @@ def repository_hooks(folder: Path) -> Path:
     return folder / ".github" / "hooks" / "hookctl.json"
 
 
-def test_a_reason_is_a_prompt_to_hooks_with_nothing_to_tell_it_from_a_person_s(copilot: Client, place: Place) -> None:
-    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "")), make_probe(place.root, "prompt")
-    write_hooks(place.settings, agentStop=[entry(stop)], userPromptSubmitted=[entry(prompt)])
-    play(copilot, place, [shell("true 1"), "one", "two"])
-    heard = [call.payload for call in prompt.heard()]
-    assert [call["prompt"] for call in heard] == ["begin", json.loads(BLOCK)["reason"]]
-    assert heard[0].keys() == heard[1].keys()
-
-
 @pytest.mark.parametrize("capital", [False, True], ids=["small", "capital"])
 def test_the_spelling_of_an_event_s_key_decides_how_its_payload_is_spelled(
     copilot: Client, place: Place, capital: bool
@@ -110,55 +101,6 @@ def test_the_spelling_of_an_event_s_key_decides_how_its_payload_is_spelled(
         assert (payload["toolName"], payload["toolArgs"]["command"]) == (tool["tool"], "true 1")
 
 
-def test_a_new_prompt_of_a_resumed_session_begins_with_a_flag_that_is_not_set(copilot: Client, place: Place) -> None:
-    probe = make_probe(place.root, answers=(BLOCK, ""))
-    write_hooks(place.settings, agentStop=[entry(probe)])
-    play(copilot, place, ["one"])
-    play(copilot, place, ["two"], "--continue", prompt="go on")
-    assert probe.flags() == "FTF"
-    assert len({heard.payload["sessionId"] for heard in probe.heard()}) == 1
-
-
-def test_these_files_are_read_and_a_repository_s_where_it_is_trusted(copilot: Client, place: Place) -> None:
-    own = place.settings.parents[1]
-    flat = {
-        "user": place.settings,
-        "settings": own / "settings.json",
-        "repository": repository_hooks(place.project),
-    }
-    nested = {
-        "github": place.project / ".github" / "copilot" / "settings.json",
-        "github-local": place.project / ".github" / "copilot" / "settings.local.json",
-        "claude": place.project / ".claude" / "settings.json",
-        "claude-local": place.project / ".claude" / "settings.local.json",
-        "user-claude": place.home / ".claude" / "settings.json",
-    }
-    probes = {name: make_probe(place.root, name) for name in (*flat, *nested)}
-    for name, path in flat.items():
-        write_hooks(path, agentStop=[entry(probes[name])])
-    for name, path in nested.items():
-        write_hooks(path, Stop=[group(probes[name], timeout=10)])
-    play(copilot, place, ["done"])
-    assert [name for name, probe in probes.items() if probe.heard()] == ["user", "settings"]
-    play(copilot, place, ["done"], TRUST)
-    assert [name for name, probe in probes.items() if not probe.heard()] == ["user-claude"]
-
-
-def test_a_hook_of_claude_code_s_file_can_tell_that_copilot_runs_it(copilot: Client, place: Place) -> None:
-    probe, variables = make_probe(place.root), copilot.pins["variables"]
-    claude = place.project / ".claude" / "settings.json"
-    write_hooks(claude, Stop=[group(probe)])
-    claude.write_text(json.dumps({**json.loads(claude.read_text()), "env": {"OF_THE_FILE": "1"}}))
-    play(copilot, place, ["done"], TRUST)
-    heard = probe.heard()[0]
-    assert (heard.environment[variables["itself"]], heard.environment["CLAUDE_PROJECT_DIR"]) == (
-        "1",
-        str(place.project),
-    )
-    assert "OF_THE_FILE" not in heard.environment
-    assert heard.payload.keys() >= set(copilot.pins["payload"]["Stop"])
-
-
 def test_the_same_command_in_two_files_runs_twice(copilot: Client, place: Place) -> None:
     probe = make_probe(place.root, answers=(BLOCK, BLOCK, BLOCK, BLOCK, ""))
     write_hooks(repository_hooks(place.project), Stop=[entry(probe)])
@@ -167,13 +109,6 @@ def test_the_same_command_in_two_files_runs_twice(copilot: Client, place: Place)
     assert (run.requests, probe.flags()) == (3, "FFTTTT")
     payloads = [heard.payload for heard in probe.heard()]
     assert payloads[::2] == payloads[1::2]
-
-
-def test_bash_beats_command_in_one_entry(copilot: Client, place: Place) -> None:
-    bash, command = make_probe(place.root, "bash"), make_probe(place.root, "command")
-    write_hooks(place.settings, agentStop=[entry(command, bash=bash.command)])
-    play(copilot, place, ["done"])
-    assert (bash.flags(), command.flags()) == ("F", "")
 
 
 def test_the_way_of_trusting_decides_which_folder_s_hooks_run_below_a_repository_s_root(

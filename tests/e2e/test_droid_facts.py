@@ -12,7 +12,7 @@ from . import facts
 from .clients import Client, pins_of
 from .droid import Place, converse, play, shell
 from .facts import Fact, probe
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
@@ -92,40 +92,12 @@ def write_settings(path: Path, more: dict[str, Any] | None = None, **events: Any
     path.write_text(json.dumps({**(more or {}), "hooks": events}))
 
 
-def test_hooks_get_the_pinned_fields_and_variables(droid: Client, place: Place) -> None:
-    pinned = droid.pins["payload"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_settings(place.settings, **{event: [group(probe)] for event, probe in probes.items()})
-    play(droid, place, [shell("printenv > environment"), "done"])
-    assert {event: len(probe.heard()) for event, probe in probes.items()} == dict.fromkeys(pinned, 1)
-    assert lost_fields(pinned, probes) == {}
-    payload = probes["PreToolUse"].heard()[0].payload
-    assert (payload["tool_name"], payload["tool_input"]["command"]) == ("Execute", "printenv > environment")
-    heard = probes["Stop"].heard()[0]
-    assert heard.environment[droid.pins["variables"]["project"]] == str(place.project)
-    # The agent's own tools are told neither the session nor the project.
-    tools = (place.project / "environment").read_text()
-    assert heard.payload["session_id"] not in tools
-    assert droid.pins["variables"]["project"] not in tools
-
-
 def test_a_new_prompt_begins_with_a_flag_that_is_not_set_and_has_no_event(droid: Client, place: Place) -> None:
     stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "", BLOCK, "")), make_probe(place.root, "prompt")
     write_settings(place.settings, Stop=[group(stop)], UserPromptSubmit=[group(prompt)])
     run = converse(droid, place, ["done"], "one", "two")
     assert (run.requests, stop.flags(), prompt.heard()) == (4, "FTFT", [])
     assert len({heard.payload["session_id"] for heard in stop.heard()}) == 1
-
-
-def test_the_transcript_holds_the_turn_s_tool_calls_before_the_stop_hook_runs(droid: Client, place: Place) -> None:
-    seen = place.root / "seen.jsonl"
-    write_settings(place.settings, Stop=[group(f"cp {place.home}/.factory/sessions/*/*.jsonl {seen}")])
-    play(droid, place, [shell("true 1"), "done"])
-    entries = [json.loads(line) for line in seen.read_text("utf-8").splitlines()]
-    messages = [entry["message"] for entry in entries if entry["type"] == "message"]
-    blocks = [block for message in messages if message["role"] == "assistant" for block in message["content"]]
-    calls = [block for block in blocks if block["type"] == "tool_use"]
-    assert [(call["name"], call["input"]["command"]) for call in calls] == [("Execute", "true 1")]
 
 
 def where_hooks_run(droid: Client, place: Place, probes: dict[str, Probe], cwd: Path | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from . import claude, codex, copilot, gemini, grok, hermes, opencode, qwen
 from .agent import Place
 from .clients import Client
 from .dialects import chat
-from .everywhere import CASES, Case
+from .everywhere import CASES, QUICK, Case
 from .model_server import Script, serve
 from .test_managed import with_files
 
@@ -23,8 +23,9 @@ pytestmark = pytest.mark.e2e
 
 UNMARKED = {"h14": "its `cd` fails", "h47": "h46, which is missing, refuses each call before it"}
 HALF = {"h07": "a shell runs the lines above the one that it cannot read"}
+SCOPES = ("user", "project", "local")  # in whose files a hook can be disabled; a plugin is switched off by the client
 PARAMETERS = [
-    pytest.param(case, id=case.host, marks=[] if case.driver is codex else pytest.mark.full) for case in CASES
+    pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES
 ]
 
 
@@ -74,7 +75,7 @@ def log_in(case: Case, place: Place, client: Client) -> Client:
 
 
 @pytest.mark.parametrize("case", PARAMETERS)
-def test_a_client_runs_what_is_listed_as_running(
+def test_a_client_runs_what_is_listed_as_running_and_a_disabled_hook_not_until_it_is_enabled(
     case: Case,
     request: pytest.FixtureRequest,
     hookctl: Hookctl,
@@ -90,29 +91,40 @@ def test_a_client_runs_what_is_listed_as_running(
     if case.driver is claude:
         replies.insert(2, claude.subagent("SUB"))
         options = ["--allowedTools", "Bash,Write,Task"]
+    play = opencode.play_one_turn if case.driver is opencode else case.driver.play
+    environment = {**dict(case.environment), "PATH": path}
+
+    def session() -> list[str]:
+        """The hooks that ran."""
+        for path in (isolated / "ran", place.project / "made.txt"):
+            path.unlink(missing_ok=True)
+        asked = len(server.log)
+        script = Script(replies, sub_marker="SUB")
+        assert play(client, place, script, *options, timeout=300, environment=environment).requests > 1
+        ran = (isolated / "ran").read_text().split() if (isolated / "ran").exists() else []
+        return ran + [entry.request.path[1:] for entry in server.log[asked:]]
+
     with serve(Script(["ok"]), chat) as server:
         leave_marks(isolated, server.url)
         client = log_in(case, place, request.getfixturevalue(case.host))
         listed = hookctl("hooks", "--json").data["hooks"]
         assert sorted(map(as_listed, listed)) == sorted(machine.expected)
-        run = (opencode.play_one_turn if case.driver is opencode else case.driver.play)(
-            client,
-            place,
-            Script(replies, sub_marker="SUB"),
-            *options,
-            timeout=300,
-            environment={**dict(case.environment), "PATH": path},
-        )
-        ran = [*(isolated / "ran").read_text().split()] if (isolated / "ran").exists() else []
-        ran += [entry.request.path[1:] for entry in server.log]
-    assert run.requests > 1
-    own = [(as_listed(hook)[4], hook["state"]) for hook in listed if hook["host"] == case.host]
-    running = {number for number, state in own if state == "runs"}
-    numbers = {number for number, _ in own}
-    assert {*ran} & numbers == running - {*UNMARKED} | numbers & {*HALF}
-    assert all(ran.count(number) == 1 for number, state in own if state == "twice")
-    title = hosts.load(case.host).title
-    others = {as_listed(hook)[4] for hook in listed if title in [agent["agent"] for agent in hook["also_read_by"]]}
-    if case.driver is grok:  # one bad entry costs it another agent's file, and a project's is not trusted
-        others = set()
-    assert {*ran} - numbers == others
+        ran = session()
+        own = [(as_listed(hook)[4], hook) for hook in listed if hook["host"] == case.host]
+        numbers, running = {number for number, _ in own}, {number for number, hook in own if hook["state"] == "runs"}
+        assert {*ran} & numbers == running - {*UNMARKED} | numbers & {*HALF}
+        assert all(ran.count(number) == 1 for number, hook in own if hook["state"] == "twice")
+        title = hosts.load(case.host).title
+        others = {as_listed(hook)[4] for hook in listed if title in [agent["agent"] for agent in hook["also_read_by"]]}
+        if case.driver is grok:  # one bad entry costs it another agent's file, and a project's is not trusted
+            others = set()
+        assert {*ran} - numbers == others
+        can = [hook for _, hook in own if hook["state"] == "runs" and hook["scope"] in SCOPES]
+        twins = {number for number, hook in own if hook["state"] == "twice"}
+        for hook in [hook for hook in can if as_listed(hook)[4] in {*ran} - twins][:1]:
+            file = Path(hook["file"])
+            before = file.read_bytes()
+            assert hookctl("disable", hook["id"]).code == 0
+            assert {*session()} == {*ran} - {as_listed(hook)[4]}
+            assert hookctl("enable", hook["id"]).code == 0
+            assert (file.read_bytes(), {*session()}) == (before, {*ran})

@@ -5,21 +5,22 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 import pytest
 
 from tests.manifest import hook, manifest
 
-from . import claude, codex, copilot, droid, openhands, qwen
+from . import codex, droid, qwen
 from .agent import Place, Run
 from .clients import Client
-from .dialects import Call
+from .everywhere import EVERY, Case, told
 from .model_server import Script
 from .plugins import by_own_means, write_marketplace
 from .product import hookctl
 
 pytestmark = pytest.mark.e2e
+
+Install = Callable[[Client, Place, Path], list[str]]
 
 PACK = manifest("judge", hook("PreToolUse", "python3 {files}/judge.py", matcher="MATCHER"), files=["judge.py"])
 JUDGE = """\
@@ -43,21 +44,18 @@ def _beside_the_command(client: Client, place: Place, plugin: Path) -> list[str]
     return ["--plugin-dir", str(plugin)]
 
 
-def _from_a_marketplace(client: Client, place: Place, plugin: Path) -> list[str]:
-    by_own_means(codex, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-    by_own_means(codex, client, place, "plugin", "add", "judge@market")
-    return [codex.YOLO, codex.BYPASS]
+def _from_a_marketplace(driver: ModuleType, verb: str) -> Install:
+    def install(client: Client, place: Place, plugin: Path) -> list[str]:
+        by_own_means(driver, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
+        by_own_means(driver, client, place, "plugin", verb, "judge@market")
+        return []
+
+    return install
 
 
 def _as_an_extension(client: Client, place: Place, plugin: Path) -> list[str]:
     by_own_means(qwen, client, place, "extensions", "install", str(plugin), "--consent")
-    return [qwen.YOLO]
-
-
-def _in_droids_cache(client: Client, place: Place, plugin: Path) -> list[str]:
-    by_own_means(droid, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-    by_own_means(droid, client, place, "plugin", "install", "judge@market")
-    return ["--auto", "high"]
+    return []
 
 
 def _in_the_home(client: Client, place: Place, plugin: Path) -> list[str]:
@@ -65,80 +63,42 @@ def _in_the_home(client: Client, place: Place, plugin: Path) -> list[str]:
     return []
 
 
-class Case(NamedTuple):
-    """One client, and how a plugin comes to it; what it needs then is returned."""
-
-    driver: ModuleType
-    install: Callable[[Client, Place, Path], list[str]]
-    judge: str = JUDGE
-    matcher: str = "Bash"
-
-    @property
-    def host(self) -> str:
-        return self.driver.__name__.rpartition(".")[2]
-
-    def shell(self, command: str) -> Call:
-        return self.driver.bash(command) if self.driver is claude else self.driver.shell(command)
-
-
-REFUSING = [
-    Case(claude, _beside_the_command),
-    Case(codex, _from_a_marketplace),
-    Case(copilot, _beside_the_command, JUDGE_IN_JSON),  # of a status 2 its model learns no reason
-    Case(qwen, _as_an_extension),
-    Case(droid, _in_droids_cache, matcher="*"),  # it holds a matcher against names of its own
-]
-WITHOUT_A_FOLDER = [Case(openhands, _in_the_home, matcher="*")]  # it tells no hook where its plugin is
-QUICK = (claude, codex)
-
-
-def _each(cases: list[Case]) -> pytest.MarkDecorator:
-    marks = [[] if case.driver in QUICK else [pytest.mark.full] for case in cases]
-    several = [pytest.param(case, id=case.host, marks=mark) for case, mark in zip(cases, marks, strict=True)]
-    return pytest.mark.parametrize("case", several)
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    return request.getfixturevalue(case.host), case.driver.Place.make(tmp_path / "place", own_folders=True)
+# How a plugin comes to a client; what it needs then is returned.
+INSTALLS: dict[str, Install] = {
+    "claude": _beside_the_command,
+    "codex": _from_a_marketplace(codex, "add"),
+    "copilot": _beside_the_command,
+    "qwen": _as_an_extension,
+    "droid": _from_a_marketplace(droid, "install"),
+    "openhands": _in_the_home,
+}
+# Droid holds a matcher against names of its own, and of a status 2 Copilot's model learns no reason.
+MATCHERS, JUDGES = {"droid": "*", "openhands": "*"}, {"copilot": JUDGE_IN_JSON}
 
 
 def play(case: Case, client: Client, place: Place) -> Run:
     """Export the pack, remove it, load the plugin, and let the agent make a harmless call and one that is refused."""
     pack, market = place.root / "judge", place.root / "market"
     pack.mkdir()
-    (pack / "judge.py").write_text(case.judge)
-    (pack / "pack.toml").write_text(PACK.replace("MATCHER", case.matcher))
+    (pack / "judge.py").write_text(JUDGES.get(case.host, JUDGE))
+    (pack / "pack.toml").write_text(PACK.replace("MATCHER", MATCHERS.get(case.host, "Bash")))
     (market / "plugins").mkdir(parents=True)
     plugin = market / "plugins" / "judge"
     hookctl(place, "pack", "export", str(pack), "--as", "claude-plugin", "-o", str(plugin))
     shutil.rmtree(pack)
     write_marketplace(market)
-    options = case.install(client, place, plugin)
+    options = [*case.options, *INSTALLS[case.host](client, place, plugin)]
     calls = [case.shell("touch kept"), case.shell("touch gone; rm -rf gone2"), "done"]
     return case.driver.play(client, place, Script(calls, limit=8), *options, timeout=300)
 
 
-def told(run: Run) -> str:
-    """Everything that the model was told."""
-    return json.dumps([entry.request.body for entry in run.log], ensure_ascii=False)
-
-
-@_each(REFUSING)
-def test_an_exported_plugin_refuses_a_call_and_the_model_reads_why(case: Case, stage: tuple[Client, Place]) -> None:
-    client, place = stage
-    run = play(case, client, place)
-    assert (place.project / "kept").exists()
-    assert not (place.project / "gone").exists()
-    assert "removing by force is not allowed" in told(run)
-
-
-@_each(WITHOUT_A_FOLDER)
-def test_an_exported_plugin_refuses_nothing_where_its_files_cannot_be_found(
+@pytest.mark.parametrize("case", [case for case in EVERY if case.id in INSTALLS])
+def test_an_exported_plugin_refuses_a_call_where_its_files_can_be_found(
     case: Case, stage: tuple[Client, Place]
 ) -> None:
+    """OpenHands tells no hook where its plugin is."""
     client, place = stage
-    play(case, client, place)
+    run, refuses = play(case, client, place), case.host != "openhands"
     assert (place.project / "kept").exists()
-    assert (place.project / "gone").exists()
+    assert (place.project / "gone").exists() is not refuses
+    assert ("removing by force is not allowed" in told(run)) is refuses

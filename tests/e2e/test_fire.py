@@ -1,7 +1,6 @@
 """hookctl fire beside the real clients: what it says that they would do is what they do."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from hookctl import hosts
 from . import agent
 from .claude import Place, Run, bash, play
 from .clients import Client
-from .everywhere import EVERY, Case, make_stage
+from .everywhere import EVERY, Case
 from .everywhere import play as play_case
 from .hooks import group
 from .model_server import Script
@@ -94,12 +93,6 @@ SOMETIMES = {"submitted_prompt"}
 PROBED = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
 
 
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, agent.Place]:
-    """The client of the case, in a place of its own."""
-    return make_stage(case, request, tmp_path)
-
-
 @pytest.mark.parametrize("case", EVERY)
 def test_a_pack_refuses_there_as_it_says(case: Case, stage: tuple[Client, agent.Place]) -> None:
     client, place = stage
@@ -160,19 +153,6 @@ IN_DIALECT = {
 }
 
 
-@pytest.mark.parametrize("case", [param for param in EVERY if param.id == "copilot"])
-@pytest.mark.parametrize("event", ["preToolUse", "PreToolUse"])
-@pytest.mark.parametrize("command", IN_DIALECT.values(), ids=IN_DIALECT)
-def test_a_hook_in_either_dialect(case: Case, stage: tuple[Client, agent.Place], event: str, command: str) -> None:
-    client, place = stage
-    hooks = place.home / ".copilot" / "hooks"
-    hooks.mkdir(parents=True, exist_ok=True)
-    (hooks / "mine.json").write_text(
-        json.dumps({"version": 1, "hooks": {event: [{"type": "command", "command": command}]}})
-    )
-    check_shell_call(case, client, place)
-
-
 REFUSAL = "echo > refused; exit 2"
 ENTRIES = {
     "no type": {"bash": REFUSAL},
@@ -186,6 +166,7 @@ ENTRIES = {
     "a folder": {"bash": "[ ! -d .git ] || exit 2", "cwd": ".."},
     "no folder": {"bash": "true", "cwd": "gone"},
     "a group": {"matcher": "*", "hooks": [{"type": "command", "command": REFUSAL}]},
+    **{name: {"type": "command", "command": command} for name, command in IN_DIALECT.items()},
 }
 
 

@@ -11,14 +11,15 @@ from hookctl.hosts.shapes import FAILS_OPEN
 from . import facts
 from .clients import Client, pins_of
 from .dialects import Call
-from .facts import Fact, probe
+from .facts import Came, Fact, probe
 from .gemini import BASE, SKIP, TRUST, YOLO, Place, play, shell
-from .hooks import END, FLAT, UNDECIDED, group, lost_fields, say, verdict
+from .hooks import END, FLAT, UNDECIDED, group, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
+NAMES = pins_of("gemini")["variables"]
 UNTRUSTED = dict.fromkeys(TRUST, "")
 STOP, TOLD = {"AfterAgent": [probe()]}, "Tool execution blocked: no"
 BLOCKING = {
@@ -44,6 +45,13 @@ def refused(run: Any) -> list[str]:
     return [answer.get("error") for answer in answers[:3]]
 
 
+def tools_are_told_neither(came: Came) -> None:
+    (heard,) = came.probes["it"].heard()
+    assert heard.environment[NAMES["session"]] == heard.payload["session_id"]
+    tools = {line.partition("=")[0] for line in (came.place.project / "environment").read_text().splitlines()}
+    assert tools.isdisjoint({NAMES["session"], NAMES["project"]}) and "GEMINI_CLI" in tools
+
+
 FACTS = [
     # From some turn on a model is asked whether the agent goes in circles; the server knows these requests.
     Fact("nothing caps a hook's blocks", {"AfterAgent": [probe("it", *[BLOCK] * 30, "")]},
@@ -64,6 +72,10 @@ FACTS = [
     *(Fact(f"{name} in the settings {'is read' if reads else 'keeps it from starting'}", STOP, text=text,
            requests=int(reads), code=0 if reads else pins_of("gemini")["exit"]["settings_broken"])
       for name, (text, reads) in READS.items()),
+    Fact("hooks get their own environment, session and project, and tools neither",
+         {"AfterAgent": [probe("it", env={"MAX_STOP_BLOCKS": "7"})]}, environment={"MAX_STOP_BLOCKS": "3"},
+         replies=[shell("env > environment"), "done"], options=(YOLO,),
+         variables={"MAX_STOP_BLOCKS": "7", NAMES["project"]: "{place.project}"}, check=tools_are_told_neither),
     Fact("a user hook needs no more than skip-trust", STOP, options=(SKIP,), environment=UNTRUSTED, requests=1,
          flags="F"),
 ]  # fmt: skip
@@ -75,21 +87,6 @@ def write_settings(path: Path, more: dict[str, Any] | None = None, **events: lis
     path.write_text(json.dumps({**BASE, **(more or {}), "hooks": events}))
 
 
-def test_a_forced_continuation_is_a_prompt_of_its_own_to_hooks_but_not_to_the_stop(
-    gemini: Client, place: Place
-) -> None:
-    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, BLOCK, "")), make_probe(place.root, "prompt")
-    write_settings(place.settings, AfterAgent=[group(stop)], BeforeAgent=[group(prompt)])
-    run = play(gemini, place, ["one", shell("true 1"), "two", "three"], YOLO)
-    assert run.requests == 4
-    reason = json.loads(BLOCK)["reason"]
-    assert [heard.payload["prompt"] for heard in prompt.heard()] == ["begin", reason, reason]
-    assert [heard.payload["prompt"] for heard in stop.heard()] == ["begin"] * 3
-    # A continuation with a tool call in it looks like a first stop.
-    assert stop.flags() == "FFT"
-    assert [heard.payload["prompt_response"] for heard in stop.heard()] == ["one", "one\ntwo", "one\ntwo\nthree"]
-
-
 @pytest.mark.parametrize("event", ["AfterAgent", "BeforeAgent"])
 @pytest.mark.parametrize(("trap", "passes"), [("", False), (FAILS_OPEN, True)], ids=["bare", "trap"])
 def test_a_gone_program_lets_a_turn_pass_behind_the_trap_alone(
@@ -98,29 +95,6 @@ def test_a_gone_program_lets_a_turn_pass_behind_the_trap_alone(
     write_settings(place.settings, **{event: [group(trap + "/nowhere/hook")]})
     run = play(gemini, place, Script(["done"], limit=4))
     assert ((run.requests, run.code, run.out) == (1, 0, "done\n")) == passes
-
-
-def test_hooks_get_the_pinned_fields_and_their_own_environment(gemini: Client, place: Place) -> None:
-    pinned, variables = gemini.pins["payload"], gemini.pins["variables"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    events = {event: [group(probe, env={"MAX_STOP_BLOCKS": "7"})] for event, probe in probes.items()}
-    write_settings(place.settings, **events)
-    run = play(gemini, place, [shell("env > environment"), "done"], YOLO, environment={"MAX_STOP_BLOCKS": "3"})
-    assert run.requests == 2
-    heard = {event: probe.heard() for event, probe in probes.items()}
-    assert {event: len(calls) for event, calls in heard.items()} == dict.fromkeys(pinned, 1)
-    payloads = {event: calls[0].payload for event, calls in heard.items()}
-    assert lost_fields(pinned, probes) == {}
-    assert payloads["BeforeTool"]["tool_name"] == "run_shell_command"
-    assert payloads["BeforeTool"]["tool_input"] == {"command": "env > environment"}
-    for calls in heard.values():
-        assert calls[0].environment["MAX_STOP_BLOCKS"] == "7"
-        assert calls[0].environment[variables["session"]] == calls[0].payload["session_id"]
-        assert calls[0].environment[variables["project"]] == str(place.project) == calls[0].payload["cwd"]
-    # The agent's own tools are told neither.
-    names = {line.partition("=")[0] for line in (place.project / "environment").read_text().splitlines()}
-    assert names.isdisjoint({variables["session"], variables["project"]})
-    assert "GEMINI_CLI" in names
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from . import facts
 from .clients import Client, pins_of
 from .dialects import Call
 from .facts import Came, Fact, probe
-from .grok import TRUST, YOLO, Place, ends_turn, play, shell
+from .grok import YOLO, Place, ends_turn, play, shell
 from .hooks import END, NESTED, UNDECIDED, group, handler, lost_fields, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -128,20 +128,6 @@ def test_every_file_in_the_folder_counts_and_config_toml_too(grok: Client, place
     place.configure(f"[[hooks.Stop]]\nhooks = [{{type = 'command', command = {json.dumps(third.command)}}}]\n")
     play(grok, place, ["done"])
     assert [flags(probe) for probe in (first, second, third)] == ["F", "F", "F"]
-
-
-def test_claude_code_s_files_count_and_a_project_s_only_where_it_is_trusted(grok: Client, place: Place) -> None:
-    users, locals_, projects, ours = (make_probe(place.root, name) for name in ("user", "local", "project", "ours"))
-    write_hooks(place.home / ".claude" / "settings.json", Stop=[group(users)])
-    write_hooks(place.home / ".claude" / "settings.local.json", Stop=[group(locals_)])
-    write_hooks(place.project / ".claude" / "settings.json", Stop=[group(projects)])
-    write_hooks(place.project / ".grok" / "hooks" / "hookctl.json", Stop=[group(ours)])
-    play(grok, place, ["done"])
-    assert [flags(probe) for probe in (users, locals_, projects, ours)] == ["F", "F", "", ""]
-    play(grok, place, ["done"], TRUST)
-    assert [flags(probe) for probe in (users, locals_, projects, ours)] == ["FF", "FF", "F", "F"]
-    play(grok, place, ["done"], environment={"GROK_CLAUDE_HOOKS_ENABLED": "0"})
-    assert [flags(probe) for probe in (users, locals_, projects, ours)] == ["FF", "FF", "F", "FF"]
 
 
 def test_cursor_s_file_counts_only_where_every_hook_stands_in_a_group(grok: Client, place: Place) -> None:

@@ -1,21 +1,21 @@
 """Guidance at a session's start, as the model of the real client gets it: what waits, and how to wait."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from . import codex, copilot, droid, gemini, openhands, pi, qwen
 from .agent import Place as AnyPlace
 from .agent import Run
 from .claude import Place, play
 from .clients import Client
+from .everywhere import EVERY, Case
 from .model_server import Script
 from .product import hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 
 TOLD = "Work remains in this project (2)"
+TELLS = ("codex", "gemini", "qwen", "pi", "copilot", "droid", "openhands")
 INSTALL = ("install", "--guidance", "--set", "MAX_STOP_BLOCKS=1")
 
 
@@ -54,24 +54,10 @@ def test_nobody_is_told_where_nothing_waits(claude: Client, place: Place) -> Non
     assert requests_that_tell(play(claude, place, ["one"])) == [False]
 
 
-DRIVERS = {
-    "codex": (codex, (codex.YOLO, codex.BYPASS), {}),
-    "gemini": (gemini, (), gemini.TRUST),
-    "qwen": (qwen, (qwen.YOLO,), {}),
-    "pi": (pi, (), {}),
-    "copilot": (copilot, (), {}),
-    "droid": (droid, (), {}),
-    "openhands": (openhands, (), {}),
-}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", DRIVERS)
-def test_the_same_with_another_client(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    client = request.getfixturevalue(name)
-    driver, options, environment = DRIVERS[name]
-    place: AnyPlace = driver.Place.make(tmp_path / "other")
-    hookctl(place, *INSTALL, "--host", name)
+@pytest.mark.parametrize("case", [case for case in EVERY if case.id in TELLS])
+def test_the_same_with_another_client(case: Case, stage: tuple[Client, AnyPlace]) -> None:
+    client, place = stage
+    hookctl(place, *INSTALL, "--host", case.host)
     leave_work(place)
-    run = driver.play(client, place, Script(["done"]), *options, environment=environment)
+    run = case.driver.play(client, place, Script(["done"]), *case.options)
     assert requests_that_tell(run)[0], run.errors

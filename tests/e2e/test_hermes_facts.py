@@ -43,19 +43,6 @@ def attempts(probe: Probe) -> list[int]:
     return [heard.payload["extra"]["attempt"] for heard in probe.heard()]
 
 
-def test_the_client_is_the_pinned_version(hermes: Client, place: Place) -> None:
-    assert f"v{hermes.version} " in ask(hermes, place, "--version")
-
-
-def test_without_a_hook_the_model_is_asked_once(hermes: Client, place: Place) -> None:
-    before = place.settings.read_bytes()
-    run = play(hermes, place, ["done"], YOLO)
-    assert (run.requests, run.code, run.out) == (1, 0, "done\n")
-    beside = {entry.request.path for entry in run.log if entry.kind == "side"}
-    assert beside <= {"/api/v1/models"}, "there is side traffic that the server does not know"
-    assert place.settings.read_bytes() == before
-
-
 # The end of a turn
 
 

@@ -17,7 +17,6 @@ from .facts import Fact, beside, probe
 from .hooks import FLAT, GUARDED, UNDECIDED, say, verdict
 from .kimi import Place, play, refusal, shell
 from .model_server import Script
-from .plugins import by_own_means
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
@@ -117,20 +116,6 @@ def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(kimi: Client, pla
     assert place.settings.read_bytes() == before
 
 
-def test_a_subagent_s_stop_looks_like_the_agent_s_own(kimi: Client, place: Place) -> None:
-    probes = {event: make_probe(place.root, event) for event in ("Stop", "PreToolUse", "SubagentStop")}
-    write_settings(place, *(entry(event, probe) for event, probe in probes.items()))
-    begin = Call("Agent", {"prompt": "MARKER", "description": "a part", "subagent_type": "coder"})
-    inner = [shell("true"), "looked"]
-    run = play(kimi, place, Script([begin, "done"], sub_marker="MARKER", sub_replies=inner))
-    assert (run.requests, run.count("sub"), probes["Stop"].flags()) == (2, 2, "FF")
-    first, second = (heard.payload for heard in probes["Stop"].heard())
-    assert first == second
-    assert [heard.payload["tool_name"] for heard in probes["PreToolUse"].heard()] == ["Agent", "Bash"]
-    (ended,) = probes["SubagentStop"].heard()
-    assert {*kimi.pins["payload"]["all"], *kimi.pins["payload"]["SubagentStop"]} <= set(ended.payload)
-
-
 def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it_off(
     kimi: Client, place: Place
 ) -> None:
@@ -151,30 +136,6 @@ def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it
     assert failed.heard()[0].payload["error"]["message"] == "no"
 
 
-@pytest.mark.parametrize("said", ["CONTEXT", json.dumps({"message": "CONTEXT"})])
-def test_whatever_a_hook_prints_on_a_prompt_goes_to_the_model(kimi: Client, place: Place, said: str) -> None:
-    write_settings(place, entry("UserPromptSubmit", say(said)), entry("UserPromptSubmit", say("{}")))
-    run = play(kimi, place, ["done"])
-    (told,) = [text for text in run.told("user") if "CONTEXT" in text]
-    part = '<hook_result hook_event="UserPromptSubmit">\n{}\n</hook_result>'
-    assert told == part.replace("{}", "CONTEXT") + "\n" + part
-
-
-def test_hooks_get_the_pinned_fields_and_no_variable(kimi: Client, place: Place) -> None:
-    pinned = {event: fields for event, fields in kimi.pins["payload"].items() if event not in ("all", "SubagentStop")}
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_settings(place, *(entry(event, probe) for event, probe in probes.items()))
-    play(kimi, place, [shell("true"), shell("false"), "done"])
-    for event, fields in pinned.items():
-        heard = probes[event].heard()[0]
-        assert {*kimi.pins["payload"]["all"], *fields} <= set(heard.payload), event
-        assert heard.payload["cwd"] == heard.environment["PWD"] == str(place.project)
-    assert probes["UserPromptSubmit"].heard()[0].payload["prompt"] == [{"type": "text", "text": "begin"}]
-    stop = probes["Stop"].heard()[0]
-    assert stop.payload["session_id"] not in stop.environment.values()
-    assert probes["PostToolUse"].heard()[0].payload["tool_output"] == "Command executed successfully."
-
-
 OPERATORS = """\
 # mine
 default_model = "m"   # the model
@@ -190,22 +151,3 @@ model = "mock"
 max_context_size = 1000
 
 """
-
-
-@pytest.mark.parametrize(
-    ("more", "comments"),
-    [("", ["# mine", "# between", "# end"]), ('[tools]\n"x y" = 1\n\n', [])],
-    ids=["plain", "quoted"],
-)
-def test_it_writes_its_file_anew_with_hooks_and_sometimes_without_comments(
-    kimi: Client, place: Place, more: str, comments: list[str]
-) -> None:
-    probe = make_probe(place.root)
-    real = place.root / "real.toml"
-    real.write_text(OPERATORS + more + entry("Stop", probe, timeout=5) + "# end\n")
-    place.settings.symlink_to(real)
-    by_own_means(driver, kimi, place, "provider", "remove", "x")
-    text = place.settings.read_text()
-    assert [line for line in text.splitlines() if line.startswith("#")] == comments
-    assert "providers" not in text and not place.settings.is_symlink(), "a link becomes a file"
-    assert (play(kimi, place, ["done"]).requests, probe.flags()) == (1, "F")

@@ -50,20 +50,16 @@ def contents(host: str, event: str, *hooks: object) -> loading.Contents:
 
 
 @pytest.mark.parametrize("text", COMMENTS)
-def test_comments_that_keep_gemini_from_starting(gemini: Client, tmp_path: Path, text: str) -> None:
-    place = google.Place.make(tmp_path / "place")
+@pytest.mark.parametrize("driver", [google, qwen_code], ids=["gemini", "qwen"])
+def test_comments_that_keep_a_client_from_starting(
+    request: pytest.FixtureRequest, tmp_path: Path, driver: Any, text: str
+) -> None:
+    name = driver.__name__.rpartition(".")[2]
+    place = driver.Place.make(tmp_path / "place")
     place.settings.write_bytes(text.encode())
-    run = google.play(gemini, place, ["done"])
-    assert (run.code != 52) == is_read(load("gemini"), text), (run.code, run.errors)
-
-
-@pytest.mark.parametrize("text", COMMENTS)
-def test_comments_that_keep_qwen_from_starting(qwen: Client, tmp_path: Path, text: str) -> None:
-    place = qwen_code.Place.make(tmp_path / "place")
-    place.settings.write_bytes(text.encode())
-    run = qwen_code.play(qwen, place, ["done"])
-    starts = "settings.json" not in run.errors
-    assert starts == is_read(load("qwen"), text), (run.code, run.errors)
+    run = driver.play(request.getfixturevalue(name), place, ["done"])
+    starts = run.code != 52 if driver is google else "settings.json" not in run.errors
+    assert starts == is_read(load(name), text), (run.code, run.errors)
 
 
 def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Client, tmp_path: Path) -> None:

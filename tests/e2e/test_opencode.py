@@ -7,8 +7,8 @@ import pytest
 
 from .clients import Client
 from .model_server import Script
-from .opencode import Place, play, play_one_turn, step
-from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, leave_work
+from .opencode import Place, play, step
+from .product import KEPT, LIMIT, codes, decisions, hookctl, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -69,31 +69,3 @@ def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(opencode
     assert plugins(place) == before
     assert play(opencode, place, ["done"]).requests == 1
     assert len(decisions(place)) == 2 * (LIMIT + 1)
-
-
-def test_one_turn_is_not_kept_and_leaves_no_prompt_of_ours(opencode: Client, place: Place) -> None:
-    hookctl(place, "install", *HOST)
-    leave_work(place)
-    run = play_one_turn(opencode, place, ["done"])
-    assert (run.requests, run.code, run.out.strip()) == (1, 0, "done")
-    assert codes(place) == ["blocked"], "the end of the process waits for the hook"
-    again = play_one_turn(opencode, place, ["done"], "--continue", prompt="second")
-    assert again.told("user") == ["begin", "second"]
-    assert codes(place) == ["blocked"] * 2
-
-
-def test_a_hook_that_is_gone_or_hangs_keeps_nobody(opencode: Client, place: Place) -> None:
-    pack = place.root / "slow" / "pack.toml"
-    pack.parent.mkdir()
-    pack.write_text(
-        '[pack]\nname = "slow"\nversion = "1"\nprotocol = "host"\ndescription = "Hangs"\n\n'
-        '[[hooks]]\nevent = "stop"\ncommand = "echo $$ > hung; sleep 300"\ntimeout = 1\n'
-    )
-    hookctl(place, "install", *HOST)
-    hookctl(place, "install", str(pack), *HOST)
-    leave_work(place)
-    for hook in data_folder(place).rglob("hook.py"):
-        hook.unlink()
-    assert play(opencode, place, ["done"]).requests == 1
-    assert codes(place) == []
-    assert not Path("/proc", (place.project / "hung").read_text().strip()).exists()

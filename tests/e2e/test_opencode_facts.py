@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from .clients import Client
-from .model_server import Script
-from .opencode import Place, play, play_one_turn, shell, step, subagent
+from .opencode import Place, play, play_one_turn, shell
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -79,62 +78,6 @@ def test_a_turn_tells_plugins_the_pinned_fields(opencode: Client, place: Place) 
     assert set(opencode.pins["reply"]["fields"]) <= set(last)
     assert [reply["finish"] for reply in (first, last)] == [opencode.pins["reply"]["calls"], "stop"]
     assert first["parentID"] == last["parentID"] == prompt["id"]
-
-
-GO_ON = """if (event === "session.idle" && calls++ < COUNT) {
-  const parts = [{ type: "text", text: "go on", metadata: { hookctl: true } }]
-  await client.session.promptAsync({ path: { id: input.sessionID }, body: { parts } })
-}"""
-
-
-def test_a_prompt_of_a_plugin_goes_on_with_the_default_agent_when_the_session_is_served(
-    opencode: Client, place: Place
-) -> None:
-    write_probe(place, GO_ON.replace("COUNT", "20"))
-    run = play(opencode, place, Script(["done"], limit=25), prompt=step("prompt", text="begin", agent="plan"))
-    assert (run.requests, run.count("side")) == (21, 1)
-    assert [prompt["agent"] for prompt in run.prompts] == ["plan"] + ["build"] * 20
-    assert len(told(place, "session.idle")) == 21
-    ours = [part for given in told(place, "chat.message") for part in given[1]["parts"] if "metadata" in part]
-    assert [part["metadata"] for part in ours] == [{"hookctl": True}] * 20
-
-
-def test_one_turn_ends_at_idle_and_waits_for_its_plugins(opencode: Client, place: Place) -> None:
-    write_probe(place, """if (event === "dispose") { await new Promise((r) => setTimeout(r, 1000)); put("left") }""")
-    run = play_one_turn(opencode, place, ["done"])
-    assert (run.requests, run.code, run.out.strip()) == (1, 0, "done")
-    # While they are waited for, it may load them a second time.
-    assert told(place, "loaded")[0] == [{"directory": str(place.project), "worktree": "/"}]
-    assert len(told(place, "session.idle")) == len(told(place, "left")) == 1
-
-
-def test_an_error_before_a_tool_call_is_its_result_and_the_agent_goes_on(opencode: Client, place: Place) -> None:
-    write_probe(place, """if (event === "tool.execute.before") throw new Error("not this one")""")
-    run = play(opencode, place, [shell("touch marker"), "done"])
-    assert (run.requests, run.told("tool")) == (2, ["not this one"])
-    assert not (place.project / "marker").exists()
-    assert told(place, "tool.execute.after") == []
-
-
-def test_an_abort_a_shell_command_and_a_compaction_end_in_idle_too(opencode: Client, place: Place) -> None:
-    write_probe(place)
-    abort = step("abort", text="second")
-    play(opencode, place, ["one", shell("sleep 30"), "three"], abort, step("shell", text="true"), step("compact"))
-    turn, aborted, command, compacted = replies(place)
-    assert len(told(place, "session.idle")) > 4, "an abort ends in two"
-    assert (turn["finish"], turn.get("error"), turn.get("summary")) == ("stop", None, None)
-    assert aborted["error"]["name"] == opencode.pins["reply"]["aborted"]
-    assert "finish" not in command
-    assert (compacted["finish"], compacted["summary"]) == ("stop", True)
-
-
-def test_a_subagent_is_a_session_with_a_parent_and_goes_idle_by_itself(opencode: Client, place: Place) -> None:
-    write_probe(place)
-    run = play(opencode, place, Script([subagent("MARKER"), "done"], sub_marker="MARKER"))
-    assert (run.requests, run.count("sub")) == (2, 1)
-    main, sub = (given[0]["info"] for given in told(place, "session.created"))
-    assert ("parentID" in main, sub["parentID"]) == (False, main["id"])
-    assert [given[0]["sessionID"] for given in told(place, "session.idle")] == [sub["id"], main["id"]]
 
 
 def test_every_folder_of_plugins_is_read_also_above_the_start_folder(opencode: Client, place: Place) -> None:

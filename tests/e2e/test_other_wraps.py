@@ -1,156 +1,62 @@
-"""A hook of another tool that always denies, wrapped on seven hosts: the agent ends at the limit."""
+"""A hook of another tool that always denies, wrapped at each scope of each host: the agent ends at the limit."""
 
-import json
-import shlex
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import NamedTuple
 
 import pytest
 
-from . import claude, codex, copilot, droid, gemini, grok, qwen
-from .acceptance import CLAUDE_FILE, CODEX_FILE, COPILOT_FILE, DROID_FILE, GEMINI_FILE, GROK_FILE, QWEN_FILE
-from .agent import Place, Run
+from . import codex as driver
+from .acceptance import CASES, COPILOT_FILE, Case
+from .agent import Place
 from .clients import Client
+from .hooks import verdict
 from .model_server import Script
-from .probe import BLOCK
+from .probe import BLOCK, Probe, make_probe
 from .product import LIMIT, decisions, hookctl, hookctl_json
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
-_HOSTS = {
-    "claude": (claude, CLAUDE_FILE, ()),
-    "codex": (codex, CODEX_FILE, (codex.YOLO,)),
-    "gemini": (gemini, GEMINI_FILE, (gemini.YOLO,)),
-    "grok": (grok, GROK_FILE, (grok.YOLO,)),
-    "qwen": (qwen, QWEN_FILE, (qwen.YOLO,)),
-    "droid": (droid, DROID_FILE, ()),
-    "copilot": (copilot, COPILOT_FILE.replace("bash", "command"), ()),
-}
+# Of the others hooks are no commands in settings, or have an end of their own before the limit.
+WRAPPED = [case for case in CASES if case.host not in ("kimi", "pi", "vibe")]
 
 
-@dataclass(frozen=True)
-class Host:
-    """A client in a place of its own, with another tool's hook that always denies."""
-
-    client: Client
-    driver: ModuleType
-    place: Place
-    file: str
-    options: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.client.name
-
-    def register(self, command: str) -> bytes:
-        self.place.settings.write_text(self.file.replace("COMMAND", json.dumps(command)))
-        self.approve()
-        return self.place.settings.read_bytes()
-
-    def approve(self) -> None:
-        """Approve every hook anew on Codex, as the person does under /hooks."""
-        if self.name != "codex":
-            return
-        hooks = codex.list_hooks(self.client, self.place)
-        self.place.config.write_text("")
-        codex.approve(self.place, {hook.key: hook.hash for hook in hooks})
-
-    def wrap(self, text: str, *options: str, code: int = 0) -> str:
-        words = ("install", "--host", self.name, "--mode", "off", "--wrap", text)
-        done = hookctl(self.place, *words, *options, code=code)
-        return done.stdout + done.stderr
-
-    def play(self, *replies: object) -> Run:
-        run = self.driver.play(self.client, self.place, Script(replies, limit=LIMIT * 4), *self.options)
-        assert run.code == 0, run.errors
-        return run
+def register(case: Case, place: Place) -> Probe:
+    """Prepare the place and put another tool's hook into the settings."""
+    case.prepare(place)
+    denial = verdict("deny") if case.host == "openhands" else BLOCK
+    foreign = make_probe(place.root / "other tool's", "foreign", answers=(denial,))
+    case.write_operators_file(place, foreign)
+    path = case.settings(place)
+    if case.operators_file == COPILOT_FILE:  # a wrap takes the usual key
+        path.write_text(path.read_text().replace('"bash"', '"command"'))
+    return foreign
 
 
-@pytest.fixture(params=_HOSTS)
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
-    driver, file, options = _HOSTS[request.param]
-    place = driver.Place.make(tmp_path / "place", own_folders=True)
-    return Host(request.getfixturevalue(request.param), driver, place, file, options)
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in WRAPPED])
+def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    foreign, turn, limit = register(case, place), case.turn(place), LIMIT if case.cap == LIMIT else case.cap - 1
+    before, where = case.texts(place), ("--host", case.host, "--scope", case.scope)
+    hookctl(place, "install", *where, "--mode", "off", "--wrap", "foreign", "--set", f"max_stop_blocks={limit}")
+    run = case.driver.play(client, place, Script(turn, limit=LIMIT * 4), *case.arguments, timeout=120)
+    assert (run.code, run.requests, case.heard(foreign)) == (0, len(turn) + limit - 1, limit), run.errors
+    assert [line["decision"] for line in decisions(place)] == ["block"] * (limit - 1) + ["release"]
+    assert "nothing to do" in hookctl(place, "install", *where).stdout
+    if case.scope == "project":
+        assert hookctl_json(place, "check")["findings"] == []
+    hookctl(place, "uninstall", *where)
+    assert case.texts(place) == before
 
 
-class Foreign(NamedTuple):
-    """A script that denies every stop, and writes each down but for Grok Build's at the session's end."""
-
-    script: Path
-
-    @property
-    def command(self) -> str:
-        return shlex.join(["/bin/sh", str(self.script)])
-
-    def count_calls(self) -> int:
-        return self.script.with_suffix(".called").read_text().count("\n")
-
-
-@pytest.fixture
-def foreign(host: Host) -> Foreign:
-    folder = host.place.root / "other tool's"
-    folder.mkdir()
-    script = folder / "foreign.sh"
-    called = shlex.quote(str(script.with_suffix(".called")))
-    script.write_text(f'grep -q \'"reason":"shutdown"\' || echo called >> {called}\necho {shlex.quote(BLOCK)}\n')
-    return Foreign(script)
-
-
-def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(host: Host, foreign: Foreign) -> None:
-    before = host.register(foreign.command)
-    host.wrap("foreign")
-    host.approve()
-    run = host.play("done")
-    assert (run.requests, foreign.count_calls()) == (LIMIT, LIMIT)
-    assert [line["decision"] for line in decisions(host.place)] == ["block"] * (LIMIT - 1) + ["release"]
-    hookctl(host.place, "uninstall")
-    assert host.place.settings.read_bytes() == before
-
-
-def run_with(*names: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("host", names, indirect=True)
-
-
-@run_with("codex")
-def test_the_approval_of_the_hook_without_its_wrap_holds_again_afterwards(host: Host, foreign: Foreign) -> None:
-    host.register(foreign.command)
-    config = host.place.config.read_bytes()
-    [before] = codex.list_hooks(host.client, host.place)
-    host.wrap("foreign")
-    [wrapped] = codex.list_hooks(host.client, host.place)
+def test_the_approval_of_the_hook_without_its_wrap_holds_again_afterwards(codex: Client, tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.host == "codex" and case.scope == "user")
+    place = case.driver.Place.make(tmp_path / "place", own_folders=True)
+    register(case, place)
+    driver.approve(place, {hook.key: hook.hash for hook in driver.list_hooks(codex, place)})
+    config = place.config.read_bytes()
+    [before] = driver.list_hooks(codex, place)
+    hookctl(place, "install", "--host", "codex", "--mode", "off", "--wrap", "foreign")
+    [wrapped] = driver.list_hooks(codex, place)
     assert (wrapped.key, wrapped.trust, wrapped.hash == before.hash) == (before.key, "modified", False)
-    hookctl(host.place, "uninstall")
-    assert codex.list_hooks(host.client, host.place) == [before]
-    assert (before.trust, host.place.config.read_bytes()) == ("trusted", config)
-
-
-_PROJECT = {
-    "claude": ".claude/settings.json",
-    "codex": ".codex/hooks.json",
-    "gemini": ".gemini/settings.json",
-    "grok": ".grok/hooks/hookctl.json",
-    "qwen": ".qwen/settings.json",
-    "droid": ".factory/settings.json",
-    "copilot": ".github/hooks/hookctl.json",
-}
-
-
-def test_a_project_s_hook_is_wrapped_there(host: Host, foreign: Foreign) -> None:
-    place, scope = host.place, ("--host", host.name, "--scope", "project")
-    (place.project / ".git").mkdir(exist_ok=True)
-    file = place.project / _PROJECT[host.name]
-    file.parent.mkdir(parents=True)
-    file.write_text(host.file.replace("COMMAND", json.dumps(foreign.command)))
-    before = file.read_bytes()
-    if host.name == "codex":
-        codex.trust_project(place, place.project)
-    trust = {"codex": (codex.BYPASS,), "copilot": (copilot.TRUST,), "grok": (grok.TRUST,)}.get(host.name, ())
-    hookctl(place, "install", *scope, "--mode", "off", "--wrap", "foreign")
-    run = host.driver.play(host.client, place, Script(["done"], limit=LIMIT * 4), *host.options, *trust)
-    assert (run.requests, foreign.count_calls()) == (LIMIT, LIMIT)
-    assert "nothing to do" in hookctl(place, "install", *scope).stdout
-    assert hookctl_json(place, "check")["findings"] == []
-    hookctl(place, "uninstall", *scope)
-    assert file.read_bytes() == before
+    hookctl(place, "uninstall")
+    assert driver.list_hooks(codex, place) == [before]
+    assert (before.trust, place.config.read_bytes()) == ("trusted", config)

@@ -1,6 +1,4 @@
-"""A pack's refusal inside a sub-agent, with every real client."""
-
-from pathlib import Path
+"""A pack's refusal, and the guard, inside a sub-agent, with every real client."""
 
 import pytest
 
@@ -8,8 +6,9 @@ from . import claude, codex, opencode, vibe
 from .agent import Place
 from .clients import Client
 from .dialects import Call
-from .everywhere import EVERY, SUMMARY, Case, make_stage, receipts
+from .everywhere import EVERY, SUMMARY, Case, receipts
 from .model_server import Script
+from .product import codes, hookctl, leave_work
 from .test_packs_everywhere import install
 
 pytestmark = pytest.mark.e2e
@@ -36,13 +35,8 @@ AWAIT = "timeout 30 sh -c 'until [ -e looked ]; do sleep 0.1; done'"
 ENDS = {"gemini": Call("complete_task", {"result": {"response": "looked"}})}
 REASON = "removing by force is not allowed"
 BEGINNINGS = ("UserPromptSubmit", "SessionStart")
+GUARDED = ("droid", "grok", "hermes", "vibe")  # whose sub-agents are sessions of their own: they are not kept
 UNASKED = "its sub-agents do not ask it"
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    return make_stage(case, request, tmp_path)
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case.id != "pi"])  # it has no sub-agents
@@ -53,7 +47,13 @@ def test_a_refused_call_of_a_sub_agent_does_not_happen_and_it_reads_the_reason(
     said = install(case, place)
     forbidden = case.shell("touch gone; rm -rf gone2")
     inner = [forbidden, case.shell("touch looked"), ENDS.get(case.host, "looked")]
-    script = Script([STARTS[case.host], case.shell(AWAIT), "done"], limit=9, sub_marker="MARKER", sub_replies=inner)
+    outer = [STARTS[case.host], case.shell(AWAIT), "done"]
+    if case.host in GUARDED:
+        hookctl(place, "install", "--set", "MAX_STOP_BLOCKS=2", "--host", case.host)
+        leave_work(place)
+        inner[1:1] = [case.writes(place, "inner.py", "1")]
+        outer[2:2] = [case.writes(place, "outer.py", "1")]
+    script = Script(outer, limit=12, sub_marker="MARKER", sub_replies=inner)
     options = [option for option in case.options if option not in codex.PATCHES]  # that model is offered no agents
     environment = {**dict(case.environment), "TASKS": "1"}
     run = case.driver.play(client, place, script, *options, timeout=300, environment=environment)
@@ -63,6 +63,10 @@ def test_a_refused_call_of_a_sub_agent_does_not_happen_and_it_reads_the_reason(
     assert (place.project / "gone").exists() is not is_asked
     assert any(REASON in text for text in heard) is is_asked
     assert (UNASKED in said) is not is_asked
+    if case.host in GUARDED:
+        assert [code for code in codes(place) if code != "subagent"] == ["blocked", "blocked", "tripped"]
+        # A sub-agent of Grok Build ends with another event than a stop.
+        assert ("subagent" in codes(place)) is (case.host != "grok")
     begun = sorted(event for event, _ in receipts(place) if event in BEGINNINGS)
     asked = {"UserPromptSubmit": case.asks_prompts, "SessionStart": case.asks_starts}
     assert begun == sorted(event for event in BEGINNINGS if asked[event]), "those of the main agent"

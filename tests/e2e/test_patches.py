@@ -1,7 +1,6 @@
 """A pack protects a file: what a real client does with a call that changes two files, of which that is the second."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from .agent import Place
 from .calls import FILES, read
 from .clients import Client
 from .dialects import Call
-from .everywhere import EVERY, Case, make_stage, receipts, told
+from .everywhere import EVERY, Case, receipts, told
 from .model_server import Script
 from .product import hookctl
 from .setups import SETUPS
@@ -30,11 +29,6 @@ if path.endswith("deep.txt"):
     sys.exit(2)
 """
 PATCHES = [case for case in EVERY if case.id in ("codex", "opencode", "droid", "hermes", "copilot")]
-
-
-@pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    return make_stage(case, request, tmp_path)
 
 
 def install(case: Case, place: Place, matcher: str, program: str) -> None:

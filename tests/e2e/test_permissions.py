@@ -11,13 +11,16 @@ import pytest
 
 from hookctl import hosts
 
-from . import claude, codex, copilot, droid, gemini, qwen
-from .agent import Driver, Place, Start
+from . import codex, copilot, droid, gemini, qwen
+from .agent import Driver, Start
+from .agent import Place as AnyPlace
+from .claude import Place, bash, play
 from .clients import Client
 from .dialects import Call
 from .product import codes, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
+OWN_FOLDERS = True
 PAGE = (Path(__file__).parents[2] / "docs" / "teams.md").read_text()
 RUN = Path(".hookctl", "run")
 WORK = '{"remaining": 1}'
@@ -35,54 +38,34 @@ def with_program(place: Place) -> dict[str, str]:
     return {"PATH": f"{program.parent}:{place.environment()['PATH']}"}
 
 
-def shell(driver: ModuleType, command: str) -> Call:
-    return (claude.bash if driver is claude else driver.shell)(command)
-
-
-@pytest.mark.parametrize(
-    ("driver", "scope"),
-    [
-        pytest.param(claude, "user", id="claude-user"),
-        pytest.param(claude, "project", id="claude-project", marks=pytest.mark.full),
-    ],
-)
-def test_an_agent_that_may_report_need_not_ask(
-    request: pytest.FixtureRequest, tmp_path: Path, driver: ModuleType, scope: str
-) -> None:
-    host = driver.__name__.rpartition(".")[2]
-    client: Client = request.getfixturevalue(host)
-    place = driver.Place.make(tmp_path / "place", own_folders=True)
-    install, environment = ("install", "--host", host, "--scope", scope), with_program(place)
-    work = [shell(driver, REPORT), *(f"reply {number}" for number in range(12))]
+@pytest.mark.parametrize("scope", ["user", pytest.param("project", marks=pytest.mark.full)])
+def test_an_agent_that_may_report_need_not_ask(claude: Client, place: Place, scope: str) -> None:
+    install, environment = ("install", "--host", "claude", "--scope", scope), with_program(place)
+    work = [bash(REPORT), *(f"reply {number}" for number in range(12))]
     hookctl(place, *install, *TOLD)
     leave_work(place, 1)
-    refused = driver.play(client, place, work, environment=environment)
+    refused = play(claude, place, work, environment=environment)
     assert refused.requests > 3, "the guard goes on, since nobody may tell it that all is done"
     assert "blocked" in codes(place)
     hookctl(place, *install, "--allow-run")
     stops = len(codes(place))
-    done = driver.play(client, place, work, environment=environment)
+    done = play(claude, place, work, environment=environment)
     assert done.requests == 2
     assert codes(place)[stops:] == ["no_work"]
     hidden = "hookctl run remaining $(sh -c 'touch other')"
     for command in ("hookctl verify -- touch other", f"{REPORT}; touch other", hidden):
-        driver.play(client, place, [shell(driver, command), "done"], environment=environment)
+        play(claude, place, [bash(command), "done"], environment=environment)
         assert not (place.project / "other").exists()
 
 
-@pytest.mark.usefixtures("claude")
 @pytest.mark.parametrize("scope", ["user", pytest.param("project", marks=pytest.mark.full)])
-def test_an_agent_without_hookctl_may_write_that_file_alone(
-    request: pytest.FixtureRequest, tmp_path: Path, scope: str
-) -> None:
-    client: Client = request.getfixturevalue("claude")
-    place = claude.Place.make(tmp_path / "place", own_folders=True)
+def test_an_agent_without_hookctl_may_write_that_file_alone(claude: Client, place: Place, scope: str) -> None:
     (place.project / ".git").mkdir()
     hookctl(place, "install", "--host", "claude", "--scope", scope, "--allow-run")
     for name, may in (("task.json", True), ("STOP", False), ("../other", False)):
         path = place.project / RUN / name
         call = Call("Write", {"file_path": str(path), "content": WORK})
-        run = claude.play(client, place, [call, *(f"reply {number}" for number in range(8))])
+        run = play(claude, place, [call, *(f"reply {number}" for number in range(8))])
         assert path.exists() == may
         assert run.requests > 2, "the guard knows of the work"
 
@@ -122,17 +105,17 @@ def test_the_option_of_the_page_is_needed_and_enough(
     assert command == known.permission.instead
     client: Client = request.getfixturevalue(host)
 
-    def started(client: Client, place: Place, url: str, prompt: str) -> Start:
+    def started(client: Client, place: AnyPlace, url: str, prompt: str) -> Start:
         start: Start = driver._call(client, place, url, prompt)
         return start._replace(command=[word for word in start.command if word not in usual])
 
-    play = Driver(driver.DRIVER.dialect, started, driver.DRIVER.kind).play
+    run = Driver(driver.DRIVER.dialect, started, driver.DRIVER.kind).play
     place = driver.Place.make(tmp_path / "place", own_folders=True)
     task = place.project / RUN / "task.json"
     task.parent.mkdir(parents=True)
     hookctl(place, "install", "--host", host, "--scope", "project", "--allow-run", code=1)
-    play(client, place, [call(task), "done"])
+    run(client, place, [call(task), "done"])
     assert not task.exists()
     options = command[command.index("--") :].split()
-    play(client, place, [call(task), "done"], *options)
+    run(client, place, [call(task), "done"], *options)
     assert task.read_text().strip() == WORK

@@ -1,94 +1,24 @@
 """hookctl's promises, kept with the real Pi: installed by the command line, run, and taken out again."""
 
 import json
-import time
-from pathlib import Path
 
 import pytest
 
 from .clients import Client
-from .judge import install_judge, nested
+from .judge import install_judge
 from .model_server import Script
-from .pi import TRUST, Place, play, play_session, shell
-from .product import KEPT, LIMIT, codes, data_folder, decisions, hookctl, hookctl_json, leave_work
-from .test_rules import SENTENCE
+from .pi import Place, play, play_session, shell
+from .product import KEPT, LIMIT, codes, decisions, hookctl, hookctl_json, leave_work
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 HOST = ("--host", "pi")
-BOTH = pytest.mark.parametrize("scope", ["user", "project"])
-
-# What an operator has before hookctl comes: an extension that writes down when a run ends.
-OPERATORS_EXTENSION = """\
-import { appendFileSync } from "node:fs"
-export default (pi) => {
-    pi.on("agent_before_settle", () => { appendFileSync(LOG, "settles\\n") })
-}"""
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """A home in which Pi has one extension of the operator's."""
-    place = Place.make(tmp_path / "place", own_folders=True)
-    place.settings.write_text(OPERATORS_EXTENSION.replace("LOG", json.dumps(str(place.root / "settled"))))
-    return place
-
-
-def settled(place: Place) -> int:
-    """How often the operator's extension has seen the end of a run."""
-    log = place.root / "settled"
-    return len(log.read_text().splitlines()) if log.exists() else 0
-
-
-def extensions(place: Place) -> dict[str, bytes]:
-    """The extensions for the user and for the project."""
-    folders = (place.settings.parent, place.project / ".pi" / "extensions")
-    return {path.name: path.read_bytes() for folder in folders for path in folder.glob("*")}
+OWN_FOLDERS = True
 
 
 def states(place: Place) -> dict[str, str]:
     """What hookctl says of the hooks of each owner."""
     return {hook["owner"]: hook["state"] for hook in hookctl_json(place, "hooks")["hooks"]}
-
-
-def has_ended(process: str) -> bool:
-    """Whether a process is gone, or has only to be collected, within ten seconds."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            state = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
-@BOTH
-def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(pi: Client, place: Place, scope: str) -> None:
-    before, where = extensions(place), (*HOST, "--scope", scope)
-    leave_work(place)
-    assert (play(pi, place, ["done"], TRUST).requests, settled(place)) == (1, 1)
-
-    hookctl(place, "install", *where)
-    installed = extensions(place)
-    hookctl(place, "install", *where)
-    assert extensions(place) == installed != before
-    run = play(pi, place, Script(["done"], limit=30), TRUST)
-    assert (run.code, run.requests, codes(place)) == (0, LIMIT + 1, KEPT)
-    assert [entry["decision"] for entry in decisions(place)] == ["block"] * LIMIT + ["release"]
-    assert settled(place) == 1 + run.requests
-    assert [told[0]["text"][:17] for told in run.told("user")] == ["begin", *["Work remains (2)."] * LIMIT]
-    assert "stopped blocking after 5 blocks" in run.errors
-    if scope == "user":
-        assert "Pi: nothing wrong" in hookctl(place, "doctor").stdout
-        assert states(place) == {"operators.js": "runs", "guard": "runs"}
-
-    hookctl(place, "uninstall", "--scope", scope)
-    assert extensions(place) == before
-    assert not (place.project / ".pi").exists()
-    assert (play(pi, place, ["done"], TRUST).requests, len(codes(place))) == (1, LIMIT + 1)
 
 
 def test_a_prompt_of_a_person_begins_anew_in_one_session_and_in_a_resumed_one(pi: Client, place: Place) -> None:
@@ -116,32 +46,6 @@ def test_the_agent_s_own_commands_know_the_session(pi: Client, place: Place) -> 
     assert run.told("tool") == [json.loads((place.root / "told").read_text())["session_id"] + "\n"]
 
 
-def test_every_context_reaches_the_model(pi: Client, place: Place) -> None:
-    install_judge(
-        place,
-        "pi",
-        session_start=nested("SessionStart", additionalContext="at the start"),
-        prompt=nested("UserPromptSubmit", additionalContext="with the prompt"),
-        pre_tool=nested("PreToolUse", additionalContext="before the call"),
-        post_tool=nested("PostToolUse", additionalContext="after the call"),
-    )
-    run = play(pi, place, [shell("echo ran"), "done"])
-    assert run.told("tool") == ["ran\n\nbefore the call\n\nafter the call"]
-    assert [told[0]["text"] for told in run.told("user")] == ["begin", "at the start", "with the prompt"]
-
-
-@BOTH
-def test_the_model_reads_the_rules_while_they_are_installed(pi: Client, place: Place, scope: str) -> None:
-    def is_told() -> bool:
-        return SENTENCE in json.dumps(play(pi, place, ["done"]).log[0].request.body, ensure_ascii=False)
-
-    hookctl(place, "install", *HOST, "--scope", scope, "--rules")
-    assert is_told()
-    hookctl(place, "uninstall", "--scope", scope)
-    assert not is_told()
-    assert not list(place.root.rglob("AGENTS.md"))
-
-
 def test_a_refused_prompt_does_not_reach_the_model(pi: Client, place: Place) -> None:
     install_judge(place, "pi", prompt="echo not now >&2; exit 2")
     run = play(pi, place, ["done"])
@@ -161,19 +65,6 @@ def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(pi: Clie
     ]  # fmt: skip
     reasons = [told.get("source") or told.get("trigger") or told["reason"] for told in heard]
     assert reasons == ["startup", "manual", "new", "new", "quit"]
-
-
-def test_a_hook_that_is_gone_or_hangs_keeps_nobody(pi: Client, place: Place) -> None:
-    install_judge(place, "pi", stop="echo $$ > hung; sleep 300")
-    path = place.settings.with_name("hookctl.js")
-    path.write_text(path.read_text().replace('"timeout": 10', '"timeout": 1'))
-    hookctl(place, "install", *HOST)
-    leave_work(place)
-    for hook in data_folder(place).rglob("hook.py"):
-        hook.unlink()
-    assert play(pi, place, ["done"]).requests == 1
-    assert codes(place) == []
-    assert has_ended((place.project / "hung").read_text().strip())
 
 
 TRUSTED = {

@@ -8,7 +8,7 @@ import pytest
 
 from .clients import Client
 from .model_server import Script
-from .pi import TRUST, Place, play, play_session, shell
+from .pi import TRUST, Place, play, shell
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -79,17 +79,8 @@ def test_every_event_tells_what_is_pinned(pi: Client, place: Place) -> None:
     assert {name: environment[name] for name in pi.pins["variables"]["marks"]} == pi.pins["variables"]["marks"]
 
 
-def test_the_session_has_a_reply_before_its_calls_and_before_it_settles(pi: Client, place: Place) -> None:
-    write_probe(place)
-    play(pi, place, [shell("true"), "done"])
-    (call,), (settle,) = told(place, "tool_call"), told(place, "agent_before_settle")
-    assert [part["type"] for part in call["leaf"]["message"]["content"]] == ["toolCall"]
-    assert settle["leaf"]["message"]["content"] == [{"type": "text", "text": "done"}]
-    assert call["leaf"]["parentId"]
-
-
-@pytest.mark.parametrize("limit", [3, 12])
-def test_a_run_goes_on_as_often_as_it_is_told_to(pi: Client, place: Place, limit: int) -> None:
+def test_a_run_goes_on_as_often_as_it_is_told_to(pi: Client, place: Place) -> None:
+    limit = 12
     write_probe(place, GO_ON.replace("LIMIT", str(limit)))
     run = play(pi, place, Script(["done"], limit=30))
     assert (run.code, run.requests) == (0, limit + 1)
@@ -98,52 +89,11 @@ def test_a_run_goes_on_as_often_as_it_is_told_to(pi: Client, place: Place, limit
     assert len(told(place, "input")) == 1
 
 
-def test_it_goes_on_in_rpc_mode_too(pi: Client, place: Place) -> None:
-    write_probe(place, GO_ON.replace("LIMIT", "2"))
-    run = play_session(pi, place, ["done"], "one", "two")
-    assert run.requests == 4
-    assert [entry["customType"] for entry in run.entries if entry["type"] == "custom_message"] == ["probe"] * 2
-    assert [given["session"]["hasUI"] for given in told(place, "input")] == [True, True]
-
-
 def test_without_anything_new_for_the_model_it_does_not_go_on(pi: Client, place: Place) -> None:
     write_probe(place, "if (name === 'agent_before_settle') return { continue: true }")
     run = play(pi, place, ["done"])
     assert run.requests == 1
     assert "requested continuation without runnable model context" in run.errors
-
-
-BLOCKS = {
-    "a reason": ("return { block: true, reason: 'not this one' }", "not this one"),
-    "no reason": ("return { block: true }", "Tool execution was blocked"),
-    "an error": ("throw new Error('broke')", "broke"),
-}
-
-
-@pytest.mark.parametrize("name", BLOCKS)
-def test_a_blocked_call_does_not_run_and_has_no_result_event(pi: Client, place: Place, name: str) -> None:
-    action, reason = BLOCKS[name]
-    write_probe(place, f"if (name === 'tool_call') {action}")
-    run = play(pi, place, [shell("touch marker"), "done"])
-    assert (run.requests, run.told("tool")) == (2, [reason])
-    assert not (place.project / "marker").exists()
-    assert told(place, "tool_result") == []
-
-
-def test_an_abort_in_a_call_ends_the_run_and_it_does_not_settle(pi: Client, place: Place) -> None:
-    write_probe(place, "if (name === 'tool_call') { context.abort(); return { block: true } }")
-    run = play(pi, place, [(shell("touch one"), shell("touch two")), "done"])
-    assert (run.requests, run.code) == (1, pi.pins["exit"]["aborted"])
-    assert not list(place.project.iterdir())
-    assert told(place, "agent_before_settle") == []
-
-
-def test_a_new_session_begins_once_in_rpc_mode(pi: Client, place: Place) -> None:
-    write_probe(place)
-    play_session(pi, place, ["done"], "one", {"type": "new_session"}, "two")
-    starts = [(given["reason"], given["session"]["id"]) for given in told(place, "session_start")]
-    assert [reason for reason, _ in starts] == ["startup", "new"]
-    assert len(set(starts)) == 2
 
 
 def test_which_extensions_are_loaded(pi: Client, place: Place) -> None:
@@ -164,18 +114,6 @@ def test_which_extensions_are_loaded(pi: Client, place: Place) -> None:
         write_probe(place, name=name, file=file)
     assert play(pi, place, ["done"], TRUST, cwd=below).code == 0
     assert loaded(place) == sorted(files)
-
-
-OFF = {"an option": (("-ne",), {}), "a setting": ((), {"extensions": ["-extensions/operators.js"]})}
-
-
-@pytest.mark.parametrize("name", OFF)
-def test_what_switches_an_extension_off(pi: Client, place: Place, name: str) -> None:
-    arguments, settings = OFF[name]
-    write_probe(place)
-    (place.agent_folder / "settings.json").write_text(json.dumps(settings))
-    assert play(pi, place, ["done"], *arguments).requests == 1
-    assert loaded(place) == []
 
 
 def test_the_operator_s_own_variable_replaces_the_folder_of_settings(pi: Client, place: Place) -> None:

@@ -10,7 +10,7 @@ from . import facts
 from .clients import Client, pins_of
 from .dialects import Call
 from .facts import Fact, probe
-from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, say, verdict
 from .model_server import Script
 from .probe import BLOCK, make_probe
 from .qwen import BASE, YOLO, Place, play, shell
@@ -66,53 +66,6 @@ test_fact = facts.table("qwen", FACTS, facts.claude_like(BASE))
 def write_settings(path: Path, more: dict[str, Any] | None = None, **events: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**BASE, **(more or {}), "hooks": events}))
-
-
-def test_hooks_get_the_pinned_fields_and_variables_and_tools_the_session(qwen: Client, place: Place) -> None:
-    pinned, variables = qwen.pins["payload"], qwen.pins["variables"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    groups = {event: [group(probe)] for event, probe in probes.items()}
-    write_settings(place.settings, {"env": {"MAX_STOP_BLOCKS": "5"}}, **groups)
-    command = f"printenv {variables['session']} > session"
-    play(qwen, place, [shell(command), "done"], YOLO)
-    assert lost_fields(pinned, probes) == {}
-    heard = probes["Stop"].heard()[0]
-    session = heard.payload["session_id"]
-    assert heard.environment[variables["session"]] == session == (place.project / "session").read_text().strip()
-    assert heard.environment[variables["project"]] == heard.environment["CLAUDE_PROJECT_DIR"] == str(place.project)
-    assert heard.environment["MAX_STOP_BLOCKS"] == "5"
-    assert probes["PreToolUse"].heard()[0].payload["tool_input"]["command"] == command
-
-
-def test_whatever_the_model_is_sent_is_a_prompt_to_hooks_and_a_person_s_is_a_submitted_one(
-    qwen: Client, place: Place
-) -> None:
-    stop, prompt = make_probe(place.root, "stop", answers=(BLOCK, "")), make_probe(place.root, "prompt")
-    write_settings(place.settings, Stop=[group(stop)], UserPromptSubmit=[group(prompt)])
-    play(qwen, place, [shell("true 1"), "one", "two"], YOLO)
-    heard = [call.payload for call in prompt.heard()]
-    assert [(call["prompt"], call.get("submitted_prompt")) for call in heard] == [
-        ("begin", "begin"),
-        ("", None),
-        (json.loads(BLOCK)["reason"], None),
-    ]
-    assert len({call["prompt_id"] for call in heard}) == 1
-
-
-def test_the_transcript_holds_the_turn_s_tool_calls_as_parts_of_the_model_s_messages(
-    qwen: Client, place: Place
-) -> None:
-    seen = place.root / "seen.jsonl"
-    chats = f"{place.home}/.qwen/projects/*/chats/*.jsonl"
-    # It is written beside the hook, and not before.
-    wait = f"for n in $(seq 40); do grep -q functionCall {chats} && break; sleep 0.1; done"
-    write_settings(place.settings, Stop=[group(f"{wait}; cp {chats} {seen}")])
-    play(qwen, place, [shell("true 1"), "done"], YOLO)
-    entries = [json.loads(line) for line in seen.read_text("utf-8").splitlines()]
-    parts = [part for entry in entries if entry["type"] == "assistant" for part in entry["message"]["parts"]]
-    calls = [part["functionCall"] for part in parts if "functionCall" in part]
-    assert [(call["name"], call["args"]["command"]) for call in calls] == [("run_shell_command", "true 1")]
-    assert [entry["provenance"] for entry in entries if entry["type"] == "user"] == ["real_user"]
 
 
 def test_where_folders_are_trusted_one_by_one_a_stranger_s_hooks_do_not_run(qwen: Client, place: Place) -> None:

@@ -1,5 +1,6 @@
-"""A few random settings files in front of each client; `python -m tests.e2e.random_settings` asks of many more."""
+"""A few random settings files in front of each client; HOOKCTL_TEST_FILES and HOOKCTL_TEST_SEED ask of others."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,12 @@ from tests.test_field_matchers import FIRES
 
 from .clients import Client
 from .random_entries import Maker
-from .random_settings import CASES, Bench, Report
+from .random_settings import CASES, Bench
 
 pytestmark = pytest.mark.e2e
 
 QUICK = ("claude", "codex")
-FILES = {"claude": 3, "codex": 3}  # of the others more, as they do not run on every change
+SEED, FILES = (int(os.environ.get(f"HOOKCTL_TEST_{name}") or usual) for name, usual in (("SEED", 1), ("FILES", 0)))
 
 
 @pytest.mark.parametrize(
@@ -21,12 +22,12 @@ FILES = {"claude": 3, "codex": 3}  # of the others more, as they do not run on e
 )
 def test_hooks_and_fire_say_what_the_client_does(host: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     client: Client = request.getfixturevalue(host)
-    case, said = CASES[host], list[str]()
-    bench = Bench(case, client, tmp_path)
-    maker, report = Maker(case.shape(), 1, bench.marks), Report(said.append)
-    for _ in range(FILES.get(host, 8)):
-        report.take(bench, maker.files())
-    assert said == [], "\n".join(said)
+    bench = Bench(CASES[host], client, tmp_path)
+    maker, told = Maker(CASES[host].shape(), SEED, bench.marks), dict[str, str]()
+    for _ in range(FILES or (3 if host in QUICK else 8)):  # of the others more, as they do not run on every change
+        for kind, text in bench.told(maker.files()):
+            told.setdefault(kind, text)
+    assert told == {}, "\n".join(told.values())
 
 
 @pytest.mark.full

@@ -10,6 +10,7 @@ from hookctl.packs.choices import Settings
 from hookctl.packs.guard import write_rules
 
 from .acceptance import CASES, Case
+from .agent import Place
 from .clients import Client
 from .probe import make_probe
 from .product import hookctl
@@ -18,13 +19,7 @@ pytestmark = pytest.mark.e2e
 # A sentence of the block, as it stands on one line of it.
 SENTENCE = write_rules([("", Settings())]).splitlines()[2]
 FILES = ("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md")
-SCOPES = [(case, case.scope) for case in CASES if case.scope in hosts.load(case.host).rules]
-SCOPES += [(case, scope) for case in CASES[:1] for scope in ("project", "local")]
-
-
-@pytest.fixture
-def client(request: pytest.FixtureRequest, case: Case) -> Client:
-    return request.getfixturevalue(case.host)
+TOLD = [case for case in CASES if case.scope in hosts.load(case.host).rules and not case.home_file]
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -32,17 +27,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*.md") if path.name in FILES}
 
 
-@pytest.mark.parametrize(
-    ("case", "scope"),
-    [
-        pytest.param(case, scope, id=f"{case.host} {scope}", marks=[] if case.quick else [pytest.mark.full])
-        for case, scope in SCOPES
-    ],
-)
-def test_the_model_reads_the_rules_while_they_are_installed(
-    client: Client, case: Case, scope: str, tmp_path: Path
-) -> None:
-    place = case.driver.Place.make(tmp_path / "place", own_folders=True)
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id, marks=case.marks) for case in TOLD])
+def test_the_model_reads_the_rules_while_they_are_installed(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
     case.prepare(place)
     case.write_operators_file(place, make_probe(place.root, "operators"))
 
@@ -54,8 +41,8 @@ def test_the_model_reads_the_rules_while_they_are_installed(
 
     assert not is_told()
     before = files_in(place.root)
-    hookctl(place, "install", "--host", case.host, "--scope", scope, "--rules")
+    hookctl(place, "install", "--host", case.host, "--scope", case.scope, "--rules")
     assert is_told()
-    hookctl(place, "uninstall", "--scope", scope)
+    hookctl(place, "uninstall", "--scope", case.scope)
     assert files_in(place.root) == before
     assert not is_told()

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from . import codex
 from .agent import Place, Run
 from .clients import REQUIRED, Client
 from .dialects import Call
-from .everywhere import CASES, EVERY, Case, make_stage, play, receipt_lines, told
-from .product import hookctl
+from .everywhere import CASES, EVERY, Case, play, receipt_lines, told
+from .product import hookctl, hookctl_json
 
 pytestmark = pytest.mark.e2e
 
@@ -38,14 +39,14 @@ SAID = {  # where a host cannot do what a hook wants, `plan` says so
 
 
 @pytest.fixture
-def stage(case: Case, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Client, Place]:
-    """The client of the case, in a place of its own."""
-    client, place = make_stage(case, request, tmp_path)
+def stage(stage: tuple[Client, Place]) -> tuple[Client, Place]:
+    """Where the programs are that the hooks need."""
+    _, place = stage
     missing = [name for name in ("bash", "jq", "node") if not shutil.which(name, path=place.environment()["PATH"])]
     if missing:
         text = f"the hooks need {', '.join(missing)}"
         pytest.fail(text) if REQUIRED else pytest.skip(text)
-    return client, place
+    return stage
 
 
 def write_settings(place: Place) -> Path:
@@ -161,6 +162,12 @@ def test_ten_hooks_of_claude_codes_settings_do_there_what_they_did(case: Case, s
     assert sorted((theirs / "calls.log").read_text().splitlines()) == logged(case, place)
     assert (place.project / "made.txt").read_text().rstrip() == "a   b"
     assert until_there(theirs / "notified") == "the agent is done\n"
+    counted = {hook["id"].partition("/")[2]: hook for hook in hookctl_json(place, "stats")["hooks"]}
+    assert counted[IDS["log"]]["runs"] == len(logged(case, place))
+    ran = Counter(line["id"].partition("/")[2] for line in receipt_lines(place))
+    assert {id: hook["runs"] for id, hook in counted.items()} == ran
+    if expected["notes"] == TOLD:
+        assert counted[IDS["notes"]]["bytes"] >= len("the tests need a database")
     assert {line["outcome"] for line in receipt_lines(place)} <= {"none", "deny", "change", "block", "context"}
 
     full = {"rewrite": CHANGED, **dict.fromkeys(("lint", "notes", "branch"), TOLD)}

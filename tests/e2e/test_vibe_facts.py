@@ -14,7 +14,7 @@ from .agent import Run
 from .clients import Client
 from .dialects import Call
 from .facts import Came, Fact, beside, probe
-from .hooks import END, NESTED, UNDECIDED, lost_fields, say, verdict
+from .hooks import END, NESTED, UNDECIDED, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 from .vibe import YOLO, Place, play, shell, subagent, within
@@ -112,38 +112,9 @@ def test_what_is_said_after_a_call(vibe: Client, place: Place) -> None:
     first, failed, last = run_turn(vibe, place, *calls).told("tool")
     assert "stdout: one" in first and first.endswith("\nADDED")
     assert (failed, last) == ("ADDED", "REPLACED")
-
-
-def test_payloads_have_the_pinned_fields_and_tools_their_names(vibe: Client, place: Place) -> None:
-    pinned = vibe.pins["payload"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write(place.settings, *(hook(event, probe) for event, probe in probes.items()))
-    (place.project / "there.txt").write_text("one\n")
-    edit = {"file_path": str(place.project / "there.txt"), "old_string": "one", "new_string": "two"}
-    calls = [
-        shell("echo 1; exit 3"),
-        Call("write_file", {"path": "made.txt", "content": "made"}),
-        Call("read_file", {"path": "there.txt"}),
-        Call("edit", edit),
-        Call("todo", {"action": "read"}),
-        within("tools.process.start({command: 'true'})"),
-    ]
-    run_turn(vibe, place, *calls)
-    assert lost_fields(pinned, probes) == {}
-    before = {heard.payload["tool_name"]: heard.payload["tool_input"] for heard in probes["pre_tool"].heard()}
-    assert list(before) == [
-        "file_system.bash",
-        "file_system.write_file",
-        "file_system.read_file",
-        "file_system.edit",
-        "vibe.todo",
-        "process.start",
-    ], "a program that calls tools is told itself now, or a tool has another name"
-    assert before["file_system.write_file"] == {"file_path": "made.txt", "content": "made"}
-    assert before["file_system.edit"].items() >= edit.items()
-    after = [heard.payload for heard in probes["post_tool"].heard()]
-    assert (after[0]["tool_output"]["returncode"], after[0]["tool_status"]) == (3, "success")
-    assert [payload["tool_status"] for payload in after].count("success") >= 5
+    told = [heard.payload for heard in answers.heard()]
+    assert [payload["tool_status"] for payload in told] == ["success", "failure", "success"]
+    assert told[0]["tool_output"]["returncode"] == 0
 
 
 @pytest.mark.parametrize("tool", [tool for tool in matching.VIBES if tool != RETIRED])
@@ -164,20 +135,6 @@ def test_a_matcher_is_held_against_every_name_of_a_tool(vibe: Client, place: Pla
     run = play(vibe, place, Script([calls[tool], "done"], limit=9, sub_marker="MARKER"), YOLO)
     assert run.code == 0
     assert {text: bool(probe.heard()) for text, probe in probes.items()} == fits
-
-
-def test_a_subagent_is_a_session_of_its_own_with_the_same_hooks(vibe: Client, place: Place) -> None:
-    probes = {event: make_probe(place.root, event) for event in vibe.pins["payload"]}
-    write(place.settings, *(hook(event, probe) for event, probe in probes.items()))
-    script = [subagent("MARKER"), Call("wait", {"timeout_ms": 20_000}), "done"]
-    run = play(vibe, place, Script(script, limit=9, sub_marker="MARKER", sub_replies=[shell("true"), "looked"]), YOLO)
-    assert run.count("sub") == 2
-    ends = [heard.payload for heard in probes["post_agent"].heard()]
-    parents = {payload["session_id"]: payload["parent_session_id"] for payload in ends}
-    (main,) = (session for session, parent in parents.items() if parent is None)
-    assert [parent for parent in parents.values() if parent] == [main]
-    asked = {heard.payload["tool_name"]: heard.payload["parent_session_id"] for heard in probes["pre_tool"].heard()}
-    assert (asked["agents.spawn"], asked["file_system.bash"]) == (None, main)
 
 
 def test_a_project_s_hooks_want_a_trusted_folder_and_the_nearest_word_counts(vibe: Client, place: Place) -> None:

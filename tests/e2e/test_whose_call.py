@@ -78,23 +78,8 @@ def test_all_hooks_of_an_event_get_the_same_bytes(grok: Client, place: Place) ->
     assert borrowed.heard()[0].environment["GROK_HOOK_EVENT"] == "stop"
 
 
-def test_it_can_be_told_to_leave_claude_codes_file_alone(grok: Client, place: Place) -> None:
-    leave_work(place)
-    hookctl(place, "install", "--host", "claude")
-    script, off = Script(["done"], limit=20), {"GROK_CLAUDE_HOOKS_ENABLED": "0"}
-    assert drive.play(grok, place, script, environment=off).requests == 1
-    assert decisions(place) == []
-
-
 def test_what_stands_in_cursors_own_form_does_not_run_there(grok: Client, place: Place) -> None:
     leave_work(place)
     hookctl(place, "install", "--host", "cursor")
     assert play(grok, place).requests == 1
     assert decisions(place) == []
-
-
-def test_both_bytes_come_back(grok: Client, place: Place) -> None:
-    hookctl(place, "install", "--host", "claude", "--host", "grok")
-    hookctl(place, "uninstall")
-    assert not settings_of_claude(place).exists()
-    assert not place.settings.exists()

@@ -4,13 +4,15 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from . import codex, qwen
 from .agent import Place as AnyPlace
 from .claude import Place, bash, play
 from .clients import Client
+from .dialects import Reply
+from .everywhere import EVERY, Case
 from .model_server import Script
 from .product import codes, data_folder, decisions, hookctl, hookctl_json, leave_work, state_folder
 
@@ -109,37 +111,31 @@ def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, 
 # Two other clients: one with a variable of its session, one process a session; and one whose processes are shared.
 
 
-def play_other(name: str, client: Client, place: AnyPlace, script: Script, *options: str) -> list[str]:
-    before = len(codes(place))
-    driver = {"codex": codex, "qwen": qwen}[name]
-    always = {"codex": (codex.YOLO, codex.BYPASS), "qwen": (qwen.YOLO,)}[name]
-    run = driver.play(client, place, script, *always, *options, environment=folders(place))
-    assert run.code == 0, run.errors
-    return codes(place)[before:]
+@pytest.mark.parametrize("case", [case for case in EVERY if case.id in ("qwen", "codex")])
+def test_the_same_with_another_client(case: Case, stage: tuple[Client, AnyPlace]) -> None:
+    client, place = stage
 
+    def play_other(*replies: Reply, **more: Any) -> list[str]:
+        before = len(codes(place))
+        run = case.driver.play(client, place, Script(replies, **more), *case.options, environment=folders(place))
+        assert run.code == 0, run.errors
+        return codes(place)[before:]
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["qwen", "codex"])
-def test_the_same_with_another_client(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    client = request.getfixturevalue(name)
-    module = {"codex": codex, "qwen": qwen}[name]
-    place = module.Place.make(tmp_path / "other")
-    hookctl(place, *INSTALL, "--host", name)
+    hookctl(place, *INSTALL, "--host", case.host)
     leave_work(place)
     second = []
 
     def ask(number: int) -> None:
         if number == 2:
-            second.append(play_other(name, client, place, Script(["quick"])))
+            second.append(play_other("quick"))
 
     # The first is held, the second goes; a person's start passes the work on.
-    play_other(name, client, place, Script(["one"], before=ask))
+    play_other("one", before=ask)
     assert second == [["not_owner"]]
     assert codes(place) == ["blocked", "not_owner", "blocked", "tripped"]
     hookctl(place, "run", "start", "--project", str(place.project))
-    assert play_other(name, client, place, Script(["two"])) == KEPT
+    assert play_other("two") == KEPT
     # And by a tool of its own: the work is that session's while it lives.
-    begin = module.shell(in_tool("remaining 1"))
     second.clear()
-    assert play_other(name, client, place, Script([begin, "three"], before=ask))[-1] == "tripped"
+    assert play_other(case.shell(in_tool("remaining 1")), "three", before=ask)[-1] == "tripped"
     assert second == [["not_owner"]]

@@ -9,12 +9,11 @@ import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of, spoil
+from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of
 from .modules import module
 
 # --- the answer ------------------------------------------------------------------------------------------------------
@@ -351,27 +350,21 @@ def test_forty_at_once_are_counted_exactly(lab: Lab) -> None:
 # --- hostile and broken files ----------------------------------------------------------------------------------------
 
 
-def test_a_temporary_file_that_is_a_link_is_replaced(lab: Lab) -> None:
-    lab.task(remaining=2)
-    lab.stop()
-    temporary, target = Path(f"{lab.session_file()}.tmp"), lab.root / "theirs"
-    target.write_text("theirs")
-    temporary.symlink_to(target)
-    assert lab.stops("1") == "B"
-    assert (target.read_text(), temporary.is_symlink()) == ("theirs", False)
-
-
-@pytest.mark.parametrize("where", ["", "guard", "guard/P", "guard/P/S.json.lock", "guard/P/events.jsonl"])
-@pytest.mark.parametrize("how", ["file or folder", "fifo", "loop"])
-def test_a_spoilt_state_folder_lets_go(lab: Lab, where: str, how: str) -> None:
-    lab.task(remaining=2)
-    path = lab.place(where)
-    spoil(path, how if " " not in how else "folder" if path.suffix else "nul")
-    assert lab.stop() == ("B" if where.endswith("events.jsonl") else "R"), "said to a person"
-    logs = [log.read_text() for log in lab.state.glob("guard/**/events.jsonl") if log.is_file()]
-    codes = [json.loads(line)["code"] for log in logs for line in log.splitlines()]
-    expected = ["blocked"] if where.endswith("events.jsonl") else ["state_error"] if "P" in where else []
-    assert codes == expected, "above the project's folder is nowhere to write it"
+def test_nothing_is_written_through_a_planted_link(lab: Lab) -> None:
+    victim = lab.root / "victim"
+    victim.write_text("precious")
+    lab.task(remaining=3)
+    assert lab.stop() == "B"
+    (state,) = lab.folder.glob("*.json")
+    state.with_name(state.name + ".tmp").symlink_to(victim)
+    assert lab.stop(True) == "B"
+    assert victim.read_text() == "precious"
+    for name in (f"{state.name}.lock", "events.jsonl"):
+        (lab.folder / name).unlink()
+        (lab.folder / name).symlink_to(victim)
+        assert lab.stop(True) in ("A", "B", "R")
+        assert victim.read_text() == "precious"
+        (lab.folder / name).unlink()
 
 
 @pytest.mark.parametrize("name", ["blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts"])
