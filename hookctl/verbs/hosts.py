@@ -57,7 +57,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
     environment, environ = host.environment, folders.environ
     paths = {scope: known.settings_path(host, scope, environ, _PROJECT) for scope in host.scopes}
     also: dict[str, None] = {}  # other files of the same scopes with hooks
-    for _, variant in host.variants:
+    for variant in host.variants:
         for scope in host.scopes:
             also[known.settings_path(variant, scope, environ, _PROJECT)] = None
     config = known.config_folder(host, environ)
