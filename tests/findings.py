@@ -760,8 +760,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("not_committed", "warning", not_committed(".gitignore", "/.claude/*")),
     ("not_committed", "warning", not_committed(".git/info/exclude", ".claude/settings.json")),
     # The work in hand.
-    ("run_unusable", "warning",
-     lambda place: (place.install(), Path(".hookctl/run").mkdir(parents=True), os.mkfifo(".hookctl/run/OWNER"))),
     ("run_unusable", "warning", work("task.json", "{")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),
     ("work_waiting", "info", run_stopped("STOP")),

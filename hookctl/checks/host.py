@@ -23,7 +23,7 @@ from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
-from hookctl.packs.choices import is_true, value_in_effect, whole_number
+from hookctl.packs.choices import is_true, value_in_effect
 from hookctl.packs.protocol import protocol_event
 from hookctl.settings import effective
 from hookctl.settings.targets import Target
@@ -34,7 +34,7 @@ from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.work.run_files import RunFiles, is_armed, locate, parse, read_end
+from hookctl.work.run_files import RunFiles, find_fault, is_armed, locate, read_end
 from hookctl.work.whose_work import Work, describe_owner, find_work
 
 _OFF = "HOOKCTL_DISABLE"
@@ -238,30 +238,15 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     is_brought = guard.hook.scope == "project"
     environ, now = machine.environ, machine.now
     run_files = locate(root, guard.config, environ, state, now, is_brought=is_brought)
-    active, owner = os.path.join(state, "ACTIVE"), os.path.join(run_files.folder, "OWNER")
-    for path in (run_files.task, owner, active):
-        fault = _find_fault(here, run_files, path)
-        if fault:
-            yield here.find("run_unusable", path, fault=fault)
+    if fault := find_fault(run_files):
+        yield here.find("run_unusable", run_files.task, fault=fault)
+    active = os.path.join(state, "ACTIVE")
+    if os.path.lexists(active) and read_end(run_files) is None:
+        yield here.find("run_unusable", active, fault="it does not say when the run ends")
     work = find_work(run_files)
     # Where the guard may keep an agent at it.
     if work.remaining > 0 and guard.mode != "guard" and here.host.dialect.block:
         yield from _judge_work(here, guard, run_files, work)
-
-
-def _find_fault(here: HostHere, run_files: RunFiles, path: str) -> str:
-    """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
-    try:
-        data = here.machine.reader.snapshot(path).data
-        task = parse(data or b"{}", path).value if path == run_files.task else {}
-    except HookctlError as error:
-        return error.message
-    name = run_files.fields.get("remaining", "remaining")
-    number = task.get(name) if isinstance(task, dict) else task
-    if number is not None and whole_number(str(number)) is None:
-        return f"`{name}` is not a whole number"
-    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
-    return "it does not say when the run ends" if is_endless else ""
 
 
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:

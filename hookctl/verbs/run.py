@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,7 +17,6 @@ from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut
 from hookctl.packs.guard import cost_of_run
 from hookctl.settings.effective import STOP
-from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
@@ -127,7 +125,7 @@ def run(
         data["ignored"]
         or work.is_stale
         or (work.remaining > 0 and work_files.has_let_go(run_files))
-        or _find_fault(run_files)
+        or work_files.find_fault(run_files)
     )
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
@@ -351,24 +349,11 @@ def _describe_mark(name: str) -> str:
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     """The remaining work as the hook understands it."""
-    if fault := _find_fault(run_files):
+    if fault := work_files.find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
         return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
-    if isinstance(remaining, str) or type(remaining) is int:
-        text = str(remaining)
-        if re.fullmatch(r"[0-9]{1,18}", text.strip()):
-            return text
-    return f"{cut(json.dumps(remaining), _LONGEST_SHOWN)}, not a count, so no work"
-
-
-def _find_fault(run_files: RunFiles) -> str:
-    """Why the hook cannot read task.json; '' where it can, or there is none."""
-    try:
-        work_files.parse(files.read(run_files.task).data or b"{}", run_files.task)
-    except HookctlError as error:
-        return f"{error.message} (line {error.line}, column {error.column})"
-    return ""
+    return str(remaining)
 
 
 def _parse_count(text: str) -> int:

@@ -22,7 +22,7 @@ from hookctl.events import read_object
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
-from hookctl.packs.choices import PRESETS, confine, read_settings, variables_of
+from hookctl.packs.choices import PRESETS, confine, read_settings, variables_of, whole_number
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -245,6 +245,18 @@ def parse(data: bytes, path: str) -> JsonDocument:
         message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
     return JsonDocument.parse(data, where=path, strict=True)
+
+
+def find_fault(run_files: RunFiles) -> str:
+    """Why the guard reads no number of remaining work; '' where it does, or none is there."""
+    try:
+        task = parse(files.read(run_files.task).data or b"{}", run_files.task).value
+    except HookctlError as error:
+        return f"{error.message} (line {error.line}, column {error.column})"
+    name = run_files.fields.get("remaining", "remaining")
+    number = task.get(name) if isinstance(task, dict) else task
+    is_number = number is None or whole_number(str(number)) is not None
+    return "" if is_number else f"`{name}` is not a whole number"
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
