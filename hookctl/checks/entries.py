@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from hookctl import __version__, clock
 from hookctl.checks.codes import Finding
@@ -64,8 +64,8 @@ def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iter
             fix = f"`{install} --force` writes it again."
             yield file.find("entry_missing", level=level, name=name, fix=fix)
         elif state == "overridden":
-            how = "it has another text"
-            yield file.find("entry_edited", level="info", name=name, how=how, install=install)
+            how, level = "it has another text", "error" if pack in file.exact else "info"
+            yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
 def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]:
@@ -127,14 +127,19 @@ def _judge_entry(file: File, current: Current, entry: Entry, level: str) -> Iter
     defects = (_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, ()))
     if state != "overridden" or any(defects):
         return
-    names = list_changed_fields(current.elements, entry)
+    fields = current.elements.by_id[entry.id][0].fields if entry.id else {}
+    every = {**entry.written, **fields} if entry.id else ()
+    names = [name for name in every if fields.get(name) != entry.written.get(name)]
     how = f"it has another {' and another '.join(names)}"
     if not entry.id:
         values = (current.values[entry.path], entry.written)
         how = " instead of ".join(json.dumps(masked(value, name)) for value in values)
     # A changed value or limit is fine; a changed command may do anything, and for a whole team.
     level = "warning" if "command" in names else "info"
-    if file.target.shared and not is_choice(file, names):
+    # Anybody may set these fields by hand.
+    is_choice = {*names} <= {"matcher", file.host.registration.timeout}
+    is_exact = bool(names) and not entry.owners.keys().isdisjoint(file.exact)
+    if file.target.shared and (is_exact or not is_choice):
         level = "error"
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
@@ -148,18 +153,6 @@ def _judge_wrapped(file: File, entry: Entry, level: str) -> Iterator[Finding]:
         if entry.written.get("command") != hook.fields.get("command"):
             values = {"name": entry.id, "how": "it has another command", "install": file.install}
             yield file.find("entry_edited", level=level, **values)
-
-
-def is_choice(file: File, fields: Collection[str]) -> bool:
-    """Whether a hook was edited in these fields alone that anybody may set by hand."""
-    return {*fields} <= {"matcher", file.host.registration.timeout}
-
-
-def list_changed_fields(hooks: Hooks, entry: Entry) -> list[str]:
-    """The fields of a hook that are not as they were written; none of a plain value."""
-    fields = hooks.by_id[entry.id][0].fields if entry.id else {}
-    names = {**entry.written, **fields} if entry.id else ()
-    return [name for name in names if fields.get(name) != entry.written.get(name)]
 
 
 def _find_defect(file: File, hook: HookEntry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,34 +15,27 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.hosts.loading import Contents
-from hookctl.model import HookEntry, Hooks, PackRecord, Path, Record
+from hookctl.model import Hooks, PackRecord, Path, Record
 from hookctl.ownership import committed, consent, store
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import look
 from hookctl.packs.choices import MODES, settings_from
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
-from hookctl.packs.programs import find_former, version_of_launcher
+from hookctl.packs.programs import version_of_launcher
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
 from hookctl.system import files, project
 from hookctl.system.files import content_digest
-from hookctl.system.packages import HOOK, list_former, version_of
+from hookctl.system.packages import HOOK, version_of
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ownership.disabled import DisabledHook
 
 
 NOT_THERE = "config_missing"
-
-
-class Configuration(NamedTuple):
-    """The guard's configuration."""
-
-    value: dict[str, Any]  # empty where it cannot be read
-    error: HookctlError | None = None  # why not
 
 
 class File:
@@ -53,6 +46,7 @@ class File:
     ) -> None:
         self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
         self.is_alone = is_alone  # nothing but its project may be looked at
+        self.exact: Collection[str] = ()  # packs of which nothing may be edited
         self.document = self.current = self.error = None
         try:
             if target.project:
@@ -73,6 +67,8 @@ class File:
         self.elements = self.current.elements if self.current else Hooks()
         self.guard = self.packs.get(GUARD)
         self.settings = settings_from(self.guard.settings) if self.guard else None
+        self.config_error: HookctlError | None = None
+        self.config = self._read_config()  # the guard's; empty where it cannot be read
 
     @cached_property
     def sources(self) -> list[Source]:
@@ -85,18 +81,25 @@ class File:
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
 
-    @cached_property
-    def config(self) -> Configuration:
-        """The guard's configuration."""
-        config = read_config(self.guard.config if self.guard else "", self.machine.reader.snapshot)
-        if config.error:
-            explain_conflict(self.target, config.error)
-        return config
+    def _read_config(self) -> dict[str, Any]:
+        path = self.guard.config if self.guard else ""
+        try:
+            snapshot = self.machine.reader.snapshot(path) if path else None
+            if snapshot is None or snapshot.data is None:
+                raise HookctlError(NOT_THERE, "it is not there")
+            value = parse_config(snapshot)
+            if isinstance(value, dict):
+                return value
+            raise HookctlError("wrong_shape", "it is not a JSON object")
+        except HookctlError as error:
+            explain_conflict(self.target, error)
+            self.config_error = error
+        return {}
 
     @cached_property
     def has_other_mode(self) -> bool:
         """Whether the guard's configuration has another mode than the record."""
-        mode = self.config.value.get("mode")
+        mode = self.config.get("mode")
         return self.settings is not None and mode in MODES and mode != self.settings.mode
 
     @cached_property
@@ -104,7 +107,7 @@ class File:
         """What is wrong with the programs of the hooks in the file."""
         if not self.elements and not self.packs:
             return None
-        return find_program_fault(self.machine, self.target, self.elements)
+        return _find_program_fault(self)
 
     @cached_property
     def contents(self) -> Contents:
@@ -159,20 +162,6 @@ class File:
         """A finding of the list about this file, unless it names another path."""
         values |= {"file": self, "host": self.host}
         return codes.finding(code, self.host.name, path or self.path, level, **values)
-
-
-def read_config(path: str, read: Callable[[str], files.Snapshot]) -> Configuration:
-    """The guard's configuration at a path, which is '' where it has none."""
-    try:
-        snapshot = read(path) if path else None
-        if snapshot is None or snapshot.data is None:
-            raise HookctlError(NOT_THERE, "it is not there")
-        value = parse_config(snapshot)
-        if not isinstance(value, dict):
-            raise HookctlError("wrong_shape", "it is not a JSON object")
-        return Configuration(value)
-    except HookctlError as error:
-        return Configuration({}, error)
 
 
 def explain_conflict(target: Target, error: HookctlError) -> None:
@@ -251,16 +240,11 @@ class ProgramFault(NamedTuple):
     error: HookctlError | None = None  # why it cannot be read
 
 
-def find_program_fault(
-    machine: Machine, target: Target, hooks: Iterable[HookEntry]
-) -> ProgramFault | None:
-    """What is wrong with the programs of a target's data folder or project; None if nothing is.
-
-    `hooks` are those of hookctl that stand in the settings.
-    """
+def _find_program_fault(file: File) -> ProgramFault | None:
+    """What is wrong with the programs of a file's data folder or project; None if nothing is."""
+    machine, target = file.machine, file.target
     folders, read = machine.folders, machine.reader.snapshot
-    top = own_top(folders, target)
-    hook = os.path.join(top, HOOK)
+    hook = os.path.join(own_top(folders, target), HOOK)
     try:
         expected = list_programs(machine.records, target, folders)
         launcher = read(hook).data
@@ -283,20 +267,8 @@ def find_program_fault(
         for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
             if name.endswith(".py") and os.path.join(folder, name) not in expected:
                 return ProgramFault(CHANGED, os.path.join(folder, name))
-    is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in hooks)
-    return _find_former_fault(top, read) if is_former else None
-
-
-def _find_former_fault(top: str, read: Read) -> ProgramFault:
-    """What is wrong with the programs of 0.2.0, whose registrations have not been upgraded."""
-    launchers = [path for path in list_former(top) if path.endswith(".py")]
-    genuine = find_former(top, read)
-    for path in launchers:
-        if path not in genuine:
-            return ProgramFault(CHANGED, path)
-    if not launchers:
-        return ProgramFault(MISSING, os.path.join(top, HOOK))
-    return ProgramFault(OLD, launchers[0], FORMER)
+    is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in file.elements)
+    return ProgramFault(OLD, hook, FORMER) if is_former else None
 
 
 def find_pack_fault(known: PackRecord, read: Read) -> ProgramFault | None:

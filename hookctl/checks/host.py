@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import glob
 import os
@@ -14,41 +13,37 @@ from typing import Any, NamedTuple
 from hookctl import clock, events, hosts
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding, finding
-from hookctl.checks.file import File, read_config
-from hookctl.errors import HookctlError
+from hookctl.checks.file import MISSING, File
 from hookctl.hosts import Host
 from hookctl.hosts.loading import read_status, why_disarmed
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
-from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import is_true, value_in_effect
+from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import protocol_event
+from hookctl.packs.runner import find_event
 from hookctl.settings import effective
-from hookctl.settings.targets import Target
 from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
-from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.work.run_files import RunFiles, find_fault, is_armed, locate, read_end
 from hookctl.work.whose_work import Work, describe_owner, find_work
 
 _OFF = "HOOKCTL_DISABLE"
-_ENOUGH = 3  # sessions without a line before anything is said
+_ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Guard(NamedTuple):
-    """The guard's hook on a stop that runs here, and what it runs."""
+    """The guard's hook on a stop that runs here."""
 
-    hook: Hook
-    path: str  # of its configuration
-    config: dict[str, Any]  # what that says
+    file: File  # that has it
     mode: str  # in effect
 
 
@@ -58,9 +53,9 @@ class HostHere:
     def __init__(self, machine: Machine, host: Host, files: Sequence[File]) -> None:
         self.machine, self.host = machine, host
         self.files = files  # that have or may have something of ours
-        reading, programs = read_settings(machine, [host]), Programs(machine, compiles=False)
-        self.hooks = [programs.add_fault(hook) for hook in reading.hooks]
-        self.lost = reading.lost  # files of which it takes nothing
+        # Its hooks, and the files of which it takes nothing.
+        self.hooks, self.lost = read_settings(machine, host)
+        self.hooks = list(map(Programs(machine, compiles=False).add_fault, self.hooks))
         user = machine.active_file(host, "user")[1]
         # What it reads, the winning files first.
         self.sources = machine.sources(host, user, machine.start_of(host))
@@ -76,24 +71,16 @@ class HostHere:
 
     def _find_guards(self) -> Iterator[Guard]:
         """The guards that the host runs on the stop event, and that do something there."""
-        read, is_off = self.machine.reader.snapshot, is_true(self.variables.get(_OFF, ""))
-        files = {file.path: file for file in self.files}
+        is_off = is_true(self.variables.get(_OFF, ""))
+        files = {file.path: file for file in self.files if file.guard}
         for hook in () if is_off else self.running:
-            is_guard = hook.own_id == effective.STOP and hook.event == self.host.events.get("stop")
-            if not is_guard or why_disarmed(self.host, hook.fields, blocks=True):
+            file, is_stop = files.get(hook.file), hook.event == self.host.events.get("stop")
+            if file is None or hook.own_id != effective.STOP or not is_stop:
                 continue
-            file = files.get(hook.file)
-            target = file.target if file else Target(hook.within.host, hook.scope, hook.file)
-            path = file.guard.config if file and file.guard else ""
-            path = path or guard.config_path(
-                str(hook.fields["command"]), hook.own_id, "stop", target
-            )
-            config, is_there = read_config(path, read).value, False
-            with contextlib.suppress(HookctlError):
-                is_there = bool(path and read(guard.launcher_of(path)).data)
-            mode = str(value_in_effect("mode", config, self.variables))
-            if is_there and mode != "off":
-                yield Guard(hook, path, config, mode)
+            mode = str(value_in_effect("mode", file.config, self.variables))
+            is_there = file.fault is None or file.fault.code != MISSING
+            if is_there and mode != "off" and not why_disarmed(self.host, hook.fields, blocks=True):
+                yield Guard(file, mode)
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
@@ -160,15 +147,16 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 
 def judge_silence(here: HostHere) -> Iterator[Finding]:
     """The newest sessions of the host, where none left a line in the guard's log."""
-    everywhere = [guard for guard in here.guards if guard.hook.scope == "user"]
+    everywhere = [guard.file for guard in here.guards if guard.file.target.scope == "user"]
     if not everywhere or not here.host.transcripts:
         return  # a guard of one project says nothing about sessions elsewhere
     lines = here.machine.log
     logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
-    since = max(files.written_at(guard.path) or 0.0 for guard in everywhere)
+    written = [files.written_at(file.guard.config) for file in everywhere if file.guard]
+    since = max(moment or 0.0 for moment in written)
     newest = _list_sessions(here, since)[:_ENOUGH]
     if len(newest) == _ENOUGH and logged.isdisjoint(project.session_hash(id) for _, id in newest):
-        path = everywhere[0].hook.file
+        path = everywhere[0].path
         seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
         yield here.find("hook_silent", path, id=effective.STOP, seen=seen)
 
@@ -193,16 +181,10 @@ _BLOCKING = ("Stop", "SubagentStop")
 
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
     """Hooks without a program that can be run: ours, and others with which the host refuses."""
-    told = {file.path for file in here.files if file.fault}
     for hook in here.running:
         for obstacle in hook.obstacles:
-            path = obstacle.reason.removesuffix(" is not there")
-            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
-            if obstacle.state in model.FAILING and obstacle.fix != REPAIR:
+            if obstacle.state in model.FAILING and obstacle.fix != REPAIR:  # ours has another rule
                 yield from _judge_script(here, hook, obstacle)
-            elif is_program and os.path.isabs(path) and hook.file not in told:
-                values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
-                yield here.find("hook_missing", path, **values)
 
 
 def _judge_script(here: HostHere, hook: Hook, obstacle: Obstacle) -> Iterator[Finding]:
@@ -223,6 +205,23 @@ def _judge_script(here: HostHere, hook: Hook, obstacle: Obstacle) -> Iterator[Fi
     yield here.find("script_missing", hook.file, level, **values)
 
 
+def judge_receipts(here: HostHere) -> Iterator[Finding]:
+    """The hooks of packs that failed each time, as the runner noted."""
+    names = {name for file in here.files if file.record for name in run_packs(file.record)}
+    hooks = [hook for hook in here.hooks if hook.owner in names]
+    if not hooks:
+        return
+    from hookctl.survey.listing import with_receipts  # late: most have the guard alone
+
+    state = here.machine.folders.state
+    own = os.path.basename(project.state_folder(state, here.machine.cwd_project))
+    for hook in with_receipts(hooks, state, own):
+        failed = hook.receipts.failed
+        if len(failed) >= _ENOUGH and all(failed):
+            values = {"event": find_event(hook.command), "count": len(failed)}
+            yield here.find("hook_fails", hook.file, id=hook.own_id, **values)
+
+
 # The work in hand: can the guard read it, and does it keep an agent at it?
 
 
@@ -235,9 +234,9 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
     state = project.state_folder(machine.folders.state, root)
-    is_brought = guard.hook.scope == "project"
     environ, now = machine.environ, machine.now
-    run_files = locate(root, guard.config, environ, state, now, is_brought=is_brought)
+    config, is_brought = guard.file.config, guard.file.target.shared
+    run_files = locate(root, config, environ, state, now, is_brought=is_brought)
     if fault := find_fault(run_files):
         yield here.find("run_unusable", run_files.task, fault=fault)
     active = os.path.join(state, "ACTIVE")
@@ -251,7 +250,7 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
 
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
     """How much work waits and for whom, and what lets the agent stop all the same."""
-    must = value_in_effect("require_arm", guard.config, here.variables) is True
+    must = value_in_effect("require_arm", guard.file.config, here.variables) is True
     level, but, fix = "info", "", ""
     if run_files.mark:
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
@@ -275,6 +274,5 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
         if is_free or permission.rules_in(source.document, permission.path):
             return
-    for file in here.files:
-        if file.path == guard.hook.file and permission.path:
-            yield file.find("must_ask")
+    if permission.path:
+        yield guard.file.find("must_ask")

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -68,7 +69,7 @@ class Part(NamedTuple):
     is_variable: bool
 
 
-def run(python: str, question: Question, state: str) -> Trial | None:
+def run(question: Question, state: str) -> Trial | None:
     """What the guard did, and the causes if it broke its promise; None if it promises nothing.
 
     `state` is hookctl's state folder, where the system has no safe place for temporary files.
@@ -90,7 +91,7 @@ def run(python: str, question: Question, state: str) -> Trial | None:
 
         def ask(kept: list[Part]) -> str:
             place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
-            return _ask(python, place, question, promised, kept)
+            return _ask(place, question, promised, kept)
 
         def does_it(kept: list[Part]) -> bool:
             return says(ask(kept), host, promised)
@@ -102,25 +103,11 @@ def run(python: str, question: Question, state: str) -> Trial | None:
 
 
 def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
-    """The parts that keep it from working; each one is found by bisection.
-
-    Yields none if it does not work even without all parts.
-    """
+    """The parts each of which alone keeps it from working; none if it never works."""
     end = time.monotonic() + LONGEST
-    kept: list[Part] = []
-    rest = parts
-    if not does_it(kept):
-        return
-    while rest and time.monotonic() < end and not does_it(kept + rest):
-        works, fails = 0, len(rest)  # with that many of the rest
-        while fails - works > 1:
-            middle = (works + fails) // 2
-            if does_it(kept + rest[:middle]):
-                works = middle
-            else:
-                fails = middle
-        yield rest[works]
-        kept, rest = kept + rest[:works], rest[fails:]
+    for part in parts if does_it([]) else ():
+        if time.monotonic() < end and not does_it([part]):
+            yield part
 
 
 def says(answer: str, host: Host, what: str) -> bool:
@@ -144,7 +131,7 @@ def _is_needed(name: str, promised: str) -> bool:
     return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
 
 
-def _ask(python: str, place: str, question: Question, promised: str, kept: list[Part]) -> str:
+def _ask(place: str, question: Question, promised: str, kept: list[Part]) -> str:
     """The guard's answer to an event in a project of the new folder `place`.
 
     It has only the `kept` settings and variables, and its work and state call for the `promised`
@@ -177,7 +164,7 @@ def _ask(python: str, place: str, question: Question, promised: str, kept: list[
     }
     payload = _payload(promised, project, session, settings)
     event = "pre-tool" if promised == "refuse" else "stop"
-    return _call([python, hook, event, "--host", host.name], place, environ, payload)
+    return _call([sys.executable, hook, event, "--host", host.name], place, environ, payload)
 
 
 def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:

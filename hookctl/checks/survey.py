@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 
 from hookctl import hosts
-from hookctl.checks import entries, guard, host, limits
+from hookctl.checks import entries, guard, host
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading, judge_repository
 from hookctl.checks.host import HostHere
@@ -16,9 +16,8 @@ from hookctl.hosts import Host
 from hookctl.model import Record
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
-from hookctl.packs.choices import settings_from
-from hookctl.settings.targets import GUARD, RULES, Target
-from hookctl.survey.machine import Machine, RecordFacts, read_records
+from hookctl.settings.targets import RULES, Target
+from hookctl.survey.machine import Machine, read_records
 from hookctl.system.folders import Folders
 
 # For each settings file that has our entries, or is the user's file of a host in use.
@@ -28,21 +27,22 @@ _FILE_RULES = (
     entries.judge,
     entries.judge_disabled,
     guard.judge_programs,
+    guard.judge_interpreters,
     guard.judge,
     guard.judge_packs,
-    limits.judge,
-    limits.judge_environment,
+    guard.judge_limit,
+    guard.judge_environment,
     judge_repository,
     guard.judge_rights,
-    guard.judge_receipts,
 )
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
     host.judge_client,
     host.judge_lost,
-    limits.judge_env_files,
+    guard.judge_env_files,
     host.judge_scripts,
     host.judge_hooks,
+    host.judge_receipts,
     host.judge_work,
     host.judge_silence,
 )
@@ -54,7 +54,7 @@ class Survey:
     def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
         self._found, self._scope = read_records(folders, everywhere=everywhere), scope
         self.others = self._found.others
-        self._usable = list_usable(self._found)
+        self._usable = self._found.usable
         self._machine = Machine(folders, self._usable, scope)
 
     def hosts_in_use(self) -> list[Host]:
@@ -64,16 +64,32 @@ class Survey:
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
-        found = list(judge(self._machine.folders, self._found))
+        found = list(self._judge_records())
         names = [one.name for one in wanted]
         for key, record in self._usable.items():
             is_theirs = record.host in names or bool(record.project)  # of a project: of any host
             if is_theirs and self._scope in ("", record.scope):
                 found += self._judge_rules(store.current_path(self._usable, key), record)
-        unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors}
-        for one in wanted:
-            found += _of_known(self._judge(one), unread)
+        unread = [os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors]
+        for one in chain.from_iterable(map(self._judge, wanted)):
+            # What has no record where one cannot be read needs no advice of its own.
+            is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
+            follows = one.code == UNRECORDED and is_of_unread
+            if not follows and not (unread and one.code == "not_installed"):
+                found.append(one)
         return list(dict.fromkeys(found))  # a client is named once, however many files it has
+
+    def _judge_records(self) -> Iterator[Finding]:
+        """What is wrong with the ledgers, and with the journal of a run."""
+        folders = self._machine.folders
+        try:
+            journal = read_journal(folders)
+            if journal:
+                names = ", ".join(step.path for step in journal.steps)
+                yield finding("interrupted_run", path=folders.journal, files=names)
+        except HookctlError as error:
+            yield from_error(error)
+        yield from map(from_error, self._found.errors)
 
     def _judge_rules(self, path: str, record: Record) -> Iterator[Finding]:
         if record.format == RULES:
@@ -100,41 +116,3 @@ class Survey:
         here = HostHere(machine, wanted, files)
         for judge_host in _HOST_RULES:
             yield from judge_host(here)
-
-
-def _of_known(found: Iterable[Finding], unread: set[str]) -> Iterator[Finding]:
-    """The findings without those that follow from unread records of these folders."""
-    for one in found:
-        # What has no record where a project's cannot be read needs no advice of its own.
-        is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
-        follows = one.code in UNRECORDED and is_of_unread
-        if not follows and not (unread and one.code == "not_installed"):
-            yield one
-
-
-def list_usable(found: RecordFacts) -> dict[str, Record]:
-    """The records of what is there, and whose settings of the guard this hookctl can read."""
-    gone = {key for key, _, _ in found.gone}
-    usable = {}
-    for key, record in found.records.items():
-        with contextlib.suppress(HookctlError):  # the ledger does not check these settings
-            settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
-            usable[key] = record
-    return {key: usable[key] for key in usable if key not in gone}
-
-
-def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
-    """What is wrong with the ledgers, and with the journal of a run."""
-    try:
-        journal = read_journal(folders)
-        if journal:
-            names = ", ".join(step.path for step in journal.steps)
-            yield finding("interrupted_run", path=folders.journal, files=names)
-    except HookctlError as error:
-        yield from_error(error)
-    for error in found.errors:
-        yield from_error(error)
-    known = {*list_usable(found), *(key for key, _, _ in found.gone)}
-    for key in found.records.keys() - known:
-        host = found.records[key].host
-        yield finding("ledger_unreadable", host, folders.ledger, settings=key)

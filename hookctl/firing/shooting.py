@@ -37,7 +37,7 @@ from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD
-from hookctl.survey.inventory import Inventory
+from hookctl.survey.listing import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile
 from hookctl.system import project
 from hookctl.system.packages import CONFIGS

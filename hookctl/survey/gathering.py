@@ -43,14 +43,6 @@ from hookctl.survey.model import (
 from hookctl.system import project
 
 
-class Reading(NamedTuple):
-    """What was read of the hosts."""
-
-    hooks: tuple[Hook, ...]
-    unreadable: tuple[Unreadable, ...]  # files whose hooks are not known, or that have none
-    lost: tuple[Unreadable, ...] = ()  # these, and those whose hooks are lost
-
-
 class _Found(NamedTuple):
     """A settings file that can be parsed, its hooks, and why the host takes none of them, if so."""
 
@@ -59,17 +51,10 @@ class _Found(NamedTuple):
     obstacle: Obstacle | None
 
 
-def read_settings(machine: Machine, wanted: Iterable[Host]) -> Reading:
-    """The hooks in settings files of these hosts, in the order in which each host reads them."""
-    hooks: list[Hook] = []
-    lost: list[Unreadable] = []
-    for host in wanted:
-        reader = _HostReader(machine, host)
-        hooks += reader.read()
-        lost += reader.lost
-    known = {hook.file for hook in hooks}
-    unreadable = [file for file in lost if file.path not in known]
-    return Reading(tuple(hooks), tuple(dict.fromkeys(unreadable)), tuple(dict.fromkeys(lost)))
+def read_settings(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreadable]]:
+    """The hooks in a host's settings files, in its order, and the files of which it takes none."""
+    reader = _HostReader(machine, host)
+    return list(reader.read()), reader.lost
 
 
 class _HostReader:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.hosts import codex, hook_id
+from hookctl.hosts import Host, codex, hook_id
 from hookctl.hosts.hook_id import digest
 from hookctl.hosts.loading import Unreadable
+from hookctl.model import Record
 from hookctl.ownership import disabled as book
+from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
 from hookctl.ownership.sources import read_document
+from hookctl.packs.runner import find_event
+from hookctl.receipts.reading import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
+from hookctl.survey.gathering import read_settings
+from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import (
     DISABLED,
     FOLDER_UNTRUSTED,
@@ -28,7 +35,103 @@ from hookctl.survey.model import (
     HookFile,
     Obstacle,
 )
+from hookctl.survey.plugins import read_plugins
+from hookctl.survey.programs import Programs
+from hookctl.system import project
 from hookctl.system.folders import Folders
+
+
+class Inventory(NamedTuple):
+    """The hooks of the hosts as they are started in the working folder."""
+
+    hosts: tuple[Host, ...]  # that were looked at
+    missing: frozenset[str]  # the names of those of which nothing is on this machine
+    hooks: tuple[Hook, ...]  # by host, in the order in which a host reads its files
+    unreadable: tuple[Unreadable, ...]
+
+
+def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
+    """The hooks of these hosts, or of all, also from other hosts' files that these read.
+
+    Nothing of a project is run.
+    """
+    records = read_records(folders, everywhere=False)
+    machine = Machine(folders, records.records)
+    names = {host.name for host in wanted}
+    looked_at = _add_owners(list(map(hosts.load, hosts.names())), names)
+    programs = Programs(machine)
+    standing: list[Hook] = []
+    unreadable: list[Unreadable] = []
+    for host in looked_at:
+        of_settings, lost = read_settings(machine, host)
+        of_plugins, unread = read_plugins(machine, host)
+        for hook in (*of_settings, *of_plugins):
+            standing.append(programs.add_fault(_without_false_name(hook, records.records)))
+        known = {hook.file for hook in of_settings}
+        unreadable += [file for file in lost if file.path not in known] + unread
+    disabled = read_disabled(folders)
+    for error in filter(None, (*records.errors, disabled.error)):
+        unreadable.append(Unreadable(error.path, error.line, error.message))
+    found = disabled.add_to(standing, {host.name for host in looked_at}, machine.cwd_project)
+    hooks = []
+    for hook in list_hooks(found):
+        readers = {hook.host, *(agent.host for agent in hook.within.readers)}
+        if not names or names & readers:
+            hooks.append(hook)
+    own = project.state_folder(folders.state, machine.cwd_project)
+    missing = []
+    for host in looked_at:
+        if not hosts.detected(host, machine.environ, machine.made):
+            missing.append(host.name)
+    return Inventory(
+        tuple(looked_at),
+        frozenset(missing),
+        tuple(with_receipts(hooks, folders.state, os.path.basename(own))),
+        tuple({file.path: file for file in reversed(unreadable)}.values())[::-1],
+    )
+
+
+def _without_false_name(hook: Hook, records: Mapping[str, Record]) -> Hook:
+    """A project's hook without a name of ours that no record has: a stranger's can say anything."""
+    if hook.scope not in ("project", "local") or not hook.own_id:
+        return hook
+    _, record = store.find_record(records, hook.file)
+    is_known = record is not None and any(entry.id == hook.own_id for entry in record.entries)
+    return hook if is_known else hook._replace(own_id="")
+
+
+def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
+    """The wanted hosts of all, or all, and those whose files a wanted one reads."""
+    found = []
+    for host in every:
+        readers = [agent.host for agent in host.also_read_by]
+        if not wanted or host.name in wanted or any(name in wanted for name in readers):
+            found.append(host)
+    return found
+
+
+_NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
+
+
+def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
+    """The hooks, each with the runs that its receipts tell of.
+
+    `state` is the state folder and `project` the hash of the project: a hook of the project's own
+    files has no runs elsewhere.
+    """
+    hooks = list(hooks)
+    everywhere = read_runs(state)
+    has_nearby = any(hook.scope in _NEARBY for hook in hooks)
+    nearby = read_runs(state, project) if has_nearby else {}
+    counted = []
+    for hook in hooks:
+        runs = nearby if hook.scope in _NEARBY else everywhere
+        name = HookName(hook.host, find_event(hook.command), hook.own_id)
+        if hook.own_id and name in runs:
+            hook = hook._replace(receipts=runs[name])
+        counted.append(hook)
+    return counted
+
 
 _NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)
 
@@ -105,7 +208,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
 
     Refuses (usage) what is no hook here, and a beginning that several hooks have.
     """
-    named = [hook for hook in hooks if text in (hook.own_id, _pack_of(hook)) and hook.is_ours]
+    named = [hook for hook in hooks if hook.is_ours and text in (hook.own_id, hook.owner)]
     if named:
         return named
     beginning, _, repeat = text.lower().partition("#")
@@ -124,13 +227,9 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
-    names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, _pack_of(hook))}
+    names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, hook.owner)}
     hint = nearest(text, names).strip() or hint
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
-
-
-def _pack_of(hook: Hook) -> str:
-    return hook.own_id.partition("/")[0]
 
 
 def _describe(hook: Hook) -> str:
@@ -141,7 +240,7 @@ class DisabledHooks(NamedTuple):
     """What is disabled, without what is back in its file by now."""
 
     hooks: tuple[DisabledHook, ...] = ()
-    error: Unreadable | None = None  # why it is not known
+    error: HookctlError | None = None  # why it is not known
 
     def add_to(self, hooks: Iterable[Hook], host_names: set[str], project: str) -> list[Hook]:
         """The hooks with the disabled ones of these hosts among them, each where it belongs."""
@@ -158,7 +257,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
     try:
         known = book.load(folders)
     except HookctlError as error:
-        return DisabledHooks(error=Unreadable(error.path, error.line, error.message))
+        return DisabledHooks(error=error)
     if not known:
         return DisabledHooks()
     from hookctl.ownership.disable import find_away  # late, too

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hookctl import clock, events, hosts
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, shapes
-from hookctl.model import Record
+from hookctl.hosts import Host
+from hookctl.model import HEAD, Record
 from hookctl.ownership import store
-from hookctl.ownership.sources import look, read_document
+from hookctl.ownership.sources import read_document
+from hookctl.packs.choices import settings_from
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import Target, active_file, variant_of_file
+from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ownership.disabled import DisabledHook
-    from hookctl.receipts.reading import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
 Found = TypeVar("Found")
@@ -56,6 +56,13 @@ class FileReader:
             except HookctlError as error:
                 self._documents[key] = error
         return _given(self._documents[key])
+
+    def names_us(self, path: str) -> bool:
+        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
+        try:
+            return HEAD.encode() in (self.snapshot(path).data or b"")
+        except HookctlError:
+            return False
 
     def patient_document(self, path: str, format: str) -> _Parsed:
         """A settings file that may just be written: if it does not parse, it is read again."""
@@ -93,11 +100,7 @@ class Machine:
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
-        self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
-        self._targets: dict[str, list[Target]] = {}
-        self._sources: dict[tuple[str, ...], list[Source]] = {}
-        self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
-        self._runs: dict[str, dict[HookName, Runs]] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
@@ -118,19 +121,19 @@ class Machine:
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = (host.name, host.variant, scope, folder)
-        if key not in self._standing:
-            self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
-        return self._standing[key]
+        key = ("file", host.name, host.variant, scope, folder)
+        return self._once(key, lambda: active_file(host, scope, self.environ, folder, self.read))
+
+    def _once(self, key: tuple[str, ...], make: Callable[[], Found]) -> Found:
+        if key not in self._known:
+            self._known[key] = make()
+        found: Found = self._known[key]
+        return found
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
-        if host.name not in self._targets:
-            targets = self._find_targets(host)
-            if self._scope:
-                targets = [target for target in targets if target.scope == self._scope]
-            self._targets[host.name] = targets
-        return self._targets[host.name]
+        targets = self._once(("targets", host.name), lambda: self._find_targets(host))
+        return [target for target in targets if self._scope in ("", target.scope)]
 
     def _find_targets(self, host: Host) -> list[Target]:
         variant, path = self.active_file(host, "user")
@@ -143,8 +146,8 @@ class Machine:
             variant, path = self.active_file(host, scope, root)
             target = Target(variant, scope, path, root)
             key, record = store.find_record(self.records, target.path)
-            is_declared = scope == "project" and not targets and self._has_hooks(target)
-            if record or is_declared or self.has_ours(target):
+            is_declared = scope == "project" and not targets and os.path.isfile(target.path)
+            if record or is_declared or self.reader.names_us(target.path):
                 targets.setdefault(key, target)
         for key, record in self.records.items():
             has_ours = record.packs or record.gaps  # else only approvals are in the file
@@ -154,34 +157,12 @@ class Machine:
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
         return list(targets.values())
 
-    def _has_hooks(self, target: Target) -> bool:
-        try:
-            document = self._document_of(target)
-        except HookctlError:
-            return True
-        return document is not None and bool(shapes.handlers(target.host.shape, document.value))
-
-    def has_ours(self, target: Target) -> bool:
-        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
-        try:
-            document = self._document_of(target)
-            return document is not None and bool(look(target.host, document, (), ()).elements)
-        except HookctlError:
-            return False
-
-    def _document_of(self, target: Target) -> Document | None:
-        """The document of a settings file; None where the file is missing or empty."""
-        if not os.path.lexists(target.path):
-            return None
-        document = self.reader.patient_document(target.path, target.host.format)[1]
-        return None if document.value is MISSING else document
-
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = (host.name, host.variant, users, start)
-        if key not in self._sources:
-            self._sources[key] = effective.sources(self.folders, host, users, start, self.read)
-        return self._sources[key]
+        key = ("sources", host.name, host.variant, users, start)
+        return self._once(
+            key, lambda: effective.sources(self.folders, host, users, start, self.read)
+        )
 
     def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
         """The files that the host reads together with one, and the switches that are set there."""
@@ -193,25 +174,17 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        key = (host.name, host.variant, users, start)
-        if key not in self._switches:
+
+        def find() -> tuple[Switch, ...]:
             scopes = approval.list_scopes(host, start, self.environ, self.read)
-            found = switches.find(self.folders, host, users, start, scopes, self.read)
-            self._switches[key] = found
-        return self._switches[key]
+            return switches.find(self.folders, host, users, start, scopes, self.read)
+
+        return self._once(("switches", host.name, host.variant, users, start), find)
 
     @cached_property
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""
         return tuple(events.read(self.folders.state))
-
-    def runs(self, log_folder: str) -> dict[HookName, Runs]:
-        """The runs of packs' hooks in a project, by the name of its folder; '' for all."""
-        if log_folder not in self._runs:
-            from hookctl.receipts.reading import read_runs  # late: most have the guard alone
-
-            self._runs[log_folder] = read_runs(self.folders.state, log_folder)
-        return self._runs[log_folder]
 
 
 class RecordFacts(NamedTuple):
@@ -221,6 +194,12 @@ class RecordFacts(NamedTuple):
     errors: tuple[HookctlError, ...] = ()
     gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
     others: tuple[str, ...] = ()  # projects on record that are not looked at
+
+    @property
+    def usable(self) -> dict[str, Record]:
+        """The records of what is there."""
+        gone = {key for key, _, _ in self.gone}
+        return {key: record for key, record in self.records.items() if key not in gone}
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
@@ -251,6 +230,13 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
             errors.append(error)
             continue
         records |= {key: one for key, one in of_project.items() if one.scope == "project"}
+    for key in [*records]:
+        try:
+            settings_from(records[key].packs[GUARD].settings if GUARD in records[key].packs else {})
+        except HookctlError as error:
+            error.path = folders.ledger
+            errors.append(error)
+            del records[key]
     return RecordFacts(
         records,
         tuple(errors),

@@ -11,9 +11,8 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -36,7 +35,6 @@ from hookctl.survey.model import (
     Obstacle,
     is_powershell,
 )
-from hookctl.survey.scripts import NOT_EXECUTABLE as HAS_NO_MODE
 from hookctl.survey.scripts import Script, find_bare_program
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
@@ -45,7 +43,6 @@ _LARGEST = 1 << 20  # bytes of a script that is compiled
 REPAIR = "`hookctl doctor --fix` puts it back"
 _NOT_FOUND = 127  # the status with which a shell ends then
 _SECONDS = 5  # for a shell to read a script
-_SECONDS_OF_ALL = 10  # for all scripts; the syntax of those behind is not looked at
 _NOTHING: dict[str, str] = {}
 _OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
@@ -64,7 +61,6 @@ class Programs:
         self._machine = machine
         self._compiles = compiles
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
-        self._left: float = _SECONDS_OF_ALL
 
     def add_fault(self, hook: Hook) -> Hook:
         """The hook with what keeps its program from running, where the host loads it."""
@@ -149,43 +145,26 @@ class Programs:
 
     def _look_at(self, script: Script, host: Host) -> Obstacle | None:
         broken = find_broken(script, self._machine.environ, host)
-        if broken:
-            state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
-            fix = f"chmod +x {shlex.quote(broken.path)}" if state == NOT_EXECUTABLE else ""
-            return Obstacle(state, f"{broken.path} {broken.problem}", fix, broken.status)
-        problem = self._compile_in_time(script) if self._compiles else ""
-        return (
-            Obstacle(NO_COMPILE, f"{script.path} does not compile: {problem}") if problem else None
-        )
+        if broken or not self._compiles:
+            return broken
+        problem = self._compile(script)
+        reason = f"{script.path} does not compile: {problem}"
+        return Obstacle(NO_COMPILE, reason) if problem else None
 
     # The syntax of a script.
-
-    def _compile_in_time(self, script: Script) -> str:
-        """The same as `_compile`, as long as the time for all scripts lasts: there may be many."""
-        if self._left <= 0:
-            return ""
-        begin = time.monotonic()
-        problem = self._compile(script)
-        self._left -= time.monotonic() - begin
-        return problem
 
     def _compile(self, script: Script) -> str:
         """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
         interpreter = script.interpreter
         if not interpreter and script.is_started and os.path.isfile(script.path):
             interpreter = os.path.basename(find_interpreter(script.path))
-        if not is_compiled(interpreter):
-            return ""
         try:
-            text = self._machine.reader.snapshot(script.path).data
+            text = self._machine.reader.snapshot(script.path).data if interpreter else None
         except (HookctlError, ValueError):  # no file can have this name
             return ""
         if text is None or len(text) > _LARGEST:
             return ""
-        if interpreter not in _OPTIONS:
-            return compile_python(text)
-        program = self._find_reader(interpreter)
-        return ask_interpreter(program, interpreter, script.path) if program else ""
+        return find_syntax_fault(interpreter, script.path, text, self._find_reader)
 
     def _find_reader(self, interpreter: str) -> str:
         """The path of an interpreter, unless it is the project's or anybody could change it."""
@@ -196,12 +175,20 @@ class Programs:
         return program if is_safe else ""
 
 
-def is_compiled(interpreter: str) -> bool:
-    """Whether the syntax of its scripts can be looked at."""
-    return interpreter in _OPTIONS or bool(_PYTHON.fullmatch(interpreter))
+def find_syntax_fault(
+    interpreter: str, path: str, text: bytes, find: Callable[[str], str | None]
+) -> str:
+    """What is wrong with the syntax of a script; '' where nothing is, or it is not known.
+
+    `find` gives the path of an interpreter that may be asked.
+    """
+    if _PYTHON.fullmatch(interpreter):
+        return _compile_python(text)
+    program = find(interpreter) if interpreter in _OPTIONS else None
+    return _ask_interpreter(program, interpreter, path) if program else ""
 
 
-def ask_interpreter(program: str, interpreter: str, path: str) -> str:
+def _ask_interpreter(program: str, interpreter: str, path: str) -> str:
     """What the program of an interpreter says about the syntax of a script, on one line."""
     call = [program, *_OPTIONS[interpreter], path]
     environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
@@ -221,7 +208,7 @@ def ask_interpreter(program: str, interpreter: str, path: str) -> str:
     return _first_problem(process.stderr.decode("utf-8", "replace"), path)
 
 
-def compile_python(text: bytes) -> str:
+def _compile_python(text: bytes) -> str:
     """What is wrong with the syntax of a Python program; '' where nothing is."""
     try:
         with warnings.catch_warnings():
@@ -301,22 +288,23 @@ def find_scripts(
     return scripts.find_scripts(command, variables, start) if command else []
 
 
-def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Script | None:
-    """The script with what keeps it from being run; None if no obstacle is seen."""
-    if _is_missing(script.path):
-        return script
-    if not script.is_started or not os.path.isfile(script.path):
+def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obstacle | None:
+    """What keeps a script from being run; None if no obstacle is seen."""
+    path, status = script.path, script.status
+    if _is_missing(path):
+        return Obstacle(MISSING, f"{path} is not there", status=status)
+    if not script.is_started or not os.path.isfile(path):
         return None
-    if not os.access(script.path, os.X_OK) and not host.handlers.makes_executable:
-        return script._replace(status=script.status and 126, problem=HAS_NO_MODE)
-    interpreter_name = find_interpreter(script.path)
-    if os.path.isabs(interpreter_name):
-        is_there = not _is_missing(interpreter_name)
+    if not os.access(path, os.X_OK) and not host.handlers.makes_executable:
+        fix = f"chmod +x {shlex.quote(path)}"
+        return Obstacle(NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
+    name = find_interpreter(path)
+    if os.path.isabs(name):
+        is_there = not _is_missing(name)
     else:
-        is_there = shutil.which(interpreter_name, path=environ.get("PATH", "")) is not None
-    if not interpreter_name or is_there:
-        return None
-    return script._replace(problem=f"needs {interpreter_name}, which is not there")
+        is_there = not name or shutil.which(name, path=environ.get("PATH", "")) is not None
+    reason = f"{path} needs {name}, which is not there"
+    return None if is_there else Obstacle(MISSING, reason, status=status)
 
 
 def find_interpreter(path: str) -> str:

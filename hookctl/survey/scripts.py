@@ -13,16 +13,12 @@ from typing import NamedTuple
 
 from hookctl.hosts.shapes import FAILS_OPEN
 
-NOT_THERE = "is not there"
-NOT_EXECUTABLE = "is not executable"
-
 
 class Script(NamedTuple):
     """A script or program by its absolute path, and how a command ends without it."""
 
     path: str
     status: int  # of the whole command where it is not there; 0: the host sees another one
-    problem: str = NOT_THERE
     is_started: bool = False  # by the command itself, so that it must be executable
     interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
 

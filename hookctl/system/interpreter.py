@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 
-from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
+from hookctl.errors import OUT_OF_DESCRIPTORS
 from hookctl.system import owners
 from hookctl.system.project import safe_path
 
@@ -86,7 +86,7 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
         return path, (int(major), int(minor))
     except OSError as error:
         if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about this Python
-            raise no_descriptors(error) from None
+            raise
         return None
     except (ValueError, subprocess.SubprocessError):
         return None

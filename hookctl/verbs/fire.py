@@ -23,7 +23,7 @@ from hookctl.packs.model import Pack
 from hookctl.report import progress
 from hookctl.settings import effective
 from hookctl.survey import listing
-from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Hook
 from hookctl.system.files import private_folder

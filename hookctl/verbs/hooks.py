@@ -29,7 +29,7 @@ from hookctl.output.lines import (
 )
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
-from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook
 from hookctl.survey.scripts import name_program
 from hookctl.system.folders import Folders

@@ -23,7 +23,7 @@ from hookctl.masking import by_look, masked_text, plain
 from hookctl.model import Result
 from hookctl.output.lines import amount, place, show_ms, tilde
 from hookctl.receipts.reading import HookName, Runs, read_runs
-from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.model import RUNS, WANTED, Hook
 from hookctl.system import files
 from hookctl.system.folders import Folders

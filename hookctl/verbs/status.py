@@ -8,8 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from hookctl import clock, errors, hosts, report
-from hookctl.checks import file
-from hookctl.checks.file import NOT_THERE, Configuration, read_config
+from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked, masked_text
@@ -22,7 +21,7 @@ from hookctl.ownership.run import name_pending
 from hookctl.ownership.sources import look, read_document
 from hookctl.ownership.store import rules_entries
 from hookctl.packs import choices, wrapping
-from hookctl.packs.choices import Settings, options_of, settings_from
+from hookctl.packs.choices import Settings, options_of
 from hookctl.packs.guard import ARMED_CEILING
 from hookctl.settings import effective
 from hookctl.settings.effective import Source
@@ -78,8 +77,7 @@ def status(
         problems.append(error)
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
     if disabled.error:
-        path, line, message, *_ = disabled.error
-        problems.append(HookctlError("ledger_unreadable", message, path=path, line=line))
+        problems.append(disabled.error)
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
     for host in map(hosts.load, names or hosts.names()):
@@ -131,7 +129,8 @@ def _list_ours(
 ) -> dict[str, list[Hook]]:
     """The hooks of hookctl that these hosts have here, by the real path of their file."""
     look_for = Programs(machine, compiles=False)
-    found = [hook for hook in read_settings(machine, chosen).hooks if hook.is_ours]
+    every = [hook for host in chosen for hook in read_settings(machine, host)[0]]
+    found = [hook for hook in every if hook.is_ours]
     names = {host.name for host in chosen}
     hooks: dict[str, list[Hook]] = {}
     for hook in disabled.add_to(map(look_for.add_fault, found), names, machine.cwd_project):
@@ -173,14 +172,14 @@ def _describe_file(
     }
     try:
         host = variant_of_file(hosts.load(record.host), path, machine.read)
-        document = machine.reader.patient_document(path, record.format)[1]
-        current = look(host, document, (), record.entries)
-        settings = settings_from(record.packs[GUARD].settings) if GUARD in record.packs else None
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
     target = Target(host, record.scope, path, record.project)
-    sources = machine.surroundings(target)[0]
-    taken = list_taken(machine.disabled_in(path))
+    file = File(machine, target, record)
+    if file.error or not file.current:
+        return {**shown, "error": file.error.as_dict() if file.error else None}
+    current, sources, settings = file.current, file.sources, file.settings
+    taken = list_taken(file.disabled)
     for entry in record.entries:
         if entry.kind != "container":
             row = _describe_entry(host, record, entry, current, sources)
@@ -191,19 +190,14 @@ def _describe_file(
     if not shown["here"]:
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
-    fault = file.find_program_fault(machine, target, current.elements)
-    if fault and fault.code != file.OLD:
+    fault = file.fault
+    if fault and fault.code != OLD:
         state = "unreadable" if fault.error else fault.code.removeprefix("hook_")
         shown["program"] = f"{tilde(fault.path)} is {state}"
-        shown["keeps_at_work"] = False if fault.code == file.MISSING else None
+        shown["keeps_at_work"] = False if fault.code == MISSING else None
     elif settings:
-        config = read_config(record.packs[GUARD].config, machine.reader.snapshot)
-        own = [source for source in sources if source.path == path]
-        reaching = own if own and host.env_field else sources
         hooks = [hook for hook in ours if hook.owner == GUARD]
-        shown["guard"], shown["keeps_at_work"] = describe_guard(
-            host, settings, config, reaching, hooks
-        )
+        shown["guard"], shown["keeps_at_work"] = describe_guard(file, settings, hooks)
     return shown
 
 
@@ -415,19 +409,11 @@ def _with_remarks(text: str, *remarks: str) -> str:
     return f"{text}: {said}" if said else text
 
 
-def describe_guard(
-    host: Host,
-    settings: Settings,
-    config: Configuration,
-    sources: Sequence[Source],
-    hooks: Sequence[Hook],
-) -> tuple[str, bool]:
-    """What the guard does with its hooks in a file, and whether it keeps an agent at its work.
-
-    `sources` are the files whose variables reach it.
-    """
+def describe_guard(file: File, settings: Settings, hooks: Sequence[Hook]) -> tuple[str, bool]:
+    """What the guard does with its hooks in a file, and whether it keeps an agent at its work."""
+    host, error, sources = file.host, file.config_error, file.reaching
     variables = effective.variables(sources)
-    options = choices.read_settings(config.value, variables)
+    options = choices.read_settings(file.config, variables)
     value = variables.get("HOOKCTL_DISABLE", "")
     off = [f"HOOKCTL_DISABLE={value}"] if choices.is_true(value) else []
     reason, mode = "", options.mode
@@ -439,7 +425,7 @@ def describe_guard(
         reason = "its hook is not registered"
     elif off and settings.events:
         reason = f"{off[0]} in the settings' env"
-    elif config.error and config.error.code != NOT_THERE and settings.events:
+    elif error and error.code != NOT_THERE and settings.events:
         reason = "its files cannot be read"
     elif mode == "off" and not options.dispatch_tools and settings.events:
         reason = "its configuration says mode off"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookctl import hosts
-from hookctl.survey.inventory import take_inventory
+from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import Hook
 from hookctl.system.folders import Folders
 from hookctl.verbs import disable, enable
