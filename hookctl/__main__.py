@@ -82,7 +82,6 @@ def _explain(error: Exception) -> errors.HookctlError:
 
 
 def _describe_machine(error: Exception) -> str:
-    """The versions of everything, and the traceback."""
     import platform  # late: only after a fault
     import traceback
 

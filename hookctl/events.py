@@ -170,7 +170,6 @@ def count_all(state: str) -> Counts:
 
 
 def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
-    """Count one folder: totals, log, and refused calls that are not in the log yet."""
     totals = guard_module("rotation").read_totals(folder)
     project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
     _add_totals(counts, project, totals["counts"])
@@ -223,7 +222,6 @@ def number_of(event: dict[str, Any]) -> int:
 
 
 def _add_totals(counts: Counts, project: str, totals: dict[str, int]) -> None:
-    """Add what the hook counted before it dropped lines."""
     for name, number in totals.items():
         words = name.split(" ")
         if len(words) == 3:
@@ -280,7 +278,6 @@ def folders_with(state: str, *names: str) -> list[str]:
 
 
 def _find_in(folder: str, name: str) -> list[str]:
-    """The files of this name in one folder."""
     return sorted(glob.glob(os.path.join(glob.escape(folder), name)))
 
 

@@ -529,15 +529,6 @@ def clone_without_the_hook(place: Place) -> None:
     shutil.rmtree(".hookctl/runtime")
 
 
-def not_committed(path: str, line: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        Path(".git/info").mkdir(parents=True)
-        place.install("--scope", "project")
-        put(Path(path), f"# mine\n{line}\n")
-
-    return arrange
-
-
 # The work in hand, and what the log says.
 
 
@@ -746,9 +737,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("ledger_missing", "error", clone_without_our_folder),
     ("entries_wiped", "error", clone_without_the_settings),
     ("hook_missing", "error", clone_without_the_hook),
-    ("not_committed", "warning", not_committed(".gitignore", ".hookctl/")),
-    ("not_committed", "warning", not_committed(".gitignore", "/.claude/*")),
-    ("not_committed", "warning", not_committed(".git/info/exclude", ".claude/settings.json")),
     # The work in hand.
     ("run_unusable", "warning", work("task.json", "{")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),

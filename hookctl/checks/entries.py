@@ -69,7 +69,6 @@ def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iter
 
 
 def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]:
-    """What the record has of a file, without the hooks of other tools that the guard wraps."""
     for id in _list_left_out(file) if file.target.shared else ():
         yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []

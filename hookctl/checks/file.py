@@ -27,7 +27,7 @@ from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
-from hookctl.system import files, project
+from hookctl.system import files
 from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, version_of
 
@@ -207,16 +207,8 @@ def judge_content(file: File) -> Iterator[Finding]:
 
 
 def judge_repository(file: File) -> Iterator[Finding]:
-    """Does everyone who clones the project get its hooks, and does the host find them there?"""
-    if not file.target.shared or not (file.record or file.elements):
-        return
-    from hookctl.system import git  # late: most settings files are no project's
-
-    machine, root = file.machine, file.target.project
-    paths, state = [file.path, *project.shared_files(root)], machine.folders.state
-    for rule in git.find_ignored(root, paths, machine.environ, state):
-        yield file.find("not_committed", rule.path, rule=rule, names=" and ".join(rule.names))
-    repository = repository_above(file.target)
+    """Whether the host finds the programs of a project where it looks for them."""
+    repository = repository_above(file.target) if file.elements else ""
     if repository:
         reason = f"{file.host.title} looks for its program in the repository, {repository}"
         fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
@@ -241,7 +233,6 @@ class ProgramFault(NamedTuple):
 
 
 def _find_program_fault(file: File) -> ProgramFault | None:
-    """What is wrong with the programs of a file's data folder or project; None if nothing is."""
     machine, target = file.machine, file.target
     folders, read = machine.folders, machine.reader.snapshot
     hook = os.path.join(own_top(folders, target), HOOK)

@@ -140,38 +140,27 @@ def judge_configuration(file: File) -> Iterator[Finding]:
         environ = None if file.is_alone else file.machine.environ
         for wrong in describe_outside(config, file.target.project, environ):
             yield file.find("config_invalid", path, wrong=wrong)
-    rules, values, changed = schema(), config, []
+    rules, changed, level = schema(), [], "info"
     written = file.guard.settings.get("config") if file.guard else None
     written = written or configuration(file.settings or Settings(), "", file.host)
-    told = {HOSTS, "$schema", "state_dir", *(["mode"] if file.has_other_mode else [])}
-    for name in sorted({*values, *written} - told):
-        text = json.dumps(masked(values.get(name), name))
-        is_known = name in rules and is_valid(name, values.get(name), rules[name])
-        if name in values and name != WRAPS and not is_known:
+    for name in sorted({*config, *written} - {HOSTS, "$schema", "state_dir"}):
+        text = json.dumps(masked(config.get(name), name))
+        is_known = name in rules and is_valid(name, config.get(name), rules[name])
+        if name in config and name != WRAPS and not is_known:
             wrong = f"{name} is {text}, which the hook does not take; it ignores that"
             yield file.find("config_invalid", path, wrong=wrong)
-        elif not engine.same(values.get(name), written.get(name)):
+        elif not engine.same(config.get(name), written.get(name)):
             changed.append(f"{name} is {text}")
-    again = file.again(GUARD)
-    if changed:
-        differs = ", ".join(changed)
-        yield file.find("config_changed", path, "info", changed=differs, again=again)
-    if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
-        differs = "its table of hosts"
-        yield file.find("config_changed", path, "error", changed=differs, again=again)
-    yield from _judge_values(file, path)
-
-
-def _judge_values(file: File, path: str) -> Iterator[Finding]:
-    """Values that keep the guard from what the record, and this hookctl, have it do."""
-    mode, named = file.config.get("mode"), file.config.get("state_dir")
     if file.has_other_mode:
         # A committed record says what the team wants; elsewhere it is the operator's choice.
-        level = "error" if mode == "off" and file.target.shared else "warning"
-        again = file.again(GUARD)
-        yield file.find("config_changed", path, level, changed=f"mode is {mode}", again=again)
-    state, environ = file.machine.folders.state, file.machine.environ
-    is_ours = file.target.shared or environ.get("HOOKCTL_STATE_DIR")
+        level = "error" if config["mode"] == "off" and file.target.shared else "warning"
+    if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
+        changed, level = [*changed, "its table of hosts"], "error"
+    if changed:
+        values = {"changed": ", ".join(changed), "again": file.again(GUARD)}
+        yield file.find("config_changed", path, level, **values)
+    named, state = config.get("state_dir"), file.machine.folders.state
+    is_ours = file.target.shared or file.machine.environ.get("HOOKCTL_STATE_DIR")
     if isinstance(named, str) and named not in ("", state) and not is_ours:
         yield file.find("state_elsewhere", path, named=named, state=state)
 
@@ -231,7 +220,6 @@ def judge_limit(file: File) -> Iterator[Finding]:
 
 
 def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
-    """A host cap that lets the agent stop before the guard would, where something can be done."""
     host, environ = file.host, file.machine.environ
     options = read_settings(file.config, {**environ, **effective.variables(file.reaching)})
     limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
@@ -325,16 +313,11 @@ def judge_env_files(here: HostHere) -> Iterator[Finding]:
 
 
 def _show(name: str, value: str) -> str:
-    """A variable with its value, quoted as in a settings file, secrets masked."""
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 
 def _find_fault_of_path(value: str, project: str) -> str:
-    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''.
-
-    Every clone shares the settings, so a folder where systems have their programs counts as one
-    with python3.
-    """
+    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''."""
     if "$" in value or "~" in value:  # some hosts put variables in
         return ""
     for folder in value.split(":"):

@@ -70,7 +70,6 @@ class HostHere:
         return ask_client(self.host, self.machine.folders)
 
     def _find_guards(self) -> Iterator[Guard]:
-        """The guards that the host runs on the stop event, and that do something there."""
         is_off = is_true(self.variables.get(_OFF, ""))
         files = {file.path: file for file in self.files if file.guard}
         for hook in () if is_off else self.running:
@@ -249,7 +248,6 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
 
 
 def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
-    """How much work waits and for whom, and what lets the agent stop all the same."""
     must = value_in_effect("require_arm", guard.file.config, here.variables) is True
     level, but, fix = "info", "", ""
     if run_files.mark:

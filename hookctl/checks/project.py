@@ -153,7 +153,6 @@ class Project:
         return record._replace(packs=packs, entries=wanted)
 
     def _find_files(self) -> Iterator[File]:
-        """The settings files on record, and others that cannot be read, or have a hook of ours."""
         machine = self.machine
         for record in machine.records.values():
             yield File(machine, _target_of(record), record, is_alone=True)
@@ -174,7 +173,6 @@ class Project:
 
 
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
-    """What a pack wants in a settings file with these packs, or in one with instructions."""
     if not packs:
         return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
     above = os.path.join(target.project, OWN)
@@ -270,7 +268,6 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
 
 
 def _judge_ignored(project: Project, level: str) -> Iterator[Finding]:
-    """What git ignores, and whether a commit could bring one person's work to everyone."""
     folder, state = project.folder, project.machine.folders.state
     shared = [file.path for file in project.files if os.path.isfile(file.path)]
     shared += project_folder.shared_files(folder)
@@ -358,10 +355,7 @@ def _judge_strays(project: Project) -> Iterator[Finding]:
 
 
 def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> Iterator[Finding]:
-    """Whether a pack's manifest and files are those of the record, and of where they came from.
-
-    Its hooks in the settings are judged with all others, by what the manifest wants there.
-    """
+    """Whether a pack's manifest and files are those of the record, and of where they came from."""
     pack, fix = project.manifests.get(name), f"Look at it; {file.again(name)}"
     if isinstance(pack, HookctlError):
         yield from_error(pack, file.host.name)._replace(code="pack_changed", fix=fix)
@@ -386,7 +380,6 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
-    """What the record says otherwise of a pack than an install of its manifest; '' if nothing."""
     name, recorded = pack.name, project.recorded
     said = _what_is_said(recorded[file.path], name)
     wanted = _what_is_said(file.record, name) if file.record else {}
@@ -415,7 +408,6 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
 
 
 def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack) -> str:
-    """How a pack's own file in the project differs from what is installed; '' if not at all."""
     if not record.source.startswith(targets.top(project.folder)):
         return ""
     try:
@@ -458,7 +450,6 @@ def judge_required(
 
 
 def _may_be_installed(project: Project, name: str) -> bool:
-    """Whether a missing or unreadable record, which has its own finding, may have a pack."""
     if project.error is not None or project.has_record:
         return project.error is not None
     return any(hook.pack == name for file in project.files for hook in file.elements)

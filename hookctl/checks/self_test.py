@@ -70,10 +70,7 @@ class Part(NamedTuple):
 
 
 def run(question: Question, state: str) -> Trial | None:
-    """What the guard did, and the causes if it broke its promise; None if it promises nothing.
-
-    `state` is hookctl's state folder, where the system has no safe place for temporary files.
-    """
+    """What the guard did, and the causes if it broke its promise; None if it promises nothing."""
     config, variables = dict(question.config), dict(question.variables)
     mode = variables.get(_MODE, "").strip()
     if mode in MODES and mode != "off":  # that is a choice; to switch the guard off is none
@@ -117,7 +114,6 @@ def says(answer: str, host: Host, what: str) -> bool:
 
 
 def _find_promise(settings: Any, host: Host) -> str:
-    """What the guard should answer once there is a reason for it: a form of the host's dialect."""
     if settings.mode in ("breaker", "keepalive"):
         return "block"
     if settings.mode == "guard":
@@ -132,11 +128,7 @@ def _is_needed(name: str, promised: str) -> bool:
 
 
 def _ask(place: str, question: Question, promised: str, kept: list[Part]) -> str:
-    """The guard's answer to an event in a project of the new folder `place`.
-
-    It has only the `kept` settings and variables, and its work and state call for the `promised`
-    answer.
-    """
+    """The guard's answer to an event in a project of the new folder `place`."""
     host, project = question.host, os.path.join(place, "project")
     config = {HOSTS: host_table(host)}
     for name, value in question.config.items():

@@ -80,7 +80,6 @@ class Survey:
         return list(dict.fromkeys(found))  # a client is named once, however many files it has
 
     def _judge_records(self) -> Iterator[Finding]:
-        """What is wrong with the ledgers, and with the journal of a run."""
         folders = self._machine.folders
         try:
             journal = read_journal(folders)

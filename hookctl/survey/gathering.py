@@ -58,8 +58,6 @@ def read_settings(machine: Machine, host: Host) -> tuple[list[Hook], list[Unread
 
 
 class _HostReader:
-    """Reads the settings files of one host as it is started in the working folder."""
-
     def __init__(self, machine: Machine, host: Host) -> None:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
@@ -104,7 +102,6 @@ class _HostReader:
                 yield _Found(source, loading.read(variant, source.document), obstacle)
 
     def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
-        """Why the host takes nothing from a file, which is noted."""
         lost, machine = read_fault(host, scope, path, self._read), self._machine
         if lost is None:
             return None
@@ -121,7 +118,6 @@ class _HostReader:
         return lost
 
     def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
-        """A settings file with anything in it; None where it cannot be parsed, too."""
         with contextlib.suppress(HookctlError):
             snapshot, document = self._read(path, variant.format)
             is_empty = document.value is MISSING and variant.empty
@@ -208,7 +204,6 @@ class _HostReader:
         return tuple(obstacle for obstacle in found if obstacle)
 
     def _find_readers(self, scope: str, folder: str) -> Iterator[OtherAgent]:
-        """The other agents that read a file of a folder, and are not told to leave it alone."""
         machine = self._machine
         for agent in self._host.also_read_by:
             is_off = switches.leaves_alone(agent, machine.environ, machine.read)
@@ -221,7 +216,6 @@ class _HostReader:
     def _find_closed(
         self, source: Source, entries: Sequence[Entry], found_switches: Sequence[Switch]
     ) -> dict[Path, Obstacle]:
-        """The hooks that wait for an approval, or that are switched off by name."""
         closed = dict(_find_named(source.scope, entries, found_switches))
         if not source.host.trust.covers(source.scope):
             return closed
@@ -297,10 +291,7 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
 def find_waiting(
     machine: Machine, host: Host, name: str, root: Any, entries: Iterable[Entry]
 ) -> dict[Path, Obstacle]:
-    """The hooks of a file that the host approves one by one, and that it does not run yet.
-
-    `name` is what the host calls the file, `root` what it says.
-    """
+    """The hooks of a file that the host approves one by one, and that it does not run yet."""
     asked = [
         HookEntry(entry.path, "", entry.fields)
         for entry in entries
@@ -339,10 +330,7 @@ def list_hooks_of(
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file, from its entries.
-
-    `obstacle` costs all of them, `hidden` those of an event, and `closed` single ones.
-    """
+    """The hooks that stand in a file, from its entries."""
     host, own = file.host, None
     lines = document.lines(entry.path for entry in entries)
     for entry, line in zip(entries, lines, strict=True):
@@ -366,7 +354,6 @@ def list_hooks_of(
 def _judge_entry(
     host: Host, document: Document, entry: Entry, closed: Obstacle | None
 ) -> Iterator[Obstacle]:
-    """What keeps a hook from running: its event, its fields, an approval, and its matcher."""
     for fault in sorted(entry.faults, key=lambda fault: fault.kind != "event"):
         if fault.kind == "event" and entry.event:
             reason = f"{host.title} {host.client.seen} has no event {entry.event}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -51,18 +51,18 @@ class Inventory(NamedTuple):
 
 
 def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
-    """The hooks of these hosts, or of all, also from other hosts' files that these read.
-
-    Nothing of a project is run.
-    """
+    """The hooks of these hosts, or of all, also from other hosts' files that these read."""
     records = read_records(folders, everywhere=False)
     machine = Machine(folders, records.records)
     names = {host.name for host in wanted}
-    looked_at = _add_owners(list(map(hosts.load, hosts.names())), names)
     programs = Programs(machine)
+    looked_at: list[Host] = []
     standing: list[Hook] = []
     unreadable: list[Unreadable] = []
-    for host in looked_at:
+    for host in map(hosts.load, hosts.names()):
+        if names and not names & {host.name, *(agent.host for agent in host.also_read_by)}:
+            continue
+        looked_at.append(host)
         of_settings, lost = read_settings(machine, host)
         of_plugins, unread = read_plugins(machine, host)
         for hook in (*of_settings, *of_plugins):
@@ -79,10 +79,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         if not names or names & readers:
             hooks.append(hook)
     own = project.state_folder(folders.state, machine.cwd_project)
-    missing = []
-    for host in looked_at:
-        if not hosts.detected(host, machine.environ, machine.made):
-            missing.append(host.name)
+    missing = {host.name for host in looked_at if not machine.detects(host)}
     return Inventory(
         tuple(looked_at),
         frozenset(missing),
@@ -100,25 +97,11 @@ def _without_false_name(hook: Hook, records: Mapping[str, Record]) -> Hook:
     return hook if is_known else hook._replace(own_id="")
 
 
-def _add_owners(every: Sequence[Host], wanted: Collection[str]) -> list[Host]:
-    """The wanted hosts of all, or all, and those whose files a wanted one reads."""
-    found = []
-    for host in every:
-        readers = [agent.host for agent in host.also_read_by]
-        if not wanted or host.name in wanted or any(name in wanted for name in readers):
-            found.append(host)
-    return found
-
-
 _NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
 
 
 def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
-    """The hooks, each with the runs that its receipts tell of.
-
-    `state` is the state folder and `project` the hash of the project: a hook of the project's own
-    files has no runs elsewhere.
-    """
+    """The hooks, each with the runs that its receipts tell of."""
     hooks = list(hooks)
     everywhere = read_runs(state)
     has_nearby = any(hook.scope in _NEARBY for hook in hooks)
@@ -140,10 +123,12 @@ def list_hooks(found: Iterable[Hook]) -> list[Hook]:
     """Every hook, in the order in which the hosts read them, with its ID; equal ones run once."""
     found = list(found)
     hooks = list(_judge_repeats(_judge_namesakes(found)))
-    names = [
-        digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command) for hook in hooks
-    ]
-    return [hook._replace(id=id) for hook, id in zip(hooks, hook_id.number(names), strict=True)]
+    names = hook_id.number(list(map(_digest, hooks)))
+    return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
+
+
+def _digest(hook: Hook) -> str:
+    return digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
 
 
 def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
@@ -160,17 +145,12 @@ def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
                 continue
             first = firsts.setdefault((hook.host, name), hook)
             if first is not hook:
-                lost = _judge_namesake(hook, first)
+                title, is_same = hook.within.host.title, hook.own_id == first.own_id != ""
+                reason = f"{title} runs only the hook of the same name on {first.place}"
+                fix = "" if is_same else "give it another name"
+                lost = Obstacle(TWICE if is_same else IGNORED, reason, fix)
                 judged[number] = hook._replace(obstacles=(lost, *hook.obstacles))
     return judged
-
-
-def _judge_namesake(hook: Hook, first: Hook) -> Obstacle:
-    title = hook.within.host.title
-    if hook.own_id and hook.own_id == first.own_id:
-        return Obstacle(TWICE, f"the same hook is on {first.place}, and {title} runs it once")
-    reason = f"the hook on {first.place} has the same name, and {title} runs only that one"
-    return Obstacle(IGNORED, reason, "give it another name")
 
 
 def _judge_repeats(hooks: Iterable[Hook]) -> Iterator[Hook]:
@@ -187,7 +167,6 @@ def _judge_repeats(hooks: Iterable[Hook]) -> Iterator[Hook]:
 
 
 def _judge_repeat(hook: Hook, first: Hook) -> Hook:
-    """A hook that is equal to one before it; the copy of a plugin runs."""
     host = hook.within.host
     if hook.plugin or first.plugin:
         return hook._replace(note=f"the same hook is on {first.place}, and both run")
@@ -215,10 +194,8 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     digests: dict[str, Hook] = {}
     for hook in hooks:
         name, _, count = hook.id.partition("#")
-        is_long_enough = len(beginning) >= _LEAST
-        whole = digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
-        is_it = is_long_enough and (count or "1") == (repeat or "1")
-        if is_it and whole.startswith(beginning):
+        is_it = len(beginning) >= _LEAST and (count or "1") == (repeat or "1")
+        if is_it and _digest(hook).startswith(beginning):
             digests[name] = hook
     if len(digests) == 1:
         return list(digests.values())
@@ -318,10 +295,7 @@ def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None =
 def find_disabled(
     disabled: Sequence[DisabledHook], text: str, names: Sequence[str]
 ) -> list[DisabledHook]:
-    """The disabled hooks that an ID, PACK or PACK/ID means; refuses (usage) what is none.
-
-    With `names` only those of these hosts count. No hook of a pack goes without its values.
-    """
+    """The disabled hooks that an ID, PACK or PACK/ID means; refuses (usage) what is none."""
     known = [one for one in disabled if not names or one.host in names]
     packs = [one for one in known if text == one.pack]
     if packs:

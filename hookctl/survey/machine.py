@@ -33,29 +33,33 @@ class FileReader:
     """Reads each file once, and parses each settings file once."""
 
     def __init__(self) -> None:
-        self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
-        self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
+
+    def once(self, key: tuple[str, ...], make: Callable[[], Found]) -> Found:
+        """What `make` gave, or the error that it raised, when it was asked for first."""
+        if key not in self._known:
+            try:
+                self._known[key] = make()
+            except HookctlError as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, HookctlError):
+            raise found
+        known: Found = found
+        return known
 
     def snapshot(self, path: str) -> files.Snapshot:
         """A file as it was when it was asked for first; refuses one that cannot be read."""
-        if path not in self._snapshots:
-            try:
-                self._snapshots[path] = files.read(path)
-            except HookctlError as error:
-                self._snapshots[path] = error
-        return _given(self._snapshots[path])
+        return self.once((path,), lambda: files.read(path))
 
     def document(self, path: str, format: str) -> _Parsed:
         """A settings file and its document; refuses one that cannot be read."""
-        key = (path, format)
-        if key not in self._documents:
-            try:
-                snapshot = self.snapshot(path)
-                document = formats.parse(format, snapshot.data or b"", where=path)
-                self._documents[key] = (snapshot, document)
-            except HookctlError as error:
-                self._documents[key] = error
-        return _given(self._documents[key])
+
+        def parse() -> _Parsed:
+            snapshot = self.snapshot(path)
+            return snapshot, formats.parse(format, snapshot.data or b"", where=path)
+
+        return self.once((path, format), parse)
 
     def names_us(self, path: str) -> bool:
         """Whether a settings file has one of our hooks, even if the ledger does not know it."""
@@ -70,15 +74,8 @@ class FileReader:
             return self.document(path, format)
         except HookctlError:
             parsed = read_document(path, format)
-            self._snapshots[path], self._documents[path, format] = parsed[0], parsed
+            self._known[path,], self._known[path, format] = parsed[0], parsed
             return parsed
-
-
-def _given(found: Found | HookctlError) -> Found:
-    """What was found, unless it is the error of the first time."""
-    if isinstance(found, HookctlError):
-        raise found
-    return found
 
 
 class Machine:
@@ -100,7 +97,10 @@ class Machine:
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
-        self._known: dict[tuple[str, ...], Any] = {}
+
+    def detects(self, host: Host) -> bool:
+        """Whether a host is on this machine, by more than what hookctl itself made."""
+        return bool(hosts.detected(host, self.environ, self.made))
 
     def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
@@ -122,24 +122,20 @@ class Machine:
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
         key = ("file", host.name, host.variant, scope, folder)
-        return self._once(key, lambda: active_file(host, scope, self.environ, folder, self.read))
-
-    def _once(self, key: tuple[str, ...], make: Callable[[], Found]) -> Found:
-        if key not in self._known:
-            self._known[key] = make()
-        found: Found = self._known[key]
-        return found
+        return self.reader.once(
+            key, lambda: active_file(host, scope, self.environ, folder, self.read)
+        )
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
-        targets = self._once(("targets", host.name), lambda: self._find_targets(host))
+        targets = self.reader.once(("targets", host.name), lambda: self._find_targets(host))
         return [target for target in targets if self._scope in ("", target.scope)]
 
     def _find_targets(self, host: Host) -> list[Target]:
         variant, path = self.active_file(host, "user")
         user_target = Target(variant, "user", path)
         key, record = store.find_record(self.records, user_target.path)
-        is_here = bool(hosts.detected(host, self.environ, self.made))
+        is_here = self.detects(host)
         targets = {key: user_target} if record or is_here else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
@@ -160,7 +156,7 @@ class Machine:
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = ("sources", host.name, host.variant, users, start)
-        return self._once(
+        return self.reader.once(
             key, lambda: effective.sources(self.folders, host, users, start, self.read)
         )
 
@@ -179,7 +175,7 @@ class Machine:
             scopes = approval.list_scopes(host, start, self.environ, self.read)
             return switches.find(self.folders, host, users, start, scopes, self.read)
 
-        return self._once(("switches", host.name, host.variant, users, start), find)
+        return self.reader.once(("switches", host.name, host.variant, users, start), find)
 
     @cached_property
     def log(self) -> tuple[dict[str, Any], ...]:

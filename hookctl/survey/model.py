@@ -107,10 +107,7 @@ class Hook(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What it runs, in one text: its command with its arguments, or what its type names.
-
-        It is as the host gets it; nothing is masked.
-        """
+        """What it runs, in one text: its command with its arguments, or what its type names."""
         fields = self.fields
         for key in self.within.host.registration.commands:
             if isinstance(fields.get(key), str):

@@ -84,7 +84,6 @@ def _entries(value: Any, path: list[str], first: str = "") -> Iterator[tuple[str
 
 
 def _field(entry: Any, name: str) -> Any:
-    """The value of a field, with dots between keys; None where there is none."""
     for key in name.split("."):
         entry = entry.get(key) if isinstance(entry, dict) else None
     return entry
@@ -124,10 +123,7 @@ class PluginReader:
             self.unreadable.append(found)
 
     def document(self, path: str, within: str = "") -> Document | None:
-        """The document of a file; None where there is none, or it cannot be read.
-
-        A plugin's file must lie in its folder: `within`. Without one it is the host's own.
-        """
+        """The document of a file; None where there is none, or it cannot be read."""
         if not os.path.lexists(path):
             return None
         if within and not is_inside(os.path.realpath(path), os.path.realpath(within)):
@@ -148,10 +144,7 @@ class PluginReader:
         return document.value if document and isinstance(document.value, dict) else {}
 
     def expand(self, pattern: str) -> list[str]:
-        """The paths that a pattern of a host's file stands for, also of files that are not there.
-
-        A pattern with a placeholder that has no value here stands for none.
-        """
+        """The paths that a pattern of a host's file stands for, whether they are there or not."""
         if pattern == "{managed}":
             return [path for managed in self._managed for path in sorted(glob.glob(managed))]
         is_plain = "*" not in pattern
@@ -202,8 +195,6 @@ class _Part(NamedTuple):
 
 
 class _HostPlugins:
-    """The plugins of one host, in the folder that it is started in."""
-
     def __init__(self, machine: Machine, host: Host) -> None:
         self._machine, self._host = machine, host
         self._table: Table = host.plugins
@@ -307,7 +298,6 @@ class _HostPlugins:
                 self.files.note(plugin.folder, message)
 
     def _look_up(self, id: str, markets: Mapping[str, str]) -> Plugin | None:
-        """A plugin as the file of its marketplace has it, if that is on this machine."""
         name, _, market = id.rpartition("@")
         folder = markets.get(market, "")
         path = os.path.join(folder, _MARKET_FILE)
@@ -386,7 +376,6 @@ class _HostPlugins:
         return Plugin(id, folder, row.get("scope", "user"), off)
 
     def _follow(self, row: Table, folder: str) -> str:
-        """The folder that a link file points to, else the folder itself."""
         link = self.files.values(os.path.join(folder, row["link"]), folder) if "link" in row else {}
         source = link.get("source")
         is_link = link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source)
@@ -417,7 +406,6 @@ class _HostPlugins:
         return ""
 
     def _map_at(self, path: str, keys: Iterable[str]) -> dict[str, Any]:
-        """What a file of the host says there, by names of plugins or marketplaces."""
         found = value_at(self.files.values(path), tuple(keys))
         return found if isinstance(found, dict) else {}
 
@@ -471,7 +459,6 @@ class _HostPlugins:
             yield from self._read_part(plugin, part, obstacle)
 
     def _kind_of(self, hooks: Any) -> str:
-        """What the hooks of a manifest are, by `kinds`; '' where the host ignores them."""
         kinds = self._table.get("kinds", ())
         kind = ""
         if isinstance(hooks, dict):
@@ -558,7 +545,6 @@ class _HostPlugins:
     def _find_closed(
         self, plugin: Plugin, part: _Part, entries: Sequence[Entry]
     ) -> dict[Path, Obstacle]:
-        """The hooks that wait for an approval, which has the names of plugin and file."""
         if not self._table.get("approvals"):
             return {}
         host = self._host._replace(shape=Shape())  # as in a file with nothing else
@@ -570,7 +556,6 @@ class _HostPlugins:
 
 
 def _judge_entry(row: Table, entry: Any) -> Obstacle | None:
-    """Why nothing of a package is loaded: its list of files is empty, or `whole` is false."""
     part, whole = row.get("part"), row.get("whole")
     if not isinstance(entry, dict) or not part or entry.get(part):
         return None

@@ -24,7 +24,6 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
-from hookctl.survey import scripts
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import (
     MISSING,
@@ -35,7 +34,7 @@ from hookctl.survey.model import (
     Obstacle,
     is_powershell,
 )
-from hookctl.survey.scripts import Script, find_bare_program
+from hookctl.survey.scripts import Script, find_bare_program, find_scripts
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 
@@ -43,7 +42,6 @@ _LARGEST = 1 << 20  # bytes of a script that is compiled
 REPAIR = "`hookctl doctor --fix` puts it back"
 _NOT_FOUND = 127  # the status with which a shell ends then
 _SECONDS = 5  # for a shell to read a script
-_NOTHING: dict[str, str] = {}
 _OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
@@ -70,14 +68,13 @@ class Programs:
         return hook._replace(obstacles=(*hook.obstacles, fault)) if fault else hook
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
-        file = hook.within
+        file, environment = hook.within, hook.within.host.environment
         if lost := self._name_lost(hook):
             return Obstacle(MISSING, lost, status=_NOT_FOUND)
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
-                environment = file.host.environment
                 text = command.replace(environment.finds_project, "")
                 name = f"{environment.in_command}/{OWN}/"
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
@@ -85,8 +82,13 @@ class Programs:
             if lost:
                 return Obstacle(MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
-        home = self._machine.environ["HOME"]
-        for script in find_scripts(home, file.host, file.scope, command, folder, file.variables):
+        variables = {"HOME": self._machine.environ["HOME"], **file.variables}
+        start = ""
+        if file.scope in ("project", "local"):
+            if environment.project:  # the folder whose settings these are
+                variables[environment.project] = folder
+            start = folder if environment.starts_there else ""
+        for script in find_scripts(command, variables, start):
             fault = self._judge(script, file.host)
             if fault:
                 return fault
@@ -140,21 +142,17 @@ class Programs:
     def _judge(self, script: Script, host: Host) -> Obstacle | None:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
-            self._faults[key] = self._look_at(script, host)
+            fault = find_broken(script, self._machine.environ, host)
+            problem = "" if fault or not self._compiles else self._compile(script)
+            if problem:
+                reason = f"{script.path} does not compile: {problem}"
+                fault = Obstacle(NO_COMPILE, reason)
+            self._faults[key] = fault
         return self._faults[key]
-
-    def _look_at(self, script: Script, host: Host) -> Obstacle | None:
-        broken = find_broken(script, self._machine.environ, host)
-        if broken or not self._compiles:
-            return broken
-        problem = self._compile(script)
-        reason = f"{script.path} does not compile: {problem}"
-        return Obstacle(NO_COMPILE, reason) if problem else None
 
     # The syntax of a script.
 
     def _compile(self, script: Script) -> str:
-        """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
         interpreter = script.interpreter
         if not interpreter and script.is_started and os.path.isfile(script.path):
             interpreter = os.path.basename(find_interpreter(script.path))
@@ -178,10 +176,7 @@ class Programs:
 def find_syntax_fault(
     interpreter: str, path: str, text: bytes, find: Callable[[str], str | None]
 ) -> str:
-    """What is wrong with the syntax of a script; '' where nothing is, or it is not known.
-
-    `find` gives the path of an interpreter that may be asked.
-    """
+    """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
     if _PYTHON.fullmatch(interpreter):
         return _compile_python(text)
     program = find(interpreter) if interpreter in _OPTIONS else None
@@ -189,7 +184,6 @@ def find_syntax_fault(
 
 
 def _ask_interpreter(program: str, interpreter: str, path: str) -> str:
-    """What the program of an interpreter says about the syntax of a script, on one line."""
     call = [program, *_OPTIONS[interpreter], path]
     environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
     try:
@@ -209,7 +203,6 @@ def _ask_interpreter(program: str, interpreter: str, path: str) -> str:
 
 
 def _compile_python(text: bytes) -> str:
-    """What is wrong with the syntax of a Python program; '' where nothing is."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -223,7 +216,6 @@ def _compile_python(text: bytes) -> str:
 
 
 def _command_of(hook: Hook) -> str:
-    """The command that a shell runs for a hook; '' where it is of another type."""
     fields, host = hook.fields, hook.within.host
     if fields.get("type", "command") != "command":
         return ""
@@ -242,10 +234,7 @@ def _is_direct(hook: Hook) -> bool:
 
 
 def _command_inside(own_id: str, command: str, text: str) -> str:
-    """The command of another tool or of a pack that one of our commands runs; '' for none.
-
-    `text` is the command with the project's path in it.
-    """
+    """The command of another tool or of a pack that one of our commands runs; '' for none."""
     if own_id.startswith(WRAP):
         return original_of(command) or ""
     if own_id.startswith(f"{GUARD}/"):
@@ -270,22 +259,6 @@ def _first_problem(said: str, path: str) -> str:
             problem = re.sub(r"^(?:line )?\d+: ", "", line.rpartition(f"{path}: ")[2])
             break
     return f"line {number[1]}: {problem}" if number else problem
-
-
-def find_scripts(
-    home: str, host: Host, scope: str, command: str, folder: str, more: Mapping[str, str] = _NOTHING
-) -> list[Script]:
-    """The scripts of a command, where the host is started in this folder.
-
-    `more` has further variables that are known.
-    """
-    variables, start = {"HOME": home, **more}, ""
-    if scope in ("project", "local"):
-        if host.environment.project:  # the folder whose settings these are
-            variables[host.environment.project] = folder
-        if host.environment.starts_there:
-            start = folder
-    return scripts.find_scripts(command, variables, start) if command else []
 
 
 def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obstacle | None:

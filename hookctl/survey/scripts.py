@@ -24,8 +24,6 @@ class Script(NamedTuple):
 
 
 class _Interpreter(NamedTuple):
-    """How a program is told which script to run."""
-
     status: int  # where there is no such script
     flags: str  # a pattern for options without a value
     valued: tuple[str, ...] = ()  # options whose value is the next word
@@ -92,10 +90,7 @@ _CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
-    """What a command runs first: an interpreter and its script, or a program, by absolute paths.
-
-    `variables` are those whose values are known, `start` is where the command starts, if known.
-    """
+    """What a command runs first: an interpreter and its script, or a program, by absolute paths."""
     folder: str | None = start
     for words, operator in _commands(_without_own_head(command), variables):
         if not _is_preparation(words, operator):
@@ -112,10 +107,7 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
 
 
 def name_program(command: str) -> str:
-    """The program or script that matters in a command, without its arguments: they may be secret.
-
-    Empty where none can be told.
-    """
+    """The program or script that matters in a command, without arguments: they may be secret."""
     prepares = ""
     for words, _ in _commands(command, dict.fromkeys(re.findall(_NAME, command), "-")):
         while words and words[0] in _BEFORE_COMMANDS:
@@ -128,10 +120,7 @@ def name_program(command: str) -> str:
 
 
 def find_bare_program(command: str) -> str:
-    """The program that a command starts by its name alone, to be looked for on PATH; or ''.
-
-    There is no answer where the shell itself may know the name, or the author what may be missing.
-    """
+    """The program that a command starts by its name alone, to be looked for on PATH; or ''."""
     for words, operator in _commands(_without_own_head(command), {}):
         if not _is_preparation(words, operator):
             break
@@ -300,10 +289,7 @@ def _skip_prefixes(words: list[str | None]) -> bool:
 
 
 def _skip_options(words: list[str | None], flags: str, valued: tuple[str, ...]) -> None:
-    """Take options off the end of reversed words; all words where an option is unknown.
-
-    `flags` is a pattern of options without a value; `valued` options take the next word.
-    """
+    """Take options off the end of reversed words; all words where an option is unknown."""
     while words and (words[-1] is None or words[-1].startswith("-")):
         word = words.pop()
         if word == "--":

@@ -81,7 +81,7 @@ def status(
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
     for host in map(hosts.load, names or hosts.names()):
-        if host.name in used or hosts.detected(host, machine.environ, machine.made):
+        if host.name in used or machine.detects(host):
             chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
     files_shown = []
