@@ -45,6 +45,7 @@ class File:
         self, machine: Machine, target: Target, record: Record | None, *, is_alone: bool = False
     ) -> None:
         self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
+        self.level = "error" if target.shared else "warning"  # of a fault that everybody would get
         self.is_alone = is_alone  # nothing but its project may be looked at
         self.exact: Collection[str] = ()  # packs of which nothing may be edited
         self.document = self.current = self.error = None
@@ -200,9 +201,7 @@ def judge_content(file: File) -> Iterator[Finding]:
         yield file.find("read_only")
     lost = loading.find_fault(file.host, file.target.scope, file.path, document, file.contents)
     if lost:
-        doctor = file.host.client.doctor
-        check = f"; `{doctor}` says whether it is right then." if doctor else "."
-        fix = lost.fix or f"Fix that place, or remove it{check}"
+        fix = lost.fix or "Fix that place, or remove it."
         yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
 
 
@@ -239,21 +238,18 @@ def _find_program_fault(file: File) -> ProgramFault | None:
     try:
         expected = list_programs(machine.records, target, folders)
         launcher = read(hook).data
+        if expected and launcher not in (None, expected[hook]):
+            version = version_of(launcher)
+            if is_newer(version):
+                return ProgramFault(NEWER, hook, version)
+            version = version_of_launcher(launcher)
+            return ProgramFault(OLD if version else CHANGED, hook, version)
+        for path, data in expected.items():
+            found = read(path).data
+            if found != data:
+                return ProgramFault(MISSING if found is None else CHANGED, path)
     except HookctlError as error:
         return ProgramFault(error.code, error.path or hook, error=error)
-    if expected and launcher not in (None, expected[hook]):
-        version = version_of(launcher)
-        if is_newer(version):
-            return ProgramFault(NEWER, hook, version)
-        version = version_of_launcher(launcher)
-        return ProgramFault(OLD if version else CHANGED, hook, version)
-    for path, data in expected.items():
-        try:
-            found = read(path).data
-        except HookctlError as error:
-            return ProgramFault(error.code, path, error=error)
-        if found != data:
-            return ProgramFault(MISSING if found is None else CHANGED, path)
     for folder in {os.path.dirname(path) for path in expected if not target.shared}:
         for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
             if name.endswith(".py") and os.path.join(folder, name) not in expected:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from collections.abc import Iterator
 
 from hookctl.checks import self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.checks.file import CHANGED, MISSING, File, ProgramFault, find_pack_fault
-from hookctl.checks.host import HostHere
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import read_cap
@@ -37,7 +35,7 @@ from hookctl.packs.model import run_packs
 from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
-from hookctl.system import interpreter, owners, project
+from hookctl.system import interpreter, owners
 from hookctl.work.run_files import describe_outside
 
 
@@ -200,7 +198,7 @@ def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
     """A variable that keeps the guard from its promise; one that switches it off has a rule."""
     given = effective.variable(file.reaching, {}, name)
     scope = given.source.scope if given.source else ""
-    if scope and _find_effect(file, name, given.text, scope) in ("", _OVERRIDES):
+    if scope and _find_effect(file, name, given.text, scope) in ("", OVERRIDES):
         values = {"setting": name, "place": f"{scope} scope", "effect": effect}
         yield file.find("hook_environment", given.path, **values)
 
@@ -244,8 +242,7 @@ def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
 _STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
 _NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
 _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
-_GIVEN = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="  # in a .env file
-_OVERRIDES = "overrides the hook's configuration"
+OVERRIDES = "overrides the hook's configuration"
 
 
 def judge_environment(file: File) -> Iterator[Finding]:
@@ -255,7 +252,7 @@ def judge_environment(file: File) -> Iterator[Finding]:
         for name, value in sorted(effective.variables([source]).items()):
             effect = "" if name in ours else _find_effect(file, name, value, source.scope)
             if effect:
-                level = "warning" if effect == _OVERRIDES else "error"
+                level = "warning" if effect == OVERRIDES else "error"
                 values = {"setting": _show(name, value), "place": f"{source.scope} scope"}
                 yield file.find("hook_environment", source.path, level, effect=effect, **values)
     environ, place = file.machine.environ, "this shell"
@@ -263,7 +260,7 @@ def judge_environment(file: File) -> Iterator[Finding]:
     for name in sorted(names & environ.keys()) if file.guard else ():
         effect = _find_effect(file, name, environ[name], "")
         is_set = effective.variable(file.reaching, environ, name).source
-        if effect not in ("", _OVERRIDES) and not is_set:
+        if effect not in ("", OVERRIDES) and not is_set:
             values = {"setting": _show(name, environ[name]), "place": place, "effect": effect}
             found = file.find("hook_environment", place, **values)
             yield found._replace(path="")  # no file is at fault
@@ -287,29 +284,12 @@ def _find_effect(file: File, name: str, value: str, scope: str) -> str:
     setting = name.removeprefix("HOOKCTL_")
     is_setting = setting != name and not is_child and setting.lower() not in _NO_SETTINGS
     is_known = is_setting and (setting in ("STATE_DIR", "NOW") or setting.lower() in schema())
-    return _OVERRIDES if is_known else ""
+    return OVERRIDES if is_known else ""
 
 
 def _list_child_variables(file: File) -> list[str]:
     names: list[str] = value_in_effect("child_env", file.config, {})
     return names
-
-
-def judge_env_files(here: HostHere) -> Iterator[Finding]:
-    """Variables for the guard that a project brings in a file which the host gives to hooks."""
-    machine = here.machine
-    for folder in project.upwards(machine.folders.cwd) if here.guards else ():
-        for name in here.host.environment.files:
-            path, text = os.path.join(folder, name), b""
-            with contextlib.suppress(HookctlError):
-                text = machine.reader.snapshot(path).data or b""
-            given = re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE)
-            if given:
-                setting, place = ", ".join(dict.fromkeys(given)), os.path.basename(path)
-                values = {"setting": setting, "place": place, "effect": _OVERRIDES}
-                yield here.find("hook_environment", path, "warning", **values)
-        if folder == machine.cwd_project:
-            return
 
 
 def _show(name: str, value: str) -> str:

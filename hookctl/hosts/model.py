@@ -30,7 +30,6 @@ class Client(NamedTuple):
     asks_version: bool = True
     package: str = ""
     block_shown: str = ""  # what people see above a block's text, if it looks like a failure
-    doctor: str = ""
 
 
 class ConfigFolder(NamedTuple):

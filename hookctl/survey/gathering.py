@@ -7,20 +7,19 @@ of the host comes last: when it is gone, the hook still has its own.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.documents import CONFLICT, MISSING, Document
+from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import OtherAgent
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
-from hookctl.ownership import committed, store
+from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
@@ -90,9 +89,13 @@ class _HostReader:
                 if scope != "user" and store.real_path(path) == store.real_path(self._user):
                     continue
                 lost = self._find_fault(scope, variant, path)
-                source = self._read_source(scope, variant, path)
-                if source is None:
+                try:
+                    snapshot, document = self._read(path, variant.format)
+                except HookctlError:
                     continue
+                if snapshot.data is None or (document.value is MISSING and variant.empty):
+                    continue
+                source = Source(scope, path, document, variant)
                 obstacle = Obstacle(IGNORED, lost.text) if lost else None
                 if not lost and host.scope_rules.first_only and first:
                     reason = f"{host.title} reads {first} instead"
@@ -105,10 +108,6 @@ class _HostReader:
         lost, machine = read_fault(host, scope, path, self._read), self._machine
         if lost is None:
             return None
-        if CONFLICT in lost.message and scope == "project":
-            with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
-                fix = committed.conflict_fix(self._start, path) or lost.fix
-                lost = lost._replace(fix=fix)
         if lost.stops_client:
             if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
                 lost = lost._replace(stops_client=False)
@@ -116,14 +115,6 @@ class _HostReader:
                 self._stopping.append(Obstacle(IGNORED, lost.sentence))
         self.lost.append(lost)
         return lost
-
-    def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
-        with contextlib.suppress(HookctlError):
-            snapshot, document = self._read(path, variant.format)
-            is_empty = document.value is MISSING and variant.empty
-            if snapshot.data is not None and not is_empty:
-                return Source(scope, path, document, variant)
-        return None
 
     def _list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""

@@ -23,7 +23,6 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
-from hookctl.settings.targets import Read
 from hookctl.survey.gathering import (
     find_waiting,
     judge_switches,
@@ -107,65 +106,6 @@ def _covers(rule: str, folder: str) -> bool:
     return bool(re.fullmatch(pattern, f"{folder.rstrip('/')}/", re.DOTALL))
 
 
-class PluginReader:
-    """Reads files of plugins, and keeps what could not be read."""
-
-    def __init__(self, places: Mapping[str, str], managed: Iterable[str], read: Read) -> None:
-        self._places = places  # what stands for a placeholder in a path
-        self._managed = managed
-        self._read = read  # of the host's own files
-        self.unreadable: list[Unreadable] = []
-
-    def note(self, path: str, message: str, line: int = 0) -> None:
-        """Write down that something cannot be read."""
-        found = Unreadable(path, line, message)
-        if found not in self.unreadable:
-            self.unreadable.append(found)
-
-    def document(self, path: str, within: str = "") -> Document | None:
-        """The document of a file; None where there is none, or it cannot be read."""
-        if not os.path.lexists(path):
-            return None
-        if within and not is_inside(os.path.realpath(path), os.path.realpath(within)):
-            self.note(path, "a link leads out of the plugin")
-            return None
-        try:
-            snapshot, document = self._read(path, "toml" if path.endswith(".toml") else "json")
-        except HookctlError as error:
-            self.note(path, error.message, error.line)
-            return None
-        if snapshot.data is None:
-            self.note(path, "a link to a file that is not there")
-        return None if document.value is MISSING else document
-
-    def values(self, path: str, within: str = "") -> dict[str, Any]:
-        """The values of a file; empty where there are none."""
-        document = self.document(path, within)
-        return document.value if document and isinstance(document.value, dict) else {}
-
-    def expand(self, pattern: str) -> list[str]:
-        """The paths that a pattern of a host's file stands for, whether they are there or not."""
-        if pattern == "{managed}":
-            return [path for managed in self._managed for path in sorted(glob.glob(managed))]
-        is_plain = "*" not in pattern
-        for name, value in self._places.items():
-            placeholder = "{" + name + "}"
-            if placeholder in pattern and not value:
-                return []
-            value = value.rstrip("/")
-            pattern = pattern.replace(placeholder, value if is_plain else glob.escape(value))
-        if is_plain:
-            return [pattern]
-        found = sorted(itertools.islice(glob.iglob(pattern), MOST_FOLDERS + 1))
-        if len(found) > MOST_FOLDERS:
-            self.note(os.path.dirname(found[0]), f"only {MOST_FOLDERS} plugins are looked at")
-        return found[:MOST_FOLDERS]
-
-    def expand_all(self, patterns: Iterable[str]) -> list[str]:
-        """The paths of several patterns, each once."""
-        return list(dict.fromkeys(path for each in patterns for path in self.expand(each)))
-
-
 def is_inside(path: str, folder: str) -> bool:
     """Whether a real path is below a real folder."""
     return path.startswith(folder.rstrip("/") + "/")
@@ -182,7 +122,7 @@ def read_plugins(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreada
     if not host.plugins:  # its settings need not be looked at
         return [], []
     reader = _HostPlugins(machine, host)
-    return [*reader.read_hooks(), *reader.read_modules()], reader.files.unreadable
+    return [*reader.read_hooks(), *reader.read_modules()], reader.unreadable
 
 
 class _Part(NamedTuple):
@@ -207,15 +147,17 @@ class _HostPlugins:
             scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
         }
         self._disabled = list_disabled(switches)
-        places = {
+        # What stands for a placeholder in a path.
+        self._places = {
             "config": config_folder(host, machine.environ),
             "home": machine.environ["HOME"],
             "start": self._start,
             "project": project,
             "repository": find_repository(self._start),
         }
-        managed = host.managed_files.get(sys.platform, ())
-        self.files = PluginReader(places, managed, machine.read)
+        self._managed = host.managed_files.get(sys.platform, ())
+        self._read = machine.read
+        self.unreadable: list[Unreadable] = []
 
     # Modules: files in the host's folders, and what a list in its settings names.
 
@@ -224,18 +166,18 @@ class _HostPlugins:
         seen = set()
         own = {os.path.basename(file) for file in self._host.files.values()}
         for pattern in self._table.get("modules", ()):
-            for path in self.files.expand(pattern):
+            for path in self._expand(pattern):
                 name = os.path.basename(path)
                 if name not in own and os.path.isfile(path) and path not in seen:
                     seen.add(path)
                     off = judge_switches(_scope_of(pattern), path, self._switches)
                     yield self._make_module(pattern, path, (), 1, path, off)
         for row in self._table.get("packages", ()):
-            for path in self.files.expand(row["file"]):
+            for path in self._expand(row["file"]):
                 yield from self._read_list(row, path, seen)
 
     def _read_list(self, row: Table, path: str, seen: set[str]) -> Iterator[Hook]:
-        document = self.files.document(path)
+        document = self._document(path)
         key, pattern = tuple(row["path"]), row["file"]
         entries = value_at(document.value, key) if document else None
         if document is None or not isinstance(entries, list):
@@ -266,6 +208,57 @@ class _HostPlugins:
         own = (obstacle,) if obstacle else ()
         return Hook(file, at, MODULE, {"command": command}, line=line, obstacles=own)
 
+    # Their files.
+
+    def _note(self, path: str, message: str, line: int = 0) -> None:
+        """Write down that something cannot be read."""
+        found = Unreadable(path, line, message)
+        if found not in self.unreadable:
+            self.unreadable.append(found)
+
+    def _document(self, path: str, within: str = "") -> Document | None:
+        """The document of a file; None where there is none, or it cannot be read."""
+        if not os.path.lexists(path):
+            return None
+        if within and not is_inside(os.path.realpath(path), os.path.realpath(within)):
+            self._note(path, "a link leads out of the plugin")
+            return None
+        try:
+            snapshot, document = self._read(path, "toml" if path.endswith(".toml") else "json")
+        except HookctlError as error:
+            self._note(path, error.message, error.line)
+            return None
+        if snapshot.data is None:
+            self._note(path, "a link to a file that is not there")
+        return None if document.value is MISSING else document
+
+    def _values(self, path: str, within: str = "") -> dict[str, Any]:
+        """The values of a file; empty where there are none."""
+        document = self._document(path, within)
+        return document.value if document and isinstance(document.value, dict) else {}
+
+    def _expand(self, pattern: str) -> list[str]:
+        """The paths that a pattern of a host's file stands for, whether they are there or not."""
+        if pattern == "{managed}":
+            return [path for managed in self._managed for path in sorted(glob.glob(managed))]
+        is_plain = "*" not in pattern
+        for name, value in self._places.items():
+            placeholder = "{" + name + "}"
+            if placeholder in pattern and not value:
+                return []
+            value = value.rstrip("/")
+            pattern = pattern.replace(placeholder, value if is_plain else glob.escape(value))
+        if is_plain:
+            return [pattern]
+        found = sorted(itertools.islice(glob.iglob(pattern), MOST_FOLDERS + 1))
+        if len(found) > MOST_FOLDERS:
+            self._note(os.path.dirname(found[0]), f"only {MOST_FOLDERS} plugins are looked at")
+        return found[:MOST_FOLDERS]
+
+    def _expand_all(self, patterns: Iterable[str]) -> list[str]:
+        """The paths of several patterns, each once."""
+        return list(dict.fromkeys(path for each in patterns for path in self._expand(each)))
+
     # Which plugins there are.
 
     def _find(self) -> Iterator[Plugin]:
@@ -283,7 +276,7 @@ class _HostPlugins:
         records = self._read_records()
         markets = self._read_marketplaces()
         known = dict.fromkeys(records)
-        for path in self.files.expand_all(self._switch.get("files", ())):
+        for path in self._expand_all(self._switch.get("files", ())):
             known |= dict.fromkeys(self._map_at(path, self._switch.get("path", ())))
         for id in known if "installed" in self._table or markets else ():
             record = records.get(id, {})
@@ -295,13 +288,13 @@ class _HostPlugins:
                 yield plugin._replace(off=off)
             elif not off:
                 message = f"the plugin {plugin.name} is on, but its folder is not there"
-                self.files.note(plugin.folder, message)
+                self._note(plugin.folder, message)
 
     def _look_up(self, id: str, markets: Mapping[str, str]) -> Plugin | None:
         name, _, market = id.rpartition("@")
         folder = markets.get(market, "")
         path = os.path.join(folder, _MARKET_FILE)
-        entries = self.files.values(path, folder).get("plugins") if folder else None
+        entries = self._values(path, folder).get("plugins") if folder else None
         for entry in entries if isinstance(entries, list) else ():
             if _field(entry, "name") == name:
                 source = _field(entry, "source")
@@ -313,7 +306,7 @@ class _HostPlugins:
     def _read_marketplaces(self) -> dict[str, str]:
         markets: dict[str, Any] = {}
         for row in self._table.get("marketplaces", ()):
-            for path in self.files.expand(row["file"]):
+            for path in self._expand(row["file"]):
                 markets |= self._map_at(path, row.get("path", ()))
         found = {}
         for name, market in markets.items():
@@ -327,8 +320,8 @@ class _HostPlugins:
         """What the host has written down where it installed a plugin, by ID."""
         found: dict[str, dict[str, Any]] = {}
         for row in self._table.get("installed", ()):
-            for path in self.files.expand(row["file"]):
-                for key, entry in _entries(self.files.values(path), row.get("entries", ())):
+            for path in self._expand(row["file"]):
+                for key, entry in _entries(self._values(path), row.get("entries", ())):
                     names = ("name", "market", "folder", "project", "enabled")
                     record = {name: _field(entry, row.get(name, "")) for name in names}
                     id = record["name"] if "name" in row else key
@@ -349,7 +342,7 @@ class _HostPlugins:
                     yield plugin
 
     def _pick_versions(self, row: Table) -> list[str]:
-        folders = [path for path in self.files.expand(row["folders"]) if os.path.isdir(path)]
+        folders = [path for path in self._expand(row["folders"]) if os.path.isdir(path)]
         if "versions" not in row:
             return folders
         by_parent: dict[str, list[str]] = {}
@@ -366,7 +359,7 @@ class _HostPlugins:
         manifest = find_first(folder, self._table["manifests"])
         if row.get("needs_manifest") and not manifest:
             return None
-        values = self.files.values(manifest, folder) if manifest else {}
+        values = self._values(manifest, folder) if manifest else {}
         name = values.get("name")
         name = name if isinstance(name, str) and name else own
         above = os.path.dirname(folder)
@@ -376,7 +369,7 @@ class _HostPlugins:
         return Plugin(id, folder, row.get("scope", "user"), off)
 
     def _follow(self, row: Table, folder: str) -> str:
-        link = self.files.values(os.path.join(folder, row["link"]), folder) if "link" in row else {}
+        link = self._values(os.path.join(folder, row["link"]), folder) if "link" in row else {}
         source = link.get("source")
         is_link = link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source)
         return str(source) if is_link else folder
@@ -391,7 +384,7 @@ class _HostPlugins:
         field = switch.get("field")
         keys = [*switch.get("path", ()), json.dumps(printable(id), ensure_ascii=False)]
         name = ".".join([*keys, field] if field else keys)
-        for path in self.files.expand_all(switch.get("files", ())):
+        for path in self._expand_all(switch.get("files", ())):
             words = self._map_at(path, switch.get("path", ()))
             if id not in words:
                 continue
@@ -406,7 +399,7 @@ class _HostPlugins:
         return ""
 
     def _map_at(self, path: str, keys: Iterable[str]) -> dict[str, Any]:
-        found = value_at(self.files.values(path), tuple(keys))
+        found = value_at(self._values(path), tuple(keys))
         return found if isinstance(found, dict) else {}
 
     def _explain_rules(self, rules: object, path: str) -> str:
@@ -437,7 +430,7 @@ class _HostPlugins:
 
     def _read_plugin(self, plugin: Plugin, obstacle: Obstacle | None) -> Iterator[Hook]:
         path = find_first(plugin.folder, self._table["manifests"])
-        manifest = self.files.document(path, plugin.folder) if path else None
+        manifest = self._document(path, plugin.folder) if path else None
         hooks = value_at(manifest.value, ("hooks",)) if manifest else None
         kind = self._kind_of(hooks)
         fault, strict = "", self._table.get("strict", ())
@@ -491,20 +484,20 @@ class _HostPlugins:
         for name in (hooks if kind == "list" else [hooks])[:MOST_FOLDERS]:
             named = os.path.normpath(os.path.join(folder, name))
             if not is_inside(named, folder):
-                self.files.note(path, "its hooks are to be outside of the plugin")
+                self._note(path, "its hooks are to be outside of the plugin")
             elif not os.path.lexists(named):
-                self.files.note(named, "the manifest names this file, and it is not there")
+                self._note(named, "the manifest names this file, and it is not there")
             else:
                 yield from self._read_file(named, folder)
 
     def _read_file(self, path: str, folder: str) -> Iterator[_Part]:
-        document = self.files.document(path, folder)
+        document = self._document(path, folder)
         if document is None:
             return
         try:
             document.require_strict(comments=False, trailing_commas=False)
         except HookctlError as error:
-            self.files.note(path, error.message, error.line)
+            self._note(path, error.message, error.line)
             return
         name = os.path.relpath(path, folder)
         if isinstance(value_at(document.value, ("hooks",)), dict):
@@ -512,7 +505,7 @@ class _HostPlugins:
         elif self._table.get("bare") and isinstance(document.value, dict):
             yield _Part(path, document, (), name)
         else:
-            self.files.note(path, "it has no hooks that the host reads")
+            self._note(path, "it has no hooks that the host reads")
 
     def _read_part(self, plugin: Plugin, part: _Part, obstacle: Obstacle | None) -> Iterator[Hook]:
         shape = Shape(root=part.above, flat=("*",) if self._table.get("flat") else ())
@@ -539,7 +532,7 @@ class _HostPlugins:
     def _find_readers(self, folder: str) -> Iterator[OtherAgent]:
         real = os.path.realpath(folder)
         for agent in self._host.also_read_by:
-            if real in map(os.path.realpath, self.files.expand_all(agent.plugins)):
+            if real in map(os.path.realpath, self._expand_all(agent.plugins)):
                 yield agent
 
     def _find_closed(
