@@ -127,7 +127,7 @@ class File:
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
         """What `hookctl disable` switched off or took out."""
-        return self.machine.disabled_in(self.path)
+        return [hook for hook in self.machine.disabled if hook.file == self.path]
 
     @cached_property
     def disabled_ids(self) -> set[str]:

@@ -17,18 +17,8 @@ from hookctl.masking import masked
 from hookctl.model import PathFault
 from hookctl.ownership import engine
 from hookctl.ownership.own_files import list_programs
-from hookctl.packs import guard
-from hookctl.packs.choices import (
-    DEFAULT_LIMIT,
-    LIMIT_KEY,
-    Settings,
-    is_true,
-    is_valid,
-    read_settings,
-    schema,
-    value_in_effect,
-    whole_number,
-)
+from hookctl.packs import choices, guard
+from hookctl.packs.choices import LIMIT_KEY
 from hookctl.packs.guard import HOSTS, WRAPS, configuration, host_table
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import run_packs
@@ -138,12 +128,12 @@ def judge_configuration(file: File) -> Iterator[Finding]:
         environ = None if file.is_alone else file.machine.environ
         for wrong in describe_outside(config, file.target.project, environ):
             yield file.find("config_invalid", path, wrong=wrong)
-    rules, changed, level = schema(), [], "info"
+    rules, changed, level = choices.schema(), [], "info"
     written = file.guard.settings.get("config") if file.guard else None
-    written = written or configuration(file.settings or Settings(), "", file.host)
+    written = written or configuration(file.settings or choices.Settings(), "", file.host)
     for name in sorted({*config, *written} - {HOSTS, "$schema", "state_dir"}):
         text = json.dumps(masked(config.get(name), name))
-        is_known = name in rules and is_valid(name, config.get(name), rules[name])
+        is_known = name in rules and choices.is_valid(name, config.get(name), rules[name])
         if name in config and name != WRAPS and not is_known:
             wrong = f"{name} is {text}, which the hook does not take; it ignores that"
             yield file.find("config_invalid", path, wrong=wrong)
@@ -208,10 +198,10 @@ def judge_limit(file: File) -> Iterator[Finding]:
     if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
         return
     limit = effective.variable(file.reaching, file.machine.environ, LIMIT_KEY)
-    if limit.is_set and whole_number(limit.text) is None:
+    if limit.is_set and choices.whole_number(limit.text) is None:
         wrong = f"{_show(LIMIT_KEY, limit.text)} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", limit.path, wrong=wrong)
-    mode = value_in_effect("mode", file.config, {})
+    mode = choices.value_in_effect("mode", file.config, {})
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
     if mode in ("breaker", "keepalive") and not file.has_other_mode:
         yield from _judge_cap(file, mode)
@@ -219,7 +209,7 @@ def judge_limit(file: File) -> Iterator[Finding]:
 
 def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
     host, environ = file.host, file.machine.environ
-    options = read_settings(file.config, {**environ, **effective.variables(file.reaching)})
+    options = choices.read_settings(file.config, {**environ, **effective.variables(file.reaching)})
     limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
     blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
     if mode == "breaker":
@@ -228,7 +218,7 @@ def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
     cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
     best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
     setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
-    is_asked = bool(setting) if mode == "keepalive" else limit != DEFAULT_LIMIT
+    is_asked = bool(setting) if mode == "keepalive" else limit != choices.DEFAULT_LIMIT
     if not 0 < cap < blocks or not (cap < best or is_asked):
         return  # else the host allows no more, and nobody asked for it
     fix = f"Set {key or setting} to {wanted}."
@@ -269,7 +259,7 @@ def judge_environment(file: File) -> Iterator[Finding]:
 def _find_effect(file: File, name: str, value: str, scope: str) -> str:
     """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
     is_child = name in _list_child_variables(file)
-    if (is_child or name == "HOOKCTL_DISABLE") and is_true(value):
+    if (is_child or name == "HOOKCTL_DISABLE") and choices.is_true(value):
         return "switches the guard off"
     if name == "HOOKCTL_MODE" and value.strip() == "off":
         return "sets the guard's mode to off, so it never blocks a stop"
@@ -283,12 +273,12 @@ def _find_effect(file: File, name: str, value: str, scope: str) -> str:
         return "lets every program that the agent starts, hooks too, load other code"
     setting = name.removeprefix("HOOKCTL_")
     is_setting = setting != name and not is_child and setting.lower() not in _NO_SETTINGS
-    is_known = is_setting and (setting in ("STATE_DIR", "NOW") or setting.lower() in schema())
+    is_known = is_setting and setting.lower() in {"now", *choices.schema()}
     return OVERRIDES if is_known else ""
 
 
 def _list_child_variables(file: File) -> list[str]:
-    names: list[str] = value_in_effect("child_env", file.config, {})
+    names: list[str] = choices.value_in_effect("child_env", file.config, {})
     return names
 
 

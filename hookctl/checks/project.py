@@ -190,7 +190,11 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
     if project.error is not None:
         yield from_error(project.error)
     elif not project.has_record and (project.files or any(_list_programs(project.folder))):
-        yield _report_no_record(project)
+        # The only finding about a missing record: all others follow from it.
+        checkout = consent.checkout_command(project.folder, OWN, project.machine.cwd_project)
+        install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
+        fix = f"`{checkout}` brings it back; else {install} records the guard again."
+        yield finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
     for file in project.files:
         file.exact = {name for name, pack in required.items() if pack}
         yield from _judge_file(file, project, required)
@@ -200,14 +204,6 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
                 yield from _judge_pack(project, file, name, record)
         yield from _judge_strays(project)
     yield from _judge_ignored(project, "error" if required else "warning")
-
-
-def _report_no_record(project: Project) -> Finding:
-    """The only finding about a missing record: all others follow from it."""
-    checkout = consent.checkout_command(project.folder, OWN, project.machine.cwd_project)
-    install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
-    fix = f"`{checkout}` brings it back; else {install} records the guard again."
-    return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
 
 
 # The settings files.
@@ -365,18 +361,15 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
-    place, difference = record.folder, "its files"
+    place, what = record.folder, "its files"
     if _is_recorded(pack, record):
-        place, difference = (
-            os.path.join(project.folder, OWN, LEDGER),
-            _find_other(project, file, pack),
-        )
-    for path, where, what in (
-        (place, "its install wrote it", difference),
-        (record.source, "in its own file", _find_difference_to_source(project, record, pack)),
-    ):
-        if what:
-            yield file.find("pack_changed", path, pack=name, where=where, what=what, fix=fix)
+        place, what = os.path.join(project.folder, OWN, LEDGER), _find_other(project, file, pack)
+    if what:
+        values = {"where": "its install wrote it", "what": what, "fix": fix}
+        yield file.find("pack_changed", place, pack=name, **values)
+    if what := _find_difference_to_source(project, record, pack):
+        values = {"where": "in its own file", "what": what, "fix": fix}
+        yield file.find("pack_changed", record.source, pack=name, **values)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
@@ -437,7 +430,10 @@ def judge_required(
     """Whether a pack is installed in the project; one given as a file, with the same content."""
     source = source or ("" if name == GUARD else "PATH")
     places = [file for file in project.files if name in file.packs]
-    if not places and not _may_be_installed(project, name):
+    # A missing or unreadable record, which has its own finding, may have it.
+    is_named = any(hook.pack == name for file in project.files for hook in file.elements)
+    may_be = project.error is not None or (not project.has_record and is_named)
+    if not places and not may_be:
         install = _first_install(project, source)
         yield finding("pack_required", path=project.folder, pack=name, differs="", install=install)
     known = project.manifests.get(name)
@@ -447,12 +443,6 @@ def judge_required(
         install = f"`{consent.install_command(file.target, name, source, here)} --force`"
         differs = f" as in the named file: {difference}"
         yield file.find("pack_required", pack=name, differs=differs, install=install)
-
-
-def _may_be_installed(project: Project, name: str) -> bool:
-    if project.error is not None or project.has_record:
-        return project.error is not None
-    return any(hook.pack == name for file in project.files for hook in file.elements)
 
 
 def _first_install(project: Project, source: str) -> str:

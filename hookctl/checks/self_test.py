@@ -32,11 +32,11 @@ _MODE = "HOOKCTL_MODE"
 _LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _START = """
 import json, posix, sys
-hook, variables = sys.argv[1:3]
+variables, hook = sys.argv[1:3]
 with open(variables) as file:
     for name, text in json.load(file).items():
         posix.environ[name.encode("utf-8", "replace")] = text.encode("utf-8", "replace")
-sys.argv = [hook, *sys.argv[3:]]
+sys.argv = sys.argv[2:]
 with open(hook, "rb") as file:
     program = compile(file.read(), hook, "exec")
 exec(program, {"__name__": "__main__", "__file__": hook})
@@ -156,7 +156,7 @@ def _ask(place: str, question: Question, promised: str, kept: list[Part]) -> str
     }
     payload = _payload(promised, project, session, settings)
     event = "pre-tool" if promised == "refuse" else "stop"
-    return _call([sys.executable, hook, event, "--host", host.name], place, environ, payload)
+    return _call([hook, event, "--host", host.name], place, environ, payload)
 
 
 def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
@@ -226,14 +226,11 @@ def _payload(promised: str, project: str, session: str, settings: Any) -> dict[s
 
 
 def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:
-    python, hook, *rest = words
-    start, variables = (os.path.join(place, name) for name in ("start.py", "variables.json"))
-    _write(start, _START.encode())
+    variables = os.path.join(place, "variables.json")
     _write(variables, json.dumps(environ).encode())
-    call = [python, "-I", "-S", "-B", start, hook, variables, *rest]
     try:
         process = subprocess.run(
-            call,
+            [sys.executable, "-I", "-S", "-B", "-c", _START, variables, *words],
             input=json.dumps(payload),
             capture_output=True,
             text=True,

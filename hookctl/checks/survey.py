@@ -22,7 +22,7 @@ from hookctl.hosts import Host
 from hookctl.hosts.loading import read_status, why_disarmed
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
-from hookctl.model import WRAP, Record
+from hookctl.model import WRAP
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
 from hookctl.packs.abilities import lacks
@@ -35,7 +35,7 @@ from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine, read_records
-from hookctl.survey.model import Hook, Obstacle
+from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -208,28 +208,24 @@ _BLOCKING = ("Stop", "SubagentStop")
 
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
     """Hooks without a program that can be run: ours, and others with which the host refuses."""
-    for hook in here.running:
-        for obstacle in hook.obstacles:
-            if obstacle.state in model.FAILING and obstacle.fix != REPAIR:  # ours has another rule
-                yield from _judge_script(here, hook, obstacle)
-
-
-def _judge_script(here: HostHere, hook: Hook, obstacle: Obstacle) -> Iterator[Finding]:
-    name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
-    if not name:
-        event = protocol_event(here.host, hook.event)
-        rules, said = here.host.reads.get(event, {}), os.strerror(errno.ENOENT)  # as a shell says
-        is_minded = event in (*_REFUSING, *_BLOCKING)
-        if not is_minded or read_status(rules, obstacle.status, said) != "refuse":
-            return
-        name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
-        effect = f", and {here.host.title} then refuses or blocks"
-    elif not name.startswith(WRAP):
-        remove = f"`hookctl uninstall {hook.owner}`"
-    repair = obstacle.fix or "put it back"
-    values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
-    values |= {"repair": repair[0].upper() + repair[1:], "remove": remove}
-    yield here.find("script_missing", hook.file, level, **values)
+    said = os.strerror(errno.ENOENT)  # as a shell says
+    for hook, obstacle in [(each, one) for each in here.running for one in each.obstacles]:
+        if obstacle.state not in model.FAILING or obstacle.fix == REPAIR:  # it has another rule
+            continue
+        name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
+        if not name:
+            event = protocol_event(here.host, hook.event)
+            rules, is_minded = here.host.reads.get(event, {}), event in (*_REFUSING, *_BLOCKING)
+            if not is_minded or read_status(rules, obstacle.status, said) != "refuse":
+                continue
+            name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
+            effect = f", and {here.host.title} then refuses or blocks"
+        elif not name.startswith(WRAP):
+            remove = f"`hookctl uninstall {hook.owner}`"
+        repair = obstacle.fix or "put it back"
+        values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
+        values |= {"repair": repair[0].upper() + repair[1:], "remove": remove}
+        yield here.find("script_missing", hook.file, level, **values)
 
 
 def judge_receipts(here: HostHere) -> Iterator[Finding]:
@@ -352,8 +348,12 @@ class Survey:
         names = [one.name for one in wanted]
         for key, record in self._usable.items():
             is_theirs = record.host in names or bool(record.project)  # of a project: of any host
-            if is_theirs and self._scope in ("", record.scope):
-                found += self._judge_rules(store.current_path(self._usable, key), record)
+            if record.format == RULES and is_theirs and self._scope in ("", record.scope):
+                layout = hosts.rules_layout(hosts.load(record.host))
+                path = store.current_path(self._usable, key)
+                target = Target(layout, record.scope, path, record.project)
+                file = File(self._machine, target, record)
+                found += [*judge_reading(file), *entries.judge(file)]
         unread = [os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors]
         for one in chain.from_iterable(map(self._judge, wanted)):
             # What has no record where one cannot be read needs no advice of its own.
@@ -373,14 +373,6 @@ class Survey:
         except HookctlError as error:
             yield from_error(error)
         yield from map(from_error, self._found.errors)
-
-    def _judge_rules(self, path: str, record: Record) -> Iterator[Finding]:
-        if record.format == RULES:
-            layout = hosts.rules_layout(hosts.load(record.host))
-            target = Target(layout, record.scope, path, record.project)
-            file = File(self._machine, target, record)
-            yield from judge_reading(file)
-            yield from entries.judge(file)
 
     def _judge(self, wanted: Host) -> Iterator[Finding]:
         machine, files = self._machine, []

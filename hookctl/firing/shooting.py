@@ -182,7 +182,7 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
         return ["pwsh", "-NoProfile", "-NonInteractive", "-Command", command]
     if isinstance(args, list) and "args" in host.handlers.fields:
         return [_expand(str(word), variables) for word in (command, *args)]
-    if not host.shape.shell and not shot.hook.is_ours:
+    if not host.shape.shell and not shot.hook.own_id:
         return split_words(command)
     return ["bash" if shell == "bash" else "/bin/sh", "-c", command]
 

@@ -26,19 +26,9 @@ from hookctl.settings.effective import Source
 from hookctl.settings.stopping import is_skipped, read_fault
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
+from hookctl.survey import model
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import (
-    FOLDER_UNTRUSTED,
-    HIDDEN,
-    IGNORED,
-    NO_TOOL,
-    NOT_APPROVED,
-    OFF,
-    UNKNOWN_EVENT,
-    Hook,
-    HookFile,
-    Obstacle,
-)
+from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
 
 
@@ -96,10 +86,10 @@ class _HostReader:
                 if snapshot.data is None or (document.value is MISSING and variant.empty):
                     continue
                 source = Source(scope, path, document, variant)
-                obstacle = Obstacle(IGNORED, lost.text) if lost else None
+                obstacle = Obstacle(model.IGNORED, lost.text) if lost else None
                 if not lost and host.scope_rules.first_only and first:
                     reason = f"{host.title} reads {first} instead"
-                    obstacle = Obstacle(HIDDEN, reason, f"put its hooks into {first}")
+                    obstacle = Obstacle(model.HIDDEN, reason, f"put its hooks into {first}")
                 elif not lost:
                     first = first or path
                 yield _Found(source, loading.read(variant, source.document), obstacle)
@@ -112,7 +102,7 @@ class _HostReader:
             if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
                 lost = lost._replace(stops_client=False)
             else:
-                self._stopping.append(Obstacle(IGNORED, lost.sentence))
+                self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
         self.lost.append(lost)
         return lost
 
@@ -133,7 +123,7 @@ class _HostReader:
             readers = tuple(self._find_readers(scope, folder)) if folder else ()
             file = HookFile(variant, scope, path, readers=readers)
             entries = loading.read(variant, document).entries
-            yield from list_hooks_of(file, document, entries, Obstacle(HIDDEN, reason))
+            yield from list_hooks_of(file, document, entries, Obstacle(model.HIDDEN, reason))
 
     def _list_unread_paths(self) -> Iterator[tuple[str, str, str, str]]:
         """Settings that the host does not read here: path, scope, a project's folder and why."""
@@ -168,14 +158,16 @@ class _HostReader:
         source, entries = found.source, found.contents.entries
         if not entries:
             return
-        file = HookFile(
-            source.host,
-            source.scope,
-            source.path,
-            shared=() if found.obstacle else self._find_shared(source, found_switches),
-            note=_note_on_trust(source),
-            readers=tuple(self._find_readers(source.scope, self._start)),
-        )
+        machine, host, scope = self._machine, source.host, source.scope
+        off = judge_switches(scope, source.path, found_switches)
+        untrusted = judge_trust(machine, host, scope, self._start) if not self._stopping else None
+        shared = [*self._stopping[:1], off, untrusted] if not found.obstacle else []
+        # Where the host's own files do not show its approvals.
+        is_shown = host.trust.config or host.trust.memory or host.folder_trust.file
+        note = host.trust.gate if host.trust.covers(scope) and not is_shown else ""
+        readers = tuple(self._find_readers(scope, self._start))
+        kept = tuple(filter(None, shared))
+        file = HookFile(host, scope, source.path, shared=kept, note=note, readers=readers)
         if found.obstacle:
             yield from list_hooks_of(file, source.document, entries, found.obstacle)
             return
@@ -184,15 +176,6 @@ class _HostReader:
             closed = self._find_closed(source, entries, found_switches)
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
-
-    def _find_shared(
-        self, source: Source, found_switches: Sequence[Switch]
-    ) -> tuple[Obstacle, ...]:
-        """What keeps the hooks of a file that is read from running, as those of other files."""
-        off = judge_switches(source.scope, source.path, found_switches)
-        untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
-        found = [*self._stopping[:1], off, None if self._stopping else untrusted]
-        return tuple(obstacle for obstacle in found if obstacle)
 
     def _find_readers(self, scope: str, folder: str) -> Iterator[OtherAgent]:
         machine = self._machine
@@ -227,12 +210,12 @@ class _HostReader:
             maps = shapes.event_maps(other.host.shape, other.document.value) if hides else ()
             for event in [event for _, events in maps for event in events]:
                 reason = f"{host.title} takes its {event} hooks from {other.path} instead"
-                hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
+                hidden[event] = Obstacle(model.HIDDEN, reason, f"put it into {other.path}")
             for entry in contents.entries:
                 is_lost = any(fault.reach == loading.EVERYWHERE for fault in entry.faults)
                 if is_lost and not judge_trust(self._machine, host, other.scope, self._start):
                     reason = f"{loading.cost(host, loading.EVERYWHERE)}: see {other.path}"
-                    hidden[entry.event] = Obstacle(IGNORED, reason)
+                    hidden[entry.event] = Obstacle(model.IGNORED, reason)
         return hidden
 
 
@@ -242,14 +225,14 @@ class _HostReader:
 def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
     switch = switches.find_stopping(found, scope, path)
-    return Obstacle(OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
+    return Obstacle(model.OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
     """Why no hook of a scope runs in a folder that the host does not trust."""
     if approval.is_untrusted(host, scope, folder, machine.environ, machine.read):
         action = host.folder_trust.action
-        return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
+        return Obstacle(model.FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
     return None
 
 
@@ -265,7 +248,7 @@ def _find_named(
             yield entry.path, named[name]
         elif switch:
             reason = f"{switch.name} {switch.where} does not have its URL"
-            yield entry.path, Obstacle(OFF, reason, "add its URL to that list")
+            yield entry.path, Obstacle(model.OFF, reason, "add its URL to that list")
 
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
@@ -274,7 +257,7 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     for switch in found:
         if switch.rule.reach == "names":
             fix = f"take `{masked_text(switch.value)}` out of that list"
-            obstacle = Obstacle(OFF, f"{switch.name} {switch.where} names it", fix)
+            obstacle = Obstacle(model.OFF, f"{switch.name} {switch.where} names it", fix)
             named.setdefault(switch.value, obstacle)
     return named
 
@@ -289,27 +272,17 @@ def find_waiting(
         if not entry.faults or entry.faults[0].kind == "event"
     ]
     waiting: dict[Path, Obstacle] = {}
+    trust, config = host.trust, hosts.config_folder(host, machine.environ)
     for each in approval.closed(host, name, root, machine.environ, machine.read, asked):
-        waiting.setdefault(each.element.path, _explain_closed(host, each, machine))
+        was = "nobody has approved it"
+        if each.why == approval.CHANGED:
+            was = "it was changed since it was approved"
+        obstacle = Obstacle(model.NOT_APPROVED, was, trust.action)
+        if each.why == approval.OFF:
+            reason = f"it has enabled = false in {trust.config.format(config=config)}"
+            obstacle = Obstacle(model.OFF, reason, "set it to true there")
+        waiting.setdefault(each.element.path, obstacle)
     return waiting
-
-
-def _explain_closed(host: Host, closed: approval.Closed, machine: Machine) -> Obstacle:
-    trust = host.trust
-    if closed.why == approval.OFF:
-        where = trust.config.format(config=hosts.config_folder(host, machine.environ))
-        return Obstacle(OFF, f"it has enabled = false in {where}", "set it to true there")
-    was = "nobody has approved it"
-    if closed.why == approval.CHANGED:
-        was = "it was changed since it was approved"
-    return Obstacle(NOT_APPROVED, was, trust.action)
-
-
-def _note_on_trust(source: Source) -> str:
-    """What to know where the host's own files do not show its approvals."""
-    trust, host = source.host.trust, source.host
-    is_shown = trust.config or trust.memory or host.folder_trust.file
-    return "" if is_shown or not trust.covers(source.scope) else trust.gate
 
 
 def list_hooks_of(
@@ -348,20 +321,20 @@ def _judge_entry(
     for fault in sorted(entry.faults, key=lambda fault: fault.kind != "event"):
         if fault.kind == "event" and entry.event:
             reason = f"{host.title} {host.client.seen} has no event {entry.event}"
-            yield Obstacle(UNKNOWN_EVENT, reason, _suggest_event(host, entry.event))
+            yield Obstacle(model.UNKNOWN_EVENT, reason, _suggest_event(host, entry.event))
         elif fault.kind == "event":
-            yield Obstacle(UNKNOWN_EVENT, "it names no event")
+            yield Obstacle(model.UNKNOWN_EVENT, "it names no event")
         elif fault.kind == "never":
-            yield Obstacle(IGNORED, f"it {fault.reason}")
+            yield Obstacle(model.IGNORED, f"it {fault.reason}")
         else:
             reason = describe_from(host, document, entry, fault)
-            yield Obstacle(IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
+            yield Obstacle(model.IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
     if closed:
         yield closed
     is_lost = any(fault.kind != "event" for fault in entry.faults)
     reason = "" if is_lost else matchers.explain_mismatch(host, entry.event, entry.matcher)
     if reason:
-        yield Obstacle(NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
+        yield Obstacle(model.NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
 
 
 def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:

@@ -21,20 +21,10 @@ from hookctl.ownership.sources import read_document
 from hookctl.packs.runner import find_event
 from hookctl.receipts.reading import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
+from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine, read_records
-from hookctl.survey.model import (
-    DISABLED,
-    FOLDER_UNTRUSTED,
-    IGNORED,
-    OFF,
-    RUNS,
-    TWICE,
-    UNKNOWN_EVENT,
-    Hook,
-    HookFile,
-    Obstacle,
-)
+from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
 from hookctl.system import project
@@ -116,9 +106,6 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
     return counted
 
 
-_NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)
-
-
 def list_hooks(found: Iterable[Hook]) -> list[Hook]:
     """Every hook, in the order in which the hosts read them, with its ID; equal ones run once."""
     found = list(found)
@@ -141,14 +128,14 @@ def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
             if not hook.within.host.scope_rules.same_name_once or not isinstance(name, str):
                 continue
             obstacles = (*hook.obstacles, *hook.shared)
-            if any(obstacle.state in _NOT_LOADED for obstacle in obstacles):
+            if any(obstacle.state in model.NOT_LOADED for obstacle in obstacles):
                 continue
             first = firsts.setdefault((hook.host, name), hook)
             if first is not hook:
                 title, is_same = hook.within.host.title, hook.own_id == first.own_id != ""
                 reason = f"{title} runs only the hook of the same name on {first.place}"
                 fix = "" if is_same else "give it another name"
-                lost = Obstacle(TWICE if is_same else IGNORED, reason, fix)
+                lost = Obstacle(model.TWICE if is_same else model.IGNORED, reason, fix)
                 judged[number] = hook._replace(obstacles=(lost, *hook.obstacles))
     return judged
 
@@ -157,25 +144,23 @@ def _judge_repeats(hooks: Iterable[Hook]) -> Iterator[Hook]:
     """The hooks; of equal ones in settings only the first runs."""
     firsts: dict[tuple[str, ...], Hook] = {}
     for hook in hooks:
-        if hook.state != RUNS:
-            yield hook
-            continue
-        run = hook.within.expand(hook.command)  # two plugins may have one name
+        host, run = hook.within.host, hook.within.expand(hook.command)  # plugins may have one name
         name = str(hook.fields.get("name", ""))  # some hosts tell hooks apart by it
-        first = firsts.setdefault((hook.host, hook.event, hook.matcher, run, name), hook)
-        yield hook if first is hook else _judge_repeat(hook, first)
-
-
-def _judge_repeat(hook: Hook, first: Hook) -> Hook:
-    host = hook.within.host
-    if hook.plugin or first.plugin:
-        return hook._replace(note=f"the same hook is on {first.place}, and both run")
-    reason, fix = f"the same hook is on {first.place}", "remove one of the two"
-    if host.scope_rules.same_command_once:
-        reason, fix = f"{reason}, and {host.title} runs it once", ""
-    else:
-        reason = f"{reason}, so {host.title} may run it twice"
-    return hook._replace(obstacles=(Obstacle(TWICE, reason, fix),))
+        key, first = (hook.host, hook.event, hook.matcher, run, name), hook
+        if hook.state == model.RUNS:
+            first = firsts.setdefault(key, hook)
+        reason = f"the same hook is on {first.place}"
+        if first is hook:
+            yield hook
+        elif hook.plugin or first.plugin:
+            yield hook._replace(note=f"{reason}, and both run")
+        elif host.scope_rules.same_command_once:
+            reason = f"{reason}, and {host.title} runs it once"
+            yield hook._replace(obstacles=(Obstacle(model.TWICE, reason),))
+        else:
+            reason = f"{reason}, so {host.title} may run it twice"
+            obstacle = Obstacle(model.TWICE, reason, "remove one of the two")
+            yield hook._replace(obstacles=(obstacle,))
 
 
 _MOST = 5  # hooks that an error names
@@ -187,7 +172,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
 
     Refuses (usage) what is no hook here, and a beginning that several hooks have.
     """
-    named = [hook for hook in hooks if hook.is_ours and text in (hook.own_id, hook.owner)]
+    named = [hook for hook in hooks if hook.own_id and text in (hook.own_id, hook.owner)]
     if named:
         return named
     beginning, _, repeat = text.lower().partition("#")
@@ -204,7 +189,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
-    names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, hook.owner)}
+    names = {name for hook in hooks if hook.own_id for name in (hook.own_id, hook.owner)}
     hint = nearest(text, names).strip() or hint
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
 
@@ -253,7 +238,7 @@ def _add(hooks: list[Hook], disabled: DisabledHook) -> None:
     """Put a disabled hook behind those of its file; one that was switched off stands there."""
     since = clock.local(disabled.since)[:16]
     reason = f"disabled since {since}; `hookctl enable {disabled.shown}` puts it back"
-    obstacles = (Obstacle(DISABLED, reason),)
+    obstacles = (Obstacle(model.DISABLED, reason),)
     for place, hook in enumerate(hooks):
         if _is_switched_off(hook, disabled):
             hooks[place] = hook._replace(obstacles=obstacles)
@@ -285,7 +270,7 @@ def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None =
         disabled.fields,
         disabled.matcher,
         own_id=disabled.name,
-        obstacles=(Obstacle(DISABLED, reason),),
+        obstacles=(Obstacle(model.DISABLED, reason),),
     )
 
 

@@ -102,12 +102,9 @@ class Machine:
         """Whether a host is on this machine, by more than what hookctl itself made."""
         return bool(hosts.detected(host, self.environ, self.made))
 
-    def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
-        """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
-        return tuple(hook for hook in self._disabled if hook.file == path)
-
     @cached_property
-    def _disabled(self) -> tuple[DisabledHook, ...]:
+    def disabled(self) -> tuple[DisabledHook, ...]:
+        """What `hookctl disable` switched off; nothing where that is unknown."""
         if not os.path.lexists(self.folders.disabled):
             return ()
         from hookctl.survey.listing import read_disabled  # late: few have anything disabled

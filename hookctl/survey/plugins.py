@@ -23,13 +23,7 @@ from hookctl.hosts.model import OtherAgent
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
-from hookctl.survey.gathering import (
-    find_waiting,
-    judge_switches,
-    judge_trust,
-    list_disabled,
-    list_hooks_of,
-)
+from hookctl.survey import gathering
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, Obstacle
 from hookctl.system.project import find_repository
@@ -60,12 +54,6 @@ def find_first(folder: str, names: Iterable[str]) -> str:
     """The path of the first of these files that is in a folder; '' for none."""
     paths = (os.path.join(folder, name) for name in names)
     return next(filter(os.path.lexists, paths), "")
-
-
-def _from_record(id: str, record: Mapping[str, Any]) -> Plugin | None:
-    folder = record.get("folder")
-    is_known = isinstance(folder, str) and os.path.isabs(folder)
-    return Plugin(id, os.path.normpath(folder)) if is_known and folder else None
 
 
 def _entries(value: Any, path: list[str], first: str = "") -> Iterator[tuple[str, Any]]:
@@ -142,11 +130,11 @@ class _HostPlugins:
         self._start, project = machine.folders.cwd, machine.start_of(host)
         switches = machine.switches(host, machine.active_file(host, "user")[1], project)
         self._switches = switches
-        self._off = judge_switches("plugin", "", switches)
-        self._untrusted = {
-            scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
-        }
-        self._disabled = list_disabled(switches)
+        self._off = gathering.judge_switches("plugin", "", switches)
+        self._untrusted = {}
+        for scope in ("user", "project"):
+            self._untrusted[scope] = gathering.judge_trust(machine, host, scope, project)
+        self._disabled = gathering.list_disabled(switches)
         # What stands for a placeholder in a path.
         self._places = {
             "config": config_folder(host, machine.environ),
@@ -170,7 +158,7 @@ class _HostPlugins:
                 name = os.path.basename(path)
                 if name not in own and os.path.isfile(path) and path not in seen:
                     seen.add(path)
-                    off = judge_switches(_scope_of(pattern), path, self._switches)
+                    off = gathering.judge_switches(_scope_of(pattern), path, self._switches)
                     yield self._make_module(pattern, path, (), 1, path, off)
         for row in self._table.get("packages", ()):
             for path in self._expand(row["file"]):
@@ -195,7 +183,7 @@ class _HostPlugins:
                 if is_rule(name) or file in seen:
                     continue
                 seen.add(file)
-                off = judge_switches(_scope_of(pattern), file, self._switches)
+                off = gathering.judge_switches(_scope_of(pattern), file, self._switches)
             line = document.position((*key, number))[0]
             yield self._make_module(pattern, path, (*key, number), line, name, off)
 
@@ -264,7 +252,10 @@ class _HostPlugins:
     def _find(self) -> Iterator[Plugin]:
         """Every plugin, enabled or not; of two that are one folder the first."""
         folders: set[tuple[str, str]] = set()
-        for plugin in (*self._find_registered(), *self._find_folders()):
+        found = list(self._find_registered())
+        for row in self._table.get("folders", ()):
+            found += filter(None, (self._describe(row, path) for path in self._pick_versions(row)))
+        for plugin in found:
             key = (plugin.id, os.path.realpath(plugin.folder))
             if key not in folders:
                 folders.add(key)
@@ -280,7 +271,9 @@ class _HostPlugins:
             known |= dict.fromkeys(self._map_at(path, self._switch.get("path", ())))
         for id in known if "installed" in self._table or markets else ():
             record = records.get(id, {})
-            plugin = self._look_up(id, markets) or _from_record(id, record)
+            plugin, folder = self._look_up(id, markets), record.get("folder")
+            if plugin is None and isinstance(folder, str) and os.path.isabs(folder):
+                plugin = Plugin(id, os.path.normpath(folder))
             if plugin is None:
                 continue
             off = self._explain_off(self._switch, id, record.get("enabled"))
@@ -334,13 +327,6 @@ class _HostPlugins:
 
     # Plugins that lie in a folder of plugins.
 
-    def _find_folders(self) -> Iterator[Plugin]:
-        for row in self._table.get("folders", ()):
-            for folder in self._pick_versions(row):
-                plugin = self._describe(row, folder)
-                if plugin:
-                    yield plugin
-
     def _pick_versions(self, row: Table) -> list[str]:
         folders = [path for path in self._expand(row["folders"]) if os.path.isdir(path)]
         if "versions" not in row:
@@ -355,7 +341,10 @@ class _HostPlugins:
         own = os.path.basename(folder)
         if own in row.get("skip", ()) or own.startswith("."):
             return None
-        folder = self._follow(row, folder)
+        link = self._values(os.path.join(folder, row["link"]), folder) if "link" in row else {}
+        source = link.get("source")
+        if link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source):
+            folder = source
         manifest = find_first(folder, self._table["manifests"])
         if row.get("needs_manifest") and not manifest:
             return None
@@ -367,12 +356,6 @@ class _HostPlugins:
         id = row.get("id", "{name}").format(name=name, plugin=plugin, market=market)
         off = self._explain_off(row.get("switch", self._switch), id, row.get("is_on"))
         return Plugin(id, folder, row.get("scope", "user"), off)
-
-    def _follow(self, row: Table, folder: str) -> str:
-        link = self._values(os.path.join(folder, row["link"]), folder) if "link" in row else {}
-        source = link.get("source")
-        is_link = link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source)
-        return str(source) if is_link else folder
 
     # What is on.
 
@@ -432,11 +415,12 @@ class _HostPlugins:
         path = find_first(plugin.folder, self._table["manifests"])
         manifest = self._document(path, plugin.folder) if path else None
         hooks = value_at(manifest.value, ("hooks",)) if manifest else None
+        name = value_at(manifest.value, ("name",)) if manifest else None
         kind = self._kind_of(hooks)
         fault, strict = "", self._table.get("strict", ())
         if path and manifest is None and "manifest" in strict:
             fault = "cannot be read"
-        elif manifest and "name" in strict and not _has_name(manifest):
+        elif manifest and "name" in strict and not (isinstance(name, str) and name):
             fault = "has no name"
         elif "hooks" in strict and not kind and hooks not in (None, MISSING):
             fault = "has hooks of a wrong kind"
@@ -527,7 +511,7 @@ class _HostPlugins:
             name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
             if isinstance(name, str) and name in self._disabled:
                 closed[entry.path] = self._disabled[name]
-        yield from list_hooks_of(file, part.document, entries, obstacle, closed=closed)
+        yield from gathering.list_hooks_of(file, part.document, entries, obstacle, closed=closed)
 
     def _find_readers(self, folder: str) -> Iterator[OtherAgent]:
         real = os.path.realpath(folder)
@@ -544,7 +528,7 @@ class _HostPlugins:
         above, root = len(part.above), {"hooks": value_at(part.document.value, part.above)}
         moved = [entry._replace(path=("hooks", *entry.path[above:])) for entry in entries]
         name = f"{plugin.id}:{part.name}"
-        waiting = find_waiting(self._machine, host, name, root, moved)
+        waiting = gathering.find_waiting(self._machine, host, name, root, moved)
         return {(*part.above, *path[1:]): found for path, found in waiting.items()}
 
 
@@ -568,8 +552,3 @@ def _show_as_map(document: Document, host: Host) -> Document:
     from hookctl.documents.listed import ListedDocument, Listing  # late: few hosts have a list
 
     return ListedDocument(document, Listing.parse(host.format.partition(LISTED)[2]))
-
-
-def _has_name(document: Document) -> bool:
-    name = value_at(document.value, ("name",))
-    return isinstance(name, str) and bool(name)

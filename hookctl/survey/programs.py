@@ -24,16 +24,9 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
+from hookctl.survey import model
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import (
-    MISSING,
-    MODULE,
-    NO_COMPILE,
-    NOT_EXECUTABLE,
-    Hook,
-    Obstacle,
-    is_powershell,
-)
+from hookctl.survey.model import Hook, Obstacle, is_powershell
 from hookctl.survey.scripts import Script, find_bare_program, find_scripts
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
@@ -62,15 +55,16 @@ class Programs:
 
     def add_fault(self, hook: Hook) -> Hook:
         """The hook with what keeps its program from running, where the host loads it."""
-        fault = None
-        if hook.event != MODULE and hook.is_loaded:
-            fault = self._find_fault(hook)
+        unread = (*model.UNREAD, *([model.OFF] if hook.plugin else ()))
+        if hook.event == model.MODULE or any(one.state in unread for one in hook.obstacles):
+            return hook
+        fault = self._find_fault(hook)
         return hook._replace(obstacles=(*hook.obstacles, fault)) if fault else hook
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file, environment = hook.within, hook.within.host.environment
         if lost := self._name_lost(hook):
-            return Obstacle(MISSING, lost, status=_NOT_FOUND)
+            return Obstacle(model.MISSING, lost, status=_NOT_FOUND)
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
@@ -80,7 +74,7 @@ class Programs:
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
             lost = self._find_lost_program(text)
             if lost:
-                return Obstacle(MISSING, f"{lost} is not there", REPAIR)
+                return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
         variables = {"HOME": self._machine.environ["HOME"], **file.variables}
         start = ""
@@ -146,7 +140,7 @@ class Programs:
             problem = "" if fault or not self._compiles else self._compile(script)
             if problem:
                 reason = f"{script.path} does not compile: {problem}"
-                fault = Obstacle(NO_COMPILE, reason)
+                fault = Obstacle(model.NO_COMPILE, reason)
             self._faults[key] = fault
         return self._faults[key]
 
@@ -265,19 +259,19 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
     """What keeps a script from being run; None if no obstacle is seen."""
     path, status = script.path, script.status
     if _is_missing(path):
-        return Obstacle(MISSING, f"{path} is not there", status=status)
+        return Obstacle(model.MISSING, f"{path} is not there", status=status)
     if not script.is_started or not os.path.isfile(path):
         return None
     if not os.access(path, os.X_OK) and not host.handlers.makes_executable:
         fix = f"chmod +x {shlex.quote(path)}"
-        return Obstacle(NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
+        return Obstacle(model.NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
     name = find_interpreter(path)
     if os.path.isabs(name):
         is_there = not _is_missing(name)
     else:
         is_there = not name or shutil.which(name, path=environ.get("PATH", "")) is not None
     reason = f"{path} needs {name}, which is not there"
-    return None if is_there else Obstacle(MISSING, reason, status=status)
+    return None if is_there else Obstacle(model.MISSING, reason, status=status)
 
 
 def find_interpreter(path: str) -> str:

@@ -122,7 +122,7 @@ def shown_command(hook: Hook) -> str:
     """
     original = original_of(hook.command)
     text = masked_text(original or hook.command)
-    is_whole = len(text) <= _LONGEST or (hook.is_ours and not original)
+    is_whole = len(text) <= _LONGEST or (hook.own_id and not original)
     return text if is_whole else f"{text[:_LONGEST]}…"
 
 
@@ -185,7 +185,7 @@ def _lines_of(hook: Hook) -> Iterator[Line]:
 def _name(hook: Hook, command: str) -> str:
     """What a hook is in a few words: ours by its name, others by what they run."""
     is_wrapped = hook.own_id.startswith(WRAP)
-    if hook.is_ours and not is_wrapped:
+    if hook.own_id and not is_wrapped:
         return hook.own_id
     kind = hook.fields.get("type", "command")
     text = command

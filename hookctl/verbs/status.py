@@ -130,11 +130,11 @@ def _list_ours(
     """The hooks of hookctl that these hosts have here, by the real path of their file."""
     look_for = Programs(machine, compiles=False)
     every = [hook for host in chosen for hook in read_settings(machine, host)[0]]
-    found = [hook for hook in every if hook.is_ours]
+    found = [hook for hook in every if hook.own_id]
     names = {host.name for host in chosen}
     hooks: dict[str, list[Hook]] = {}
     for hook in disabled.add_to(map(look_for.add_fault, found), names, machine.cwd_project):
-        if hook.is_ours:
+        if hook.own_id:
             hooks.setdefault(store.real_path(hook.file), []).append(hook)
     return hooks
 
