@@ -58,7 +58,9 @@ def run(arguments: list[str]) -> int:
 def _explain(error: Exception) -> errors.HookctlError:
     """The error of what nobody expected; where it is a bug, with the path of a log."""
     if isinstance(error, OSError) and error.errno in errors.OUT_OF_DESCRIPTORS:
-        return errors.no_descriptors(error)
+        message = f"no more files can be opened ({error.strerror})"
+        hint = "Raise the limit with `ulimit -n 1024` and run the command again."
+        return errors.HookctlError("no_descriptors", message, hint=hint)
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     if missing and sys.platform == "win32":  # it lacks modules of Unix
         message = "Windows is not supported yet: no form of the hook's command is proven there"
@@ -83,7 +85,6 @@ def _explain(error: Exception) -> errors.HookctlError:
 
 
 def _describe_machine(error: Exception) -> str:
-    """The versions of everything, and the traceback."""
     import platform  # late: only after a fault
     import traceback
 

@@ -149,7 +149,6 @@ def command(name: str) -> TyperCommand:
 
 
 def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
-    """Call a verb and print its result."""
     from hookctl import report  # late: a help text needs none of it
     from hookctl.system import folders, owners
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)  # of a process, or of the machine
 
 OK = 0
 FAILED = 1  # an error was found, or a conflict stopped the command
@@ -62,13 +62,6 @@ class HookctlError(Exception):
         return (
             f"{text} {self.hint}" if text[-1:] in (".", "!", "?", ":") else f"{text}. {self.hint}"
         )
-
-
-def no_descriptors(error: OSError) -> HookctlError:
-    """The error of a process, or a machine, that can open no more files."""
-    message = f"no more files can be opened ({error.strerror})"
-    hint = "Raise the limit with `ulimit -n 1024` and run the command again."
-    return HookctlError("no_descriptors", message, hint=hint)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

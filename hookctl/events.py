@@ -170,10 +170,14 @@ def count_all(state: str) -> Counts:
 
 
 def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
-    """Count one folder: totals, log, and refused calls that are not in the log yet."""
     totals = guard_module("rotation").read_totals(folder)
     project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
-    _add_totals(counts, project, totals["counts"])
+    for name, number in totals["counts"].items():  # what the hook counted before it dropped lines
+        words = name.split(" ")
+        if len(words) == 3:  # of an ignored reminder
+            words.insert(2, "")
+        if len(words) == 4:
+            counts[project, Kind(*words)] += number
     for path in _find_in(folder, f"{_FILE}*"):
         for event in read_file(path, counted_size(totals, path)):
             _add(counts, event)
@@ -220,16 +224,6 @@ def number_of(event: dict[str, Any]) -> int:
     """How many decisions a line stands for: refused calls may share one."""
     number = event.get("refusals", 1)
     return number if type(number) is int and number > 0 else 0
-
-
-def _add_totals(counts: Counts, project: str, totals: dict[str, int]) -> None:
-    """Add what the hook counted before it dropped lines."""
-    for name, number in totals.items():
-        words = name.split(" ")
-        if len(words) == 3:
-            words.insert(2, "")
-        if len(words) == 4:
-            counts[project, Kind(*words)] += number
 
 
 def _read_untold(path: str) -> list[dict[str, Any]]:
@@ -280,7 +274,6 @@ def folders_with(state: str, *names: str) -> list[str]:
 
 
 def _find_in(folder: str, name: str) -> list[str]:
-    """The files of this name in one folder."""
     return sorted(glob.glob(os.path.join(glob.escape(folder), name)))
 
 

@@ -180,7 +180,6 @@ def _mask(secret: str, is_ours: bool) -> str:
 
 
 def _filled(match: re.Match[str], is_ours: bool) -> str:
-    """A match with its group kept and the rest masked."""
     kept = match[match.lastindex] if match.lastindex else ""
     return kept + _mask(match[0][len(kept) :], is_ours)
 

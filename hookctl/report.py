@@ -82,7 +82,6 @@ def envelope(command: str, result: Result) -> dict[str, Any]:
 
 
 def _data(command: str, result: Result) -> dict[str, Any]:
-    """The data of a result, with its messages where there are any or the command writes."""
     data = dict(result.data if command in _VERBATIM else veiled(result.data))
     messages = []
     for message in result.messages:

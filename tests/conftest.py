@@ -58,13 +58,11 @@ def _is_of_the_system(program: str) -> bool:
     return os.path.dirname(program) in _OF_THE_SYSTEM
 
 
-def ask_guard_once(python: str, place: str, *question: Any) -> Any:
+def ask_guard_once(place: str, *question: Any) -> Any:
     """The guard gives the same answer to the same self-test, wherever it is laid out."""
-    if not _is_of_the_system(python):
-        return _ask_guard(python, place, *question)
-    key = repr((python, load_programs().launcher, question))
+    key = repr((load_programs().launcher, question))
     if key not in _answers:
-        _answers[key] = _ask_guard(python, place, *question)
+        _answers[key] = _ask_guard(place, *question)
     return _answers[key]
 
 

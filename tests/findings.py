@@ -131,15 +131,6 @@ def with_python(place: Place, text: str) -> Path:
     return place.script("python3", text)
 
 
-def with_hooks_python(text: str) -> Callable[[Place], None]:
-    """An interpreter that says its version, and runs the hook in this way."""
-
-    def arrange(place: Place) -> None:
-        with_python(place, f'case "$*" in *" -c "*) exec {sys.executable} "$@" ;; esac\n{text}')
-
-    return arrange
-
-
 def owner_of_a_project(place: Place) -> None:
     config = Path(".hookctl/guard/claude.json")
     place.install("--scope", "project").change(lambda page: page.update(owner="nobody"), config)
@@ -685,7 +676,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_unreadable", "error", config_missing),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),
-    ("self_test_failed", "error", with_hooks_python("exit 0")),
     ("self_test_failed", "warning", owner_of_a_project),
     ("cap_below_limit", "warning", cap_is("4")),
     ("config_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
@@ -748,8 +738,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entries_wiped", "error", clone_without_the_settings),
     ("hook_missing", "error", clone_without_the_hook),
     # The work in hand.
-    ("run_unusable", "warning",
-     lambda place: (place.install(), Path(".hookctl/run").mkdir(parents=True), os.mkfifo(".hookctl/run/OWNER"))),
     ("run_unusable", "warning", work("task.json", "{")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),
     ("work_waiting", "info", run_stopped("STOP")),

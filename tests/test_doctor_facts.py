@@ -7,22 +7,16 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from hookctl import hosts
 from hookctl.checks import codes
-from hookctl.checks.host import HostHere
 from hookctl.packs.choices import is_valid, schema
-from hookctl.survey.machine import Machine
-from hookctl.system import folders
 
-from . import findings
 from .conftest import put
-from .findings import ROOT, Place, handler, place
+from .findings import ROOT, Place, place
 from .page_of_codes import PAGE, renewed
 
 __all__ = ["place"]  # a fixture
@@ -55,16 +49,6 @@ def test_every_text_is_named_where_it_is_judged() -> None:
         assert entry.keys() in ({"level"}, {"level", "message", "fix"}), f"{code}: one text and one fix"
         assert "message" not in entry or code in constants, code
     assert len(codes.entries()) <= 75
-
-
-# A guard of no form that hookctl writes.
-
-
-def test_a_guard_of_an_unknown_form_is_not_looked_for_in_the_working_folder(place: Place) -> None:
-    put(Path(".claude/settings.json"), findings.hooks_of(Stop=[handler(": hookctl=guard/stop; true")]))
-    put(Path("hook.py"), "")
-    machine = Machine(folders.here(), {})
-    assert HostHere(machine, hosts.load("claude"), []).guards == []
 
 
 # Every file once.

@@ -200,19 +200,6 @@ def test_a_program_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: 
     signal.alarm(0)
 
 
-def test_the_time_for_the_syntax_of_all_scripts_together_has_an_end(
-    hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A project can have any number of scripts, and each could take seconds."""
-    names = [f"{number}.py" for number in range(4)]
-    for name in names:
-        put(isolated / name, "if\n")
-    put(settings, stop(*(f"python3 {isolated}/{name}" for name in names)))
-    now = iter(range(0, 100, 6))
-    monkeypatch.setattr("hookctl.survey.programs.time.monotonic", lambda: float(next(now)))
-    assert [hook["state"] for hook in listed(hookctl)] == ["no_compile", "no_compile", "runs", "runs"]
-
-
 @pytest.mark.parametrize(
     ("command", "runs"),
     [

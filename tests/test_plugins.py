@@ -12,8 +12,8 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts import codex
+from hookctl.hosts.loading import Unreadable
 from hookctl.settings.switches import FileRules
-from hookctl.survey.gathering import Reading
 from hookctl.survey.listing import list_hooks
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook
@@ -23,6 +23,11 @@ from tests.conftest import Hookctl, put
 
 OWN = {"type": "command", "command": "echo hi"}
 GROUP = {"hooks": [OWN]}
+
+
+class Reading(NamedTuple):
+    hooks: list[Hook]
+    unreadable: list[Unreadable]
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ def work(isolated: Path) -> Path:
 
 def find(home: Path, host: str, start: Path | None = None) -> Reading:
     folders = Folders(str(home / "state"), str(home / "data"), {"HOME": str(home)}, str(start or home.parent / "work"))
-    return read_plugins(Machine(folders, {}), hosts.load(host))
+    return Reading(*read_plugins(Machine(folders, {}), hosts.load(host)))
 
 
 def listed(found: Reading) -> list[Hook]:
@@ -47,7 +52,7 @@ def listed(found: Reading) -> list[Hook]:
 def states(home: Path, host: str, start: Path | None = None) -> list[tuple[str, str]]:
     """Plugin and state of each hook; everything could be read."""
     found = find(home, host, start)
-    assert found.unreadable == ()
+    assert found.unreadable == []
     return [(hook.owner, hook.state) for hook in listed(found)]
 
 
@@ -224,7 +229,7 @@ def test_a_marketplace_on_this_machine_is_read_in_place(home: Path, work: Path) 
     assert listed(found) == []
     assert [entry.path for entry in found.unreadable] == [str(inside)]
     CASES["claude"].off(home, work)
-    assert find(home, "claude") == Reading((), ())
+    assert find(home, "claude") == Reading([], [])
 
 
 def test_plugins_among_claude_codes_skills_need_no_installation(home: Path, work: Path) -> None:
@@ -414,7 +419,7 @@ def test_a_manifest_may_name_hooks(host: str, named: Any, events: list[str], hom
     write(home / ".copilot/config.json", {"installedPlugins": [{"name": "probe", "cache_path": str(folder)}]})
     found = find(home, host)
     assert [hook.event for hook in listed(found)] == events
-    assert found.unreadable == ()
+    assert found.unreadable == []
 
 
 @pytest.mark.parametrize(
@@ -502,7 +507,7 @@ BAD = {
     "link in a circle": (_put(lambda path: path.symlink_to("hooks.json")), "hooks/hooks.json"),
     "fifo": (_put(os.mkfifo), "hooks/hooks.json"),
     "folder": (_put(Path.mkdir), "hooks/hooks.json"),
-    "2 MiB": (_text(b" " * (2 << 20)), "hooks/hooks.json"),
+    "17 MiB": (_text(b" " * (17 << 20)), "hooks/hooks.json"),
     "no JSON": (_text('{"hooks": {'), "hooks/hooks.json"),
     "comment": (_text('{"hooks": {}} // no'), "hooks/hooks.json"),
     "no UTF-8": (_text(b'{"hooks": "\xff"}'), "hooks/hooks.json"),
@@ -535,18 +540,12 @@ def test_names_of_plugins_have_no_control_characters_and_an_end(home: Path) -> N
         assert [hook.owner for hook in listed(find(home, "claude"))] == [shown]
 
 
-def test_a_flood_of_plugins_and_of_hooks_is_bounded(home: Path) -> None:
+def test_a_flood_of_plugins_is_bounded(home: Path) -> None:
     for number in range(205):
         plugin(home / f".claude/skills/p{number}")
     found = find(home, "claude")
     assert len(listed(found)) == 200
     assert [entry.path for entry in found.unreadable] == [str(home / ".claude/skills")]
-    for number in range(1, 205):
-        (home / f".claude/skills/p{number}").rename(home / f"p{number}")
-    path = write(home / ".claude/skills/p0/hooks/hooks.json", {"hooks": {"Stop": [GROUP] * 600}})
-    found = find(home, "claude")
-    assert len(found.hooks) == 500
-    assert [entry.path for entry in found.unreadable] == [str(path)]
 
 
 def test_nothing_of_a_plugin_is_written_or_run(home: Path, work: Path) -> None:

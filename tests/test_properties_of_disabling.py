@@ -15,7 +15,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import DropHook
-from hookctl.survey.inventory import take_inventory
+from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import DISABLED, Hook
 from hookctl.verbs.disable import disable
 from hookctl.verbs.enable import enable

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.receipts.reading import RECENT, HookName, read_events, read_runs
-from hookctl.survey.inventory import with_receipts
+from hookctl.survey.listing import with_receipts
 from hookctl.survey.model import Hook, HookFile
 from hookctl.system.package_data import guard_module
 

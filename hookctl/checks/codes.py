@@ -16,7 +16,7 @@ from hookctl.survey.model import Obstacle
 from hookctl.system.package_data import read_data
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
-UNRECORDED = ("ledger_missing",)
+UNRECORDED = "ledger_missing"
 
 
 class Finding(NamedTuple):

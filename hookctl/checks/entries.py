@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from hookctl import __version__, clock
 from hookctl.checks.codes import Finding
@@ -37,45 +37,42 @@ def judge(file: File) -> Iterator[Finding]:
         if len(copies) > 1 and file.document:
             paths = ", ".join(file.document.name_of(hook.path) for hook in copies)
             yield file.find("entry_doubled", id=id, count=len(copies), paths=paths)
-    level = "error" if file.target.shared else "warning"
     for hook in others:
         why = _find_defect(file, hook)
         if why:
             again = file.again(hook.pack)
-            yield file.find("entry_disarmed", level=level, id=hook.id, why=why, again=again)
+            yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
     if file.record is not None:
-        yield from _judge_record(file, file.current._replace(elements=others), level)
+        yield from _judge_record(file, file.current._replace(elements=others))
 
 
 def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iterator[Finding]:
     """The blocks of rules in a file with instructions: each there once, as it was written."""
-    level = "error" if file.target.shared else "warning"
     known = {str(entry.path[0]): entry for entry in file.entries}
     for pack in dict.fromkeys([*known, *document.packs]):
         name, install = f"the block of rules of {pack}", file.install_of(pack)
         state = engine.state(known.get(pack), current, (pack,))
         if pack not in known:
             fix = "`hookctl install` with its pack takes it back; else remove it."
-            yield file.find("ledger_missing", level=level, id=name, fix=fix)
+            yield file.find("ledger_missing", level=file.level, id=name, fix=fix)
         elif not document.is_clear(pack):
             line = document.position((pack,))[0]
             yield file.find("rules_doubled", pack=pack, line=line)
         elif state == "missing":
             fix = f"`{install} --force` writes it again."
-            yield file.find("entry_missing", level=level, name=name, fix=fix)
+            yield file.find("entry_missing", level=file.level, name=name, fix=fix)
         elif state == "overridden":
-            how = "it has another text"
-            yield file.find("entry_edited", level="info", name=name, how=how, install=install)
+            how, edited = "it has another text", "error" if pack in file.exact else "info"
+            yield file.find("entry_edited", level=edited, name=name, how=how, install=install)
 
 
-def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]:
-    """What the record has of a file, without the hooks of other tools that the guard wraps."""
+def _judge_record(file: File, current: Current) -> Iterator[Finding]:
     for id in _list_left_out(file) if file.target.shared else ():
         yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []
     for entry in file.entries:
         if entry.id.startswith(WRAP):
-            yield from _judge_wrapped(file, entry, level)
+            yield from _judge_wrapped(file, entry)
         elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
@@ -85,7 +82,7 @@ def _judge_record(file: File, current: Current, level: str) -> Iterator[Finding]
         yield file.find("entries_wiped", count=len(ours), command=command)
         return
     for entry in ours:
-        yield from _judge_entry(file, current, entry, level)
+        yield from _judge_entry(file, current, entry)
 
 
 def judge_disabled(file: File) -> Iterator[Finding]:
@@ -116,30 +113,35 @@ def _list_left_out(file: File) -> Iterator[str]:
             yield f"{GUARD}/{event}"
 
 
-def _judge_entry(file: File, current: Current, entry: Entry, level: str) -> Iterator[Finding]:
+def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or str(entry.path[-1])
     install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
         fix = f"`{install} --force` restores it, and puts hookctl's values in place of yours."
-        yield file.find("entry_missing", level=level, name=name, fix=fix)
+        yield file.find("entry_missing", level=file.level, name=name, fix=fix)
     # An entry that does not work has another finding.
     defects = (_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, ()))
     if state != "overridden" or any(defects):
         return
-    names = list_changed_fields(current.elements, entry)
+    fields = current.elements.by_id[entry.id][0].fields if entry.id else {}
+    every = {**entry.written, **fields} if entry.id else ()
+    names = [name for name in every if fields.get(name) != entry.written.get(name)]
     how = f"it has another {' and another '.join(names)}"
     if not entry.id:
         values = (current.values[entry.path], entry.written)
         how = " instead of ".join(json.dumps(masked(value, name)) for value in values)
     # A changed value or limit is fine; a changed command may do anything, and for a whole team.
     level = "warning" if "command" in names else "info"
-    if file.target.shared and not is_choice(file, names):
+    # Anybody may set these fields by hand.
+    is_choice = {*names} <= {"matcher", file.host.registration.timeout}
+    is_exact = bool(names) and not entry.owners.keys().isdisjoint(file.exact)
+    if file.target.shared and (is_exact or not is_choice):
         level = "error"
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
-def _judge_wrapped(file: File, entry: Entry, level: str) -> Iterator[Finding]:
+def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
     hooks = file.elements.by_id.get(entry.id, [])
     if not hooks:
         missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
@@ -147,19 +149,7 @@ def _judge_wrapped(file: File, entry: Entry, level: str) -> Iterator[Finding]:
     for hook in hooks:
         if entry.written.get("command") != hook.fields.get("command"):
             values = {"name": entry.id, "how": "it has another command", "install": file.install}
-            yield file.find("entry_edited", level=level, **values)
-
-
-def is_choice(file: File, fields: Collection[str]) -> bool:
-    """Whether a hook was edited in these fields alone that anybody may set by hand."""
-    return {*fields} <= {"matcher", file.host.registration.timeout}
-
-
-def list_changed_fields(hooks: Hooks, entry: Entry) -> list[str]:
-    """The fields of a hook that are not as they were written; none of a plain value."""
-    fields = hooks.by_id[entry.id][0].fields if entry.id else {}
-    names = {**entry.written, **fields} if entry.id else ()
-    return [name for name in names if fields.get(name) != entry.written.get(name)]
+            yield file.find("entry_edited", level=file.level, **values)
 
 
 def _find_defect(file: File, hook: HookEntry) -> str:
@@ -197,7 +187,7 @@ def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterato
 
 def _report_unknown(file: File, hook: HookEntry) -> Finding:
     command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
-    level = "error" if file.target.shared else "warning"
+    level = file.level
     fix = f"Look at it; `{file.install}` records it, `--force` replaces it if it was edited."
     if hook.pack != GUARD:
         install = consent.install_command(file.target, hook.pack, "PATH", file.machine.cwd_project)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,34 +15,27 @@ from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
 from hookctl.hosts.loading import Contents
-from hookctl.model import HookEntry, Hooks, PackRecord, Path, Record
+from hookctl.model import Hooks, PackRecord, Path, Record
 from hookctl.ownership import committed, consent, store
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import look
 from hookctl.packs.choices import MODES, settings_from
 from hookctl.packs.guard import is_newer
 from hookctl.packs.model import MANIFEST
-from hookctl.packs.programs import find_former, version_of_launcher
+from hookctl.packs.programs import version_of_launcher
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.system.packages import HOOK, list_former, version_of
+from hookctl.system.packages import HOOK, version_of
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ownership.disabled import DisabledHook
 
 
 NOT_THERE = "config_missing"
-
-
-class Configuration(NamedTuple):
-    """The guard's configuration."""
-
-    value: dict[str, Any]  # empty where it cannot be read
-    error: HookctlError | None = None  # why not
 
 
 class File:
@@ -52,7 +45,9 @@ class File:
         self, machine: Machine, target: Target, record: Record | None, *, is_alone: bool = False
     ) -> None:
         self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
+        self.level = "error" if target.shared else "warning"  # of a fault that everybody would get
         self.is_alone = is_alone  # nothing but its project may be looked at
+        self.exact: Collection[str] = ()  # packs of which nothing may be edited
         self.document = self.current = self.error = None
         try:
             if target.project:
@@ -73,6 +68,8 @@ class File:
         self.elements = self.current.elements if self.current else Hooks()
         self.guard = self.packs.get(GUARD)
         self.settings = settings_from(self.guard.settings) if self.guard else None
+        self.config_error: HookctlError | None = None
+        self.config = self._read_config()  # the guard's; empty where it cannot be read
 
     @cached_property
     def sources(self) -> list[Source]:
@@ -85,18 +82,25 @@ class File:
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
 
-    @cached_property
-    def config(self) -> Configuration:
-        """The guard's configuration."""
-        config = read_config(self.guard.config if self.guard else "", self.machine.reader.snapshot)
-        if config.error:
-            explain_conflict(self.target, config.error)
-        return config
+    def _read_config(self) -> dict[str, Any]:
+        path = self.guard.config if self.guard else ""
+        try:
+            snapshot = self.machine.reader.snapshot(path) if path else None
+            if snapshot is None or snapshot.data is None:
+                raise HookctlError(NOT_THERE, "it is not there")
+            value = parse_config(snapshot)
+            if isinstance(value, dict):
+                return value
+            raise HookctlError("wrong_shape", "it is not a JSON object")
+        except HookctlError as error:
+            explain_conflict(self.target, error)
+            self.config_error = error
+        return {}
 
     @cached_property
     def has_other_mode(self) -> bool:
         """Whether the guard's configuration has another mode than the record."""
-        mode = self.config.value.get("mode")
+        mode = self.config.get("mode")
         return self.settings is not None and mode in MODES and mode != self.settings.mode
 
     @cached_property
@@ -104,7 +108,7 @@ class File:
         """What is wrong with the programs of the hooks in the file."""
         if not self.elements and not self.packs:
             return None
-        return find_program_fault(self.machine, self.target, self.elements)
+        return _find_program_fault(self)
 
     @cached_property
     def contents(self) -> Contents:
@@ -123,7 +127,7 @@ class File:
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
         """What `hookctl disable` switched off or took out."""
-        return self.machine.disabled_in(self.path)
+        return [hook for hook in self.machine.disabled if hook.file == self.path]
 
     @cached_property
     def disabled_ids(self) -> set[str]:
@@ -159,20 +163,6 @@ class File:
         """A finding of the list about this file, unless it names another path."""
         values |= {"file": self, "host": self.host}
         return codes.finding(code, self.host.name, path or self.path, level, **values)
-
-
-def read_config(path: str, read: Callable[[str], files.Snapshot]) -> Configuration:
-    """The guard's configuration at a path, which is '' where it has none."""
-    try:
-        snapshot = read(path) if path else None
-        if snapshot is None or snapshot.data is None:
-            raise HookctlError(NOT_THERE, "it is not there")
-        value = parse_config(snapshot)
-        if not isinstance(value, dict):
-            raise HookctlError("wrong_shape", "it is not a JSON object")
-        return Configuration(value)
-    except HookctlError as error:
-        return Configuration({}, error)
 
 
 def explain_conflict(target: Target, error: HookctlError) -> None:
@@ -211,17 +201,13 @@ def judge_content(file: File) -> Iterator[Finding]:
         yield file.find("read_only")
     lost = loading.find_fault(file.host, file.target.scope, file.path, document, file.contents)
     if lost:
-        doctor = file.host.client.doctor
-        check = f"; `{doctor}` says whether it is right then." if doctor else "."
-        fix = lost.fix or f"Fix that place, or remove it{check}"
+        fix = lost.fix or "Fix that place, or remove it."
         yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
 
 
 def judge_repository(file: File) -> Iterator[Finding]:
-    """Does everyone who clones the project get its hooks, and does the host find them there?"""
-    if not file.target.shared or not (file.record or file.elements):
-        return
-    repository = repository_above(file.target)
+    """Whether the host finds the programs of a project where it looks for them."""
+    repository = repository_above(file.target) if file.elements else ""
     if repository:
         reason = f"{file.host.title} looks for its program in the repository, {repository}"
         fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
@@ -245,52 +231,31 @@ class ProgramFault(NamedTuple):
     error: HookctlError | None = None  # why it cannot be read
 
 
-def find_program_fault(
-    machine: Machine, target: Target, hooks: Iterable[HookEntry]
-) -> ProgramFault | None:
-    """What is wrong with the programs of a target's data folder or project; None if nothing is.
-
-    `hooks` are those of hookctl that stand in the settings.
-    """
+def _find_program_fault(file: File) -> ProgramFault | None:
+    machine, target = file.machine, file.target
     folders, read = machine.folders, machine.reader.snapshot
-    top = own_top(folders, target)
-    hook = os.path.join(top, HOOK)
+    hook = os.path.join(own_top(folders, target), HOOK)
     try:
         expected = list_programs(machine.records, target, folders)
         launcher = read(hook).data
+        if expected and launcher not in (None, expected[hook]):
+            version = version_of(launcher)
+            if is_newer(version):
+                return ProgramFault(NEWER, hook, version)
+            version = version_of_launcher(launcher)
+            return ProgramFault(OLD if version else CHANGED, hook, version)
+        for path, data in expected.items():
+            found = read(path).data
+            if found != data:
+                return ProgramFault(MISSING if found is None else CHANGED, path)
     except HookctlError as error:
         return ProgramFault(error.code, error.path or hook, error=error)
-    if expected and launcher not in (None, expected[hook]):
-        version = version_of(launcher)
-        if is_newer(version):
-            return ProgramFault(NEWER, hook, version)
-        version = version_of_launcher(launcher)
-        return ProgramFault(OLD if version else CHANGED, hook, version)
-    for path, data in expected.items():
-        try:
-            found = read(path).data
-        except HookctlError as error:
-            return ProgramFault(error.code, path, error=error)
-        if found != data:
-            return ProgramFault(MISSING if found is None else CHANGED, path)
     for folder in {os.path.dirname(path) for path in expected if not target.shared}:
         for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
             if name.endswith(".py") and os.path.join(folder, name) not in expected:
                 return ProgramFault(CHANGED, os.path.join(folder, name))
-    is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in hooks)
-    return _find_former_fault(top, read) if is_former else None
-
-
-def _find_former_fault(top: str, read: Read) -> ProgramFault:
-    """What is wrong with the programs of 0.2.0, whose registrations have not been upgraded."""
-    launchers = [path for path in list_former(top) if path.endswith(".py")]
-    genuine = find_former(top, read)
-    for path in launchers:
-        if path not in genuine:
-            return ProgramFault(CHANGED, path)
-    if not launchers:
-        return ProgramFault(MISSING, os.path.join(top, HOOK))
-    return ProgramFault(OLD, launchers[0], FORMER)
+    is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in file.elements)
+    return ProgramFault(OLD, hook, FORMER) if is_former else None
 
 
 def find_pack_fault(known: PackRecord, read: Read) -> ProgramFault | None:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from collections.abc import Iterator
 
-from hookctl.checks import limits, self_test
+from hookctl.checks import self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.checks.file import CHANGED, MISSING, File, ProgramFault, find_pack_fault
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
+from hookctl.hosts import read_cap
 from hookctl.masking import masked
 from hookctl.model import PathFault
+from hookctl.ownership import engine
 from hookctl.ownership.own_files import list_programs
-from hookctl.packs.choices import PRESETS, is_valid, list_outside, schema
-from hookctl.packs.guard import HOSTS, WRAPS
+from hookctl.packs import choices, guard
+from hookctl.packs.choices import LIMIT_KEY
+from hookctl.packs.guard import HOSTS, WRAPS, configuration, host_table
+from hookctl.packs.listing import loads_code
 from hookctl.packs.model import run_packs
-from hookctl.packs.runner import find_event
-from hookctl.receipts.reading import HookName
 from hookctl.settings import effective
 from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
-from hookctl.system import interpreter, owners, project
+from hookctl.system import interpreter, owners
 
 
 def judge_programs(file: File) -> Iterator[Finding]:
@@ -34,18 +35,12 @@ def judge_programs(file: File) -> Iterator[Finding]:
 
 
 def judge_packs(file: File) -> Iterator[Finding]:
-    """The files of every pack but the guard, and the Python that runs their commands."""
+    """The files of every pack but the guard."""
     for name in sorted(file.packs.keys() - {GUARD}):
         fault = find_pack_fault(file.packs[name], file.machine.reader.snapshot)
         if fault:
             command = file.repair if fault.code == MISSING else file.install_of(name)
             yield _report_fault(file, fault, name, command, "warning")
-    names = run_packs(file.record) if file.record else []
-    python = str(file.packs[names[0]].settings.get("python", "")) if names else ""
-    settings = file.settings if file.settings and file.settings.events else None
-    is_guards = settings and (file.target.shared or settings.python == python)
-    if names and not is_guards:
-        yield from _judge_interpreter(file, python, names[0])
 
 
 def _report_fault(
@@ -58,23 +53,24 @@ def _report_fault(
     return file.find(fault.code, fault.path, level if fault.code == CHANGED else "", **values)
 
 
-def _find_python(file: File, recorded: str) -> str:
-    if not file.target.shared:
-        return recorded
-    return interpreter.python3(file.machine.environ, file.target.project) or "python3"
-
-
-def _judge_interpreter(file: File, recorded: str, pack: str) -> Iterator[Finding]:
-    """The interpreter that starts a launcher, asked for its version if it can be started."""
-    path = _find_python(file, recorded)
-    if os.path.isfile(path) and (fault := owners.find_fault(path)):
-        yield _report_loose(file, path, fault)
-    elif what := interpreter.find_problem(path):
-        fix = f"`{file.install_of(pack)}` chooses another."
-        if file.target.shared:
-            needed = ".".join(map(str, interpreter.MINIMUM))
+def judge_interpreters(file: File) -> Iterator[Finding]:
+    """The interpreters that start a launcher, each asked for its version if it can be started."""
+    packs = {}
+    for name in run_packs(file.record) if file.record else ():
+        packs.setdefault(str(file.packs[name].settings.get("python", "")), name)
+    if file.settings and file.settings.events:
+        packs[file.settings.python] = GUARD
+    needed = ".".join(map(str, interpreter.MINIMUM))
+    if file.target.shared and packs:
+        python = interpreter.python3(file.machine.environ, file.target.project) or "python3"
+        packs = {python: ""}
+    for path, pack in packs.items():
+        if os.path.isfile(path) and (fault := owners.find_fault(path)):
+            yield _report_loose(file, path, fault)
+        elif what := interpreter.find_problem(path):
             fix = f"Put a python3 of {needed} or later on PATH."
-        yield file.find("interpreter_broken", path, what=what, fix=fix)
+            fix = f"`{file.install_of(pack)}` chooses another." if pack else fix
+            yield file.find("interpreter_broken", path, what=what, fix=fix)
 
 
 def judge_rights(file: File) -> Iterator[Finding]:
@@ -106,55 +102,49 @@ def judge(file: File) -> Iterator[Finding]:
     if not file.settings.events:
         yield file.find("guard_off")
         return
-    python, broken = sys.executable, []
-    if not file.is_alone:
-        python = _find_python(file, file.settings.python)
-        broken = [*_judge_interpreter(file, file.settings.python, GUARD)]
-    yield from broken
     yield from judge_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
-    is_whole = not (broken or file.fault or STOP in file.disabled_ids)
-    if is_whole and not file.config.error:
-        yield from _judge_self_test(file, python)
+    if not (file.fault or STOP in file.disabled_ids or file.config_error):
+        yield from _judge_self_test(file)
 
 
 def judge_configuration(file: File) -> Iterator[Finding]:
     """Faults of the guard's config.json: the hook ignores them silently."""
     config, path = file.config, file.guard.config if file.guard else ""
-    if config.error:
-        fix = config.error.hint if config.error.message == CONFLICT else file.again(GUARD)
-        error = describe_error(config.error)
+    if file.config_error:
+        fix = file.config_error.hint if file.config_error.message == CONFLICT else file.again(GUARD)
+        error = describe_error(file.config_error)
         yield file.find("config_unreadable", path, error=error, fix=fix)
         return
     if file.target.shared:
-        environ, named = file.machine.environ, str(config.value.get("task_env"))
+        environ, named = file.machine.environ, str(config.get("task_env"))
         if file.is_alone:  # where a variable leads is not known; one of a preset is no suspect
-            is_known = named in [preset.get("task_env") for preset in PRESETS.values()]
+            is_known = named in [preset.get("task_env") for preset in choices.PRESETS.values()]
             environ = {} if is_known else {named: "/"}
-        for name in list_outside(config.value, file.target.project, environ):
+        for name in choices.list_outside(config, file.target.project, environ):
             what = "names what is not the project's, so hookctl and the hook ignore it"
             yield file.find("config_invalid", path, wrong=f"{name} {what}")
-    if not file.is_alone:  # else each value is compared with the record
-        rules = schema()
-        for name, value in sorted(config.value.items()):
-            is_known = name in (HOSTS, WRAPS, "$schema")
-            if not is_known and not (name in rules and is_valid(name, value, rules[name])):
-                text = json.dumps(masked(value, name))
-                wrong = f"{name} is {text}, which the hook does not take; it ignores that"
-                yield file.find("config_invalid", path, wrong=wrong)
-    yield from _judge_values(file, path)
-
-
-def _judge_values(file: File, path: str) -> Iterator[Finding]:
-    """Values that keep the guard from what the record, and this hookctl, have it do."""
-    mode, named = file.config.value.get("mode"), file.config.value.get("state_dir")
+    rules, changed, level = choices.schema(), [], "info"
+    written = file.guard.settings.get("config") if file.guard else None
+    written = written or configuration(file.settings or choices.Settings(), "", file.host)
+    for name in sorted({*config, *written} - {HOSTS, "$schema", "state_dir"}):
+        text = json.dumps(masked(config.get(name), name))
+        is_known = name in rules and choices.is_valid(name, config.get(name), rules[name])
+        if name in config and name != WRAPS and not is_known:
+            wrong = f"{name} is {text}, which the hook does not take; it ignores that"
+            yield file.find("config_invalid", path, wrong=wrong)
+        elif not engine.same(config.get(name), written.get(name)):
+            changed.append(f"{name} is {text}")
     if file.has_other_mode:
         # A committed record says what the team wants; elsewhere it is the operator's choice.
-        level = "error" if mode == "off" and file.target.shared else "warning"
-        again = file.again(GUARD)
-        yield file.find("config_changed", path, level, changed=f"mode is {mode}", again=again)
-    state, environ = file.machine.folders.state, file.machine.environ
-    is_ours = file.target.shared or environ.get("HOOKCTL_STATE_DIR")
+        level = "error" if config["mode"] == "off" and file.target.shared else "warning"
+    if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
+        changed, level = [*changed, "its table of hosts"], "error"
+    if changed:
+        values = {"changed": ", ".join(changed), "again": file.again(GUARD)}
+        yield file.find("config_changed", path, level, **values)
+    named, state = config.get("state_dir"), file.machine.folders.state
+    is_ours = file.target.shared or file.machine.environ.get("HOOKCTL_STATE_DIR")
     if isinstance(named, str) and named not in ("", state) and not is_ours:
         yield file.find("state_elsewhere", path, named=named, state=state)
 
@@ -168,13 +158,11 @@ _PROMISES = {  # what it does not do where it breaks them
 }
 
 
-def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
+def _judge_self_test(file: File) -> Iterator[Finding]:
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), frozenset(effective.variables(own))
-    question = self_test.Question(
-        file.host, file.config.value, variables, of_project, file.target.shared
-    )
-    trial = self_test.run(python, question, file.machine.folders.state)
+    question = self_test.Question(file.host, file.config, variables, of_project, file.target.shared)
+    trial = self_test.run(question, file.machine.folders.state)
     if trial is None or trial.is_kept:
         return
     path, fails = file.guard.config if file.guard else "", _PROMISES[trial.promised]
@@ -187,7 +175,7 @@ def _judge_self_test(file: File, python: str) -> Iterator[Finding]:
         if is_variable:
             yield from _judge_variable(file, name, f"is set, so the guard {fails}")
             continue
-        why = f"{name} is {json.dumps(masked(file.config.value[name], name))}"
+        why = f"{name} is {json.dumps(masked(file.config[name], name))}"
         values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
         yield file.find("self_test_failed", path, level, **values)
 
@@ -196,29 +184,113 @@ def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
     """A variable that keeps the guard from its promise; one that switches it off has a rule."""
     given = effective.variable(file.reaching, {}, name)
     scope = given.source.scope if given.source else ""
-    if scope and limits.find_effect(file, name, given.text, scope) in ("", limits.OVERRIDES):
+    if scope and _find_effect(file, name, given.text, scope) in ("", OVERRIDES):
         values = {"setting": name, "place": f"{scope} scope", "effect": effect}
         yield file.find("hook_environment", given.path, **values)
 
 
-# Packs' hooks, by what the runner noted of them.
-
-_ENOUGH = 3  # runs before anything is said
-
-
-def judge_receipts(file: File) -> Iterator[Finding]:
-    """The hooks of packs in one settings file that failed each time, as the runner noted."""
-    names = run_packs(file.record) if file.record else []
-    if not names:
+def judge_limit(file: File) -> Iterator[Finding]:
+    """The limit and the cap that are in effect in the project, or in the working folder."""
+    if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
         return
-    folder = ""  # a project's file: what ran in the project alone
-    if file.target.project:
-        state = project.state_folder(file.machine.folders.state, file.target.project)
-        folder = os.path.basename(state)
-    runs = file.machine.runs(folder)
-    for hook in file.elements:
-        event = find_event(str(hook.fields.get("command")))
-        name = HookName(file.host.name, event, hook.id)
-        failed = runs[name].failed if hook.pack in names and name in runs else ()
-        if len(failed) >= _ENOUGH and all(failed):
-            yield file.find("hook_fails", id=hook.id, event=event, count=len(failed))
+    limit = effective.variable(file.reaching, file.machine.environ, LIMIT_KEY)
+    if limit.is_set and choices.whole_number(limit.text) is None:
+        wrong = f"{_show(LIMIT_KEY, limit.text)} is not a whole number; the hook ignores it"
+        yield file.find("config_invalid", limit.path, wrong=wrong)
+    mode = choices.read_settings(file.config, {}).mode
+    # Another mode than on record has a finding of its own; the cap is that of the one on record.
+    if mode in ("breaker", "keepalive") and not file.has_other_mode:
+        yield from _judge_cap(file, mode)
+
+
+def _judge_cap(file: File, mode: str) -> Iterator[Finding]:
+    host, environ = file.host, file.machine.environ
+    options = choices.read_settings(file.config, {**environ, **effective.variables(file.reaching)})
+    limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
+    blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
+    if mode == "breaker":
+        blocks = limit - (options.count == "attempts")
+    value = effective.cap(host, file.reaching, environ)
+    cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
+    best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
+    setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
+    is_asked = bool(setting) if mode == "keepalive" else limit != choices.DEFAULT_LIMIT
+    if not 0 < cap < blocks or not (cap < best or is_asked):
+        return  # else the host allows no more, and nobody asked for it
+    fix = f"Set {key or setting} to {wanted}."
+    if best < blocks and mode == "breaker" and not setting:
+        fix = f"`{file.install} --set {LIMIT_KEY}={best:g}` asks for what {host.title} allows."
+    yield file.find("cap_below_limit", value.path or file.path, cap=cap, blocks=blocks, fix=fix)
+
+
+# Variables that reach the hook: from the env of every scope, and from the shell.
+
+_STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
+_NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
+_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
+OVERRIDES = "overrides the hook's configuration"
+
+
+def judge_environment(file: File) -> Iterator[Finding]:
+    """The variables that change what the guard does, or what a project's hooks are run with."""
+    ours = {entry.path[-1] for entry in file.entries if not entry.id}
+    for source in file.sources:
+        for name, value in sorted(effective.variables([source]).items()):
+            effect = "" if name in ours else _find_effect(file, name, value, source.scope)
+            if effect:
+                level = "warning" if effect == OVERRIDES else "error"
+                values = {"setting": _show(name, value), "place": f"{source.scope} scope"}
+                yield file.find("hook_environment", source.path, level, effect=effect, **values)
+    environ, place = file.machine.environ, "this shell"
+    names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *_list_child_variables(file)}
+    for name in sorted(names & environ.keys()) if file.guard else ():
+        effect = _find_effect(file, name, environ[name], "")
+        is_set = effective.variable(file.reaching, environ, name).source
+        if effect not in ("", OVERRIDES) and not is_set:
+            values = {"setting": _show(name, environ[name]), "place": place, "effect": effect}
+            found = file.find("hook_environment", place, **values)
+            yield found._replace(path="")  # no file is at fault
+
+
+def _find_effect(file: File, name: str, value: str, scope: str) -> str:
+    """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
+    is_child = name in _list_child_variables(file)
+    if (is_child or name == "HOOKCTL_DISABLE") and choices.is_true(value):
+        return "switches the guard off"
+    if name == "HOOKCTL_MODE" and value.strip() == "off":
+        return "sets the guard's mode to off, so it never blocks a stop"
+    if scope == "project" and name in _STATE and value.strip():
+        return "moves the guard's state, perhaps to where it cannot be kept"
+    if scope == "project" and name == "HOOKCTL_NOW" and value.strip():
+        return "stops the guard's clock"
+    if file.target.shared and scope and name == "PATH":
+        return _find_fault_of_path(value, file.target.project)
+    if file.target.shared and scope and loads_code(name):
+        return "lets every program that the agent starts, hooks too, load other code"
+    setting = name.removeprefix("HOOKCTL_")
+    is_setting = setting != name and not is_child and setting.lower() not in _NO_SETTINGS
+    is_known = is_setting and setting.lower() in {"now", *choices.schema()}
+    return OVERRIDES if is_known else ""
+
+
+def _list_child_variables(file: File) -> list[str]:
+    names: list[str] = choices.read_settings(file.config, {}).child_env
+    return names
+
+
+def _show(name: str, value: str) -> str:
+    return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
+
+
+def _find_fault_of_path(value: str, project: str) -> str:
+    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''."""
+    if "$" in value or "~" in value:  # some hosts put variables in
+        return ""
+    for folder in value.split(":"):
+        python = os.path.normpath(os.path.join(project, folder, "python3"))
+        if folder.rstrip("/") in _SYSTEM_FOLDERS:
+            return ""
+        if os.path.lexists(python):
+            is_own = python.startswith(f"{project}/")
+            return f"lets the guard run {python}, a program of the project itself" * is_own
+    return "has no python3, so the guard does nothing"

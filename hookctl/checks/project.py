@@ -7,7 +7,6 @@ outside it is read.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,18 +14,17 @@ from functools import partial
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import codes, entries, guard, limits
+from hookctl.checks import codes, entries, guard
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading
 from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import HEAD, Current, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
-from hookctl.packs.choices import Settings, confine
-from hookctl.packs.guard import HOSTS, configuration, host_table
+from hookctl.packs.choices import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
@@ -153,7 +151,6 @@ class Project:
         return record._replace(packs=packs, entries=wanted)
 
     def _find_files(self) -> Iterator[File]:
-        """The settings files on record, and others that cannot be read, or have a hook of ours."""
         machine = self.machine
         for record in machine.records.values():
             yield File(machine, _target_of(record), record, is_alone=True)
@@ -168,20 +165,12 @@ class Project:
                     continue
                 file = File(machine, target, None, is_alone=True)
                 has_rules = isinstance(file.document, RulesDocument) and file.document.value
-                is_named = file.error and (self.error or _names_us(target.path))
+                is_named = file.error and (self.error or machine.reader.names_us(target.path))
                 if file.elements or has_rules or is_named:
                     yield file
 
 
-def _names_us(path: str) -> bool:
-    try:
-        return HEAD.encode() in (files.read(path).data or b"")
-    except HookctlError:
-        return False
-
-
 def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
-    """What a pack wants in a settings file with these packs, or in one with instructions."""
     if not packs:
         return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
     above = os.path.join(target.project, OWN)
@@ -194,30 +183,25 @@ def _target_of(record: Record) -> Target:
     return Target(host, record.scope, record.known_as, record.project)
 
 
-def judge(project: Project, required: Collection[str]) -> Iterator[Finding]:
-    """Every finding about a project in which these packs are required."""
+def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Finding]:
+    """Every finding about a project in which these packs are required, some as a file has them."""
     if project.error is not None:
         yield from_error(project.error)
     elif not project.has_record and (project.files or any(_list_programs(project.folder))):
-        yield _report_no_record(project)
+        # The only finding about a missing record: all others follow from it.
+        checkout = consent.checkout_command(project.folder, OWN, project.machine.cwd_project)
+        install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
+        fix = f"`{checkout}` brings it back; else {install} records the guard again."
+        yield finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
     for file in project.files:
+        file.exact = {name for name, pack in required.items() if pack}
         yield from _judge_file(file, project, required)
     if project.error is None:
         for file, name, record in project.packs:
-            if name == GUARD:
-                yield from _judge_values(file, record)
-            else:
+            if name != GUARD:
                 yield from _judge_pack(project, file, name, record)
         yield from _judge_strays(project)
     yield from _judge_run_files(project)
-
-
-def _report_no_record(project: Project) -> Finding:
-    """The only finding about a missing record: all others follow from it."""
-    checkout = consent.checkout_command(project.folder, OWN, project.machine.cwd_project)
-    install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
-    fix = f"`{checkout}` brings it back; else {install} records the guard again."
-    return finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
 
 
 # The settings files.
@@ -242,13 +226,12 @@ _FILE_RULES = (
     judge_content,
     entries.judge,
     _judge_switches,
-    limits.judge_environment,
+    guard.judge_environment,
     guard.judge_programs,
     guard.judge,
 )
 # Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
-    "config_changed": "warning",
     "config_invalid": "warning",
     "entry_edited": "info",
     "hook_environment": "info",
@@ -269,8 +252,9 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
     is_text = isinstance(file.document, RulesDocument)
     for rule in (entries.judge,) if is_text else _FILE_RULES:
         for found in rule(file):
+            levels["config_changed"] = found.level  # as in doctor
             level = "error" if found.level == "error" else levels.get(found.code)
-            if level and (project.has_record or found.code not in UNRECORDED):
+            if level and (project.has_record or found.code != UNRECORDED):
                 yield found._replace(level=level)
 
 
@@ -296,7 +280,7 @@ def _judge_run_files(project: Project) -> Iterator[Finding]:
 def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
     folders = {_RUN} if guards else set()
     for file in guards:
-        config = confine(file.config.value, project.folder, {})
+        config = confine(file.config, project.folder, {})
         folders.add(str(config.get("run_dir", _RUN)).strip())
     for folder in sorted(folders):
         for name in ("task.json", "OWNER", *project_folder.MARKS):
@@ -355,31 +339,8 @@ def _judge_strays(project: Project) -> Iterator[Finding]:
         yield finding("stray_file", path=path, count=len(found), names=names)
 
 
-def _judge_values(file: File, record: PackRecord) -> Iterator[Finding]:
-    """Values in config.json that differ from the record, and a foreign host table."""
-    if not record.config or file.config.error:
-        return
-    values, again = file.config.value, file.again(GUARD)
-    written = record.settings.get("config")
-    written = written or configuration(file.settings or Settings(), "", file.host)
-    told = {HOSTS, "$schema", *(["mode"] if file.has_other_mode else [])}
-    changed = []
-    for name in sorted({*values, *written} - told):
-        if not engine.same(values.get(name), written.get(name)):
-            changed.append(f"{name} is {json.dumps(values.get(name))}")
-    if changed:
-        differs = ", ".join(changed)
-        yield file.find("config_changed", record.config, "info", changed=differs, again=again)
-    if file.fault is None and not engine.same(values.get(HOSTS), host_table(file.host)):
-        differs = "its table of hosts"
-        yield file.find("config_changed", record.config, "error", changed=differs, again=again)
-
-
 def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> Iterator[Finding]:
-    """Whether a pack's manifest and files are those of the record, and of where they came from.
-
-    Its hooks in the settings are judged with all others, by what the manifest wants there.
-    """
+    """Whether a pack's manifest and files are those of the record, and of where they came from."""
     pack, fix = project.manifests.get(name), f"Look at it; {file.again(name)}"
     if isinstance(pack, HookctlError):
         yield from_error(pack, file.host.name)._replace(code="pack_changed", fix=fix)
@@ -389,22 +350,18 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
-    place, difference = record.folder, "its files"
+    place, what = record.folder, "its files"
     if _is_recorded(pack, record):
-        place, difference = (
-            os.path.join(project.folder, OWN, LEDGER),
-            _find_other(project, file, pack),
-        )
-    for path, where, what in (
-        (place, "its install wrote it", difference),
-        (record.source, "in its own file", _find_difference_to_source(project, record, pack)),
-    ):
-        if what:
-            yield file.find("pack_changed", path, pack=name, where=where, what=what, fix=fix)
+        place, what = os.path.join(project.folder, OWN, LEDGER), _find_other(project, file, pack)
+    if what:
+        values = {"where": "its install wrote it", "what": what, "fix": fix}
+        yield file.find("pack_changed", place, pack=name, **values)
+    if what := _find_difference_to_source(project, record, pack):
+        values = {"where": "in its own file", "what": what, "fix": fix}
+        yield file.find("pack_changed", record.source, pack=name, **values)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
-    """What the record says otherwise of a pack than an install of its manifest; '' if nothing."""
     name, recorded = pack.name, project.recorded
     said = _what_is_said(recorded[file.path], name)
     wanted = _what_is_said(file.record, name) if file.record else {}
@@ -433,7 +390,6 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
 
 
 def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack) -> str:
-    """How a pack's own file in the project differs from what is installed; '' if not at all."""
     if not record.source.startswith(targets.top(project.folder)):
         return ""
     try:
@@ -463,41 +419,19 @@ def judge_required(
     """Whether a pack is installed in the project; one given as a file, with the same content."""
     source = source or ("" if name == GUARD else "PATH")
     places = [file for file in project.files if name in file.packs]
-    if not places and not _may_be_installed(project, name):
+    # A missing or unreadable record, which has its own finding, may have it.
+    is_named = any(hook.pack == name for file in project.files for hook in file.elements)
+    may_be = project.error is not None or (not project.has_record and is_named)
+    if not places and not may_be:
         install = _first_install(project, source)
         yield finding("pack_required", path=project.folder, pack=name, differs="", install=install)
-    for file in places if pack is not None else ():
-        assert pack is not None
-        known = project.manifests.get(name)
-        difference = _find_difference(known, pack) if isinstance(known, Pack) else ""
-        difference = difference or _find_other_rules(project, file, pack)
-        difference = difference or _find_edited_hooks(file, name)
-        if difference:
-            here = project.machine.cwd_project
-            install = f"`{consent.install_command(file.target, name, source, here)} --force`"
-            differs = f" as in the named file: {difference}"
-            yield file.find("pack_required", pack=name, differs=differs, install=install)
-
-
-def _find_edited_hooks(file: File, pack: str) -> str:
-    """The hooks of a pack whose matcher or limit somebody set by hand, in words; '' if none.
-
-    What else was edited has a finding of its own.
-    """
-    names = []
-    for entry in file.entries if file.current else ():
-        if entry.id.startswith(f"{pack}/") and entry.id in file.elements.by_id:
-            changed = entries.list_changed_fields(file.elements, entry)
-            if changed and entries.is_choice(file, changed):
-                names.append(f"the hook {entry.id}")
-    return " and ".join(names)
-
-
-def _may_be_installed(project: Project, name: str) -> bool:
-    """Whether a missing or unreadable record, which has its own finding, may have a pack."""
-    if project.error is not None or project.has_record:
-        return project.error is not None
-    return any(hook.pack == name for file in project.files for hook in file.elements)
+    known = project.manifests.get(name)
+    difference = _find_difference(known, pack) if pack and isinstance(known, Pack) else ""
+    for file in places if difference else ():
+        here = project.machine.cwd_project
+        install = f"`{consent.install_command(file.target, name, source, here)} --force`"
+        differs = f" as in the named file: {difference}"
+        yield file.find("pack_required", pack=name, differs=differs, install=install)
 
 
 def _first_install(project: Project, source: str) -> str:
@@ -506,13 +440,3 @@ def _first_install(project: Project, source: str) -> str:
     where = consent.project_option(project.folder, project.machine.cwd_project)
     command = f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"
     return f"{command}, PATH being the pack's file" if source == "PATH" else command
-
-
-def _find_other_rules(project: Project, file: File, pack: Pack) -> str:
-    """What an agent reads instead of a pack's block of rules, in words; '' if nothing."""
-    target = rules_target(file.target) if pack.rules else None
-    for other in project.files if target else ():
-        is_it = target is not None and other.path == target.path and other.document is not None
-        if is_it and other.document.get((pack.name,)) != pack.rules:
-            return "the rules for the agent"
-    return ""

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -31,11 +32,11 @@ _MODE = "HOOKCTL_MODE"
 _LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _START = """
 import json, posix, sys
-hook, variables = sys.argv[1:3]
+variables, hook = sys.argv[1:3]
 with open(variables) as file:
     for name, text in json.load(file).items():
         posix.environ[name.encode("utf-8", "replace")] = text.encode("utf-8", "replace")
-sys.argv = [hook, *sys.argv[3:]]
+sys.argv = sys.argv[2:]
 with open(hook, "rb") as file:
     program = compile(file.read(), hook, "exec")
 exec(program, {"__name__": "__main__", "__file__": hook})
@@ -68,11 +69,8 @@ class Part(NamedTuple):
     is_variable: bool
 
 
-def run(python: str, question: Question, state: str) -> Trial | None:
-    """What the guard did, and the causes if it broke its promise; None if it promises nothing.
-
-    `state` is hookctl's state folder, where the system has no safe place for temporary files.
-    """
+def run(question: Question, state: str) -> Trial | None:
+    """What the guard did, and the causes if it broke its promise; None if it promises nothing."""
     config, variables = dict(question.config), dict(question.variables)
     mode = variables.get(_MODE, "").strip()
     if mode in MODES and mode != "off":  # that is a choice; to switch the guard off is none
@@ -90,7 +88,7 @@ def run(python: str, question: Question, state: str) -> Trial | None:
 
         def ask(kept: list[Part]) -> str:
             place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
-            return _ask(python, place, question, promised, kept)
+            return _ask(place, question, promised, kept)
 
         def does_it(kept: list[Part]) -> bool:
             return says(ask(kept), host, promised)
@@ -102,25 +100,11 @@ def run(python: str, question: Question, state: str) -> Trial | None:
 
 
 def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
-    """The parts that keep it from working; each one is found by bisection.
-
-    Yields none if it does not work even without all parts.
-    """
+    """The parts each of which alone keeps it from working; none if it never works."""
     end = time.monotonic() + LONGEST
-    kept: list[Part] = []
-    rest = parts
-    if not does_it(kept):
-        return
-    while rest and time.monotonic() < end and not does_it(kept + rest):
-        works, fails = 0, len(rest)  # with that many of the rest
-        while fails - works > 1:
-            middle = (works + fails) // 2
-            if does_it(kept + rest[:middle]):
-                works = middle
-            else:
-                fails = middle
-        yield rest[works]
-        kept, rest = kept + rest[:works], rest[fails:]
+    for part in parts if does_it([]) else ():
+        if time.monotonic() < end and not does_it([part]):
+            yield part
 
 
 def says(answer: str, host: Host, what: str) -> bool:
@@ -130,7 +114,6 @@ def says(answer: str, host: Host, what: str) -> bool:
 
 
 def _find_promise(settings: Any, host: Host) -> str:
-    """What the guard should answer once there is a reason for it: a form of the host's dialect."""
     if settings.mode in ("breaker", "keepalive"):
         return "block"
     if settings.mode == "guard":
@@ -144,12 +127,8 @@ def _is_needed(name: str, promised: str) -> bool:
     return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
 
 
-def _ask(python: str, place: str, question: Question, promised: str, kept: list[Part]) -> str:
-    """The guard's answer to an event in a project of the new folder `place`.
-
-    It has only the `kept` settings and variables, and its work and state call for the `promised`
-    answer.
-    """
+def _ask(place: str, question: Question, promised: str, kept: list[Part]) -> str:
+    """The guard's answer to an event in a project of the new folder `place`."""
     host, project = question.host, os.path.join(place, "project")
     config = {HOSTS: host_table(host)}
     for name, value in question.config.items():
@@ -177,7 +156,7 @@ def _ask(python: str, place: str, question: Question, promised: str, kept: list[
     }
     payload = _payload(promised, project, session, settings)
     event = "pre-tool" if promised == "refuse" else "stop"
-    return _call([python, hook, event, "--host", host.name], place, environ, payload)
+    return _call([hook, event, "--host", host.name], place, environ, payload)
 
 
 def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
@@ -247,14 +226,11 @@ def _payload(promised: str, project: str, session: str, settings: Any) -> dict[s
 
 
 def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:
-    python, hook, *rest = words
-    start, variables = (os.path.join(place, name) for name in ("start.py", "variables.json"))
-    _write(start, _START.encode())
+    variables = os.path.join(place, "variables.json")
     _write(variables, json.dumps(environ).encode())
-    call = [python, "-I", "-S", "-B", start, hook, variables, *rest]
     try:
         process = subprocess.run(
-            call,
+            [sys.executable, "-I", "-S", "-B", "-c", _START, variables, *words],
             input=json.dumps(payload),
             capture_output=True,
             text=True,

@@ -3,23 +3,310 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import glob
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
 
-from hookctl import hosts
-from hookctl.checks import entries, guard, host, limits
+from hookctl import clock, events, hosts
+from hookctl.checks import codes, entries, guard
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
-from hookctl.checks.file import File, judge_content, judge_reading, judge_repository
-from hookctl.checks.host import HostHere
+from hookctl.checks.file import MISSING, File, judge_content, judge_reading, judge_repository
+from hookctl.checks.guard import OVERRIDES
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Record
+from hookctl.hosts.loading import read_status, why_disarmed
+from hookctl.hosts.version import Client, ask_client
+from hookctl.masking import masked_text
+from hookctl.model import WRAP
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
-from hookctl.packs.choices import settings_from
-from hookctl.settings.targets import GUARD, RULES, Target
-from hookctl.survey.machine import Machine, RecordFacts, read_records
+from hookctl.packs import choices
+from hookctl.packs.abilities import lacks
+from hookctl.packs.model import run_packs
+from hookctl.packs.protocol import protocol_event
+from hookctl.packs.runner import find_event
+from hookctl.settings import effective
+from hookctl.settings.targets import RULES, Target
+from hookctl.survey import model
+from hookctl.survey.gathering import read_settings
+from hookctl.survey.machine import Machine, read_records
+from hookctl.survey.model import Obstacle
+from hookctl.survey.programs import REPAIR, Programs
+from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.work.run_files import (
+    RunFiles,
+    Work,
+    describe_owner,
+    find_fault,
+    find_work,
+    is_armed,
+    locate,
+    read_end,
+)
+
+_OFF = "HOOKCTL_DISABLE"
+_ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
+_AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class Guard(NamedTuple):
+    """The guard's hook on a stop that runs here."""
+
+    file: File  # that has it
+    mode: str  # in effect
+
+
+class HostHere:
+    """A host as it starts in the working folder."""
+
+    def __init__(self, machine: Machine, host: Host, files: Sequence[File]) -> None:
+        self.machine, self.host = machine, host
+        self.files = files  # that have or may have something of ours
+        # Its hooks, and the files of which it takes nothing.
+        self.hooks, self.lost = read_settings(machine, host)
+        self.hooks = list(map(Programs(machine, compiles=False).add_fault, self.hooks))
+        user = machine.active_file(host, "user")[1]
+        # What it reads, the winning files first.
+        self.sources = machine.sources(host, user, machine.start_of(host))
+        self.variables = {**machine.environ, **effective.variables(self.sources)}
+        # Those that the host starts, or will once a person has approved them.
+        self.running = [hook for hook in self.hooks if hook.is_started or hook.is_waiting]
+        self.guards = list(self._find_guards())
+
+    @cached_property
+    def client(self) -> Client:
+        """The host's own program, asked for its version."""
+        return ask_client(self.host, self.machine.folders)
+
+    def _find_guards(self) -> Iterator[Guard]:
+        is_off = choices.is_true(self.variables.get(_OFF, ""))
+        files = {file.path: file for file in self.files if file.guard}
+        for hook in () if is_off else self.running:
+            file, is_stop = files.get(hook.file), hook.event == self.host.events.get("stop")
+            if file is None or hook.own_id != effective.STOP or not is_stop:
+                continue
+            mode = str(choices.read_settings(file.config, self.variables).mode)
+            is_there = file.fault is None or file.fault.code != MISSING
+            if is_there and mode != "off" and not why_disarmed(self.host, hook.fields, blocks=True):
+                yield Guard(file, mode)
+
+    def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
+        """A finding of the list about this host."""
+        return finding(code, self.host.name, path, level, host=self.host, **values)
+
+
+def judge_lost(here: HostHere) -> Iterator[Finding]:
+    """Other files that the host reads, of which it takes nothing, or with which it stops."""
+    known = {file.path for file in here.files}
+    for lost in here.lost:
+        if lost.path not in known:
+            level = "error" if lost.stops_client else "warning"
+            fix = lost.fix or "Fix that place, or remove it."
+            yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
+
+
+def judge_client(here: HostHere) -> Iterator[Finding]:
+    """What the client's version lacks."""
+    recorded = [file for file in here.files if file.record]
+    if not recorded:  # hookctl was not asked about this client
+        return
+    client = here.client
+    for file in recorded if client.version else ():
+        for level, does, since in lacks(file.host, client.version, file.settings, file.document):
+            values = {"client": client, "does": does, "since": f" to {since} or later"}
+            yield file.find("client_old", client.path, level, **values)
+
+
+_GIVEN = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="  # in a .env file
+
+
+def judge_env_files(here: HostHere) -> Iterator[Finding]:
+    """Variables for the guard that a project brings in a file which the host gives to hooks."""
+    machine = here.machine
+    for folder in project.upwards(machine.folders.cwd) if here.guards else ():
+        for name in here.host.environment.files:
+            path, text = os.path.join(folder, name), b""
+            with contextlib.suppress(HookctlError):
+                text = machine.reader.snapshot(path).data or b""
+            given = re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE)
+            if given:
+                setting, place = ", ".join(dict.fromkeys(given)), os.path.basename(path)
+                values = {"setting": setting, "place": place, "effect": OVERRIDES}
+                yield here.find("hook_environment", path, "warning", **values)
+        if folder == machine.cwd_project:
+            return
+
+
+# What keeps a hook of ours from running, by the state that it has then, and how bad that is where
+# the client is there.
+_CODES = {
+    model.OFF: ("hook_disabled", "error"),
+    model.NOT_APPROVED: ("not_approved", "error"),
+    model.FOLDER_UNTRUSTED: ("not_trusted", "warning"),
+    model.HIDDEN: ("not_read", "warning"),
+    model.NO_TOOL: ("matcher_misses", "warning"),
+}
+
+
+def judge_hooks(here: HostHere) -> Iterator[Finding]:
+    """Our hooks that do not run: switched off, not approved, or in a file that is not read."""
+    found: dict[tuple[str, Obstacle, bool], list[str]] = {}
+    running = {hook.own_id for hook in here.running}
+    disabled = {id for file in here.files for id in file.disabled_ids}
+    for hook in here.hooks:
+        for obstacle in (*hook.obstacles, *hook.shared) if hook.own_id else ():
+            is_elsewhere = obstacle.state == model.HIDDEN and hook.own_id in running
+            is_wanted = obstacle.state == model.OFF and hook.own_id in disabled
+            if obstacle.state in _CODES and not is_elsewhere and not is_wanted:
+                is_shared = obstacle in hook.shared
+                found.setdefault((hook.file, obstacle, is_shared), []).append(hook.own_id)
+    for (path, obstacle, is_shared), ids in found.items():
+        code, level = _CODES[obstacle.state]
+        if obstacle.state == model.OFF and is_shared:
+            code = "hooks_disabled"
+        if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
+            level = "info"  # nobody can approve anything in a client that is not there
+        values = codes.describe_obstacle(obstacle, ids)
+        yield here.find(code, path, level, **values)
+
+
+# Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
+
+
+def judge_silence(here: HostHere) -> Iterator[Finding]:
+    """The newest sessions of the host, where none left a line in the guard's log."""
+    everywhere = [guard.file for guard in here.guards if guard.file.target.scope == "user"]
+    if not everywhere or not here.host.transcripts:
+        return  # a guard of one project says nothing about sessions elsewhere
+    lines = here.machine.log
+    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
+    written = [files.written_at(file.guard.config) for file in everywhere if file.guard]
+    since = max(moment or 0.0 for moment in written)
+    newest = _list_sessions(here, since)[:_ENOUGH]
+    if len(newest) == _ENOUGH and logged.isdisjoint(project.session_hash(id) for _, id in newest):
+        path = everywhere[0].path
+        seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
+        yield here.find("hook_silent", path, id=effective.STOP, seen=seen)
+
+
+def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
+    """The sessions that ended after a time, by name and date only, newest first."""
+    config = hosts.config_folder(here.host, here.machine.environ)
+    found = []
+    for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
+        name, at = os.path.splitext(os.path.basename(path))[0], files.written_at(path)
+        if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
+            found.append((at, name))
+    return sorted(found, reverse=True)
+
+
+# Programs that are not there.
+
+# Events, by Claude Code's names, at which a refusal stops all work, or keeps the agent at it.
+_REFUSING = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
+_BLOCKING = ("Stop", "SubagentStop")
+
+
+def judge_scripts(here: HostHere) -> Iterator[Finding]:
+    """Hooks without a program that can be run: ours, and others with which the host refuses."""
+    said = os.strerror(errno.ENOENT)  # as a shell says
+    for hook, obstacle in [(each, one) for each in here.running for one in each.obstacles]:
+        if obstacle.state not in model.FAILING or obstacle.fix == REPAIR:  # it has another rule
+            continue
+        name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
+        if not name:
+            event = protocol_event(here.host, hook.event)
+            rules, is_minded = here.host.reads.get(event, {}), event in (*_REFUSING, *_BLOCKING)
+            if not is_minded or read_status(rules, obstacle.status, said) != "refuse":
+                continue
+            name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
+            effect = f", and {here.host.title} then refuses or blocks"
+        elif not name.startswith(WRAP):
+            remove = f"`hookctl uninstall {hook.owner}`"
+        repair = obstacle.fix or "put it back"
+        values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
+        values |= {"repair": repair[0].upper() + repair[1:], "remove": remove}
+        yield here.find("script_missing", hook.file, level, **values)
+
+
+def judge_receipts(here: HostHere) -> Iterator[Finding]:
+    """The hooks of packs that failed each time, as the runner noted."""
+    names = {name for file in here.files if file.record for name in run_packs(file.record)}
+    hooks = [hook for hook in here.hooks if hook.owner in names]
+    if not hooks:
+        return
+    from hookctl.survey.listing import with_receipts  # late: most have the guard alone
+
+    state = here.machine.folders.state
+    own = os.path.basename(project.state_folder(state, here.machine.cwd_project))
+    for hook in with_receipts(hooks, state, own):
+        failed = hook.receipts.failed
+        if len(failed) >= _ENOUGH and all(failed):
+            values = {"event": find_event(hook.command), "count": len(failed)}
+            yield here.find("hook_fails", hook.file, id=hook.own_id, **values)
+
+
+# The work in hand: can the guard read it, and does it keep an agent at it?
+
+
+def judge_work(here: HostHere) -> Iterator[Finding]:
+    """The work of the project that the working folder is in, if a guard reads it."""
+    if not here.guards:
+        return
+    machine, guard = here.machine, here.guards[0]
+    root, named = machine.cwd_project, machine.environ.get(here.host.environment.project, "")
+    if os.path.isdir(named):
+        root = project.find(named, machine.environ)
+    state = project.state_folder(machine.folders.state, root)
+    environ, now = machine.environ, machine.now
+    config, is_brought = guard.file.config, guard.file.target.shared
+    run_files = locate(root, config, environ, state, now, is_brought=is_brought)
+    if fault := find_fault(run_files):
+        yield here.find("run_unusable", run_files.task_path, fault=fault)
+    active = os.path.join(state, "ACTIVE")
+    if os.path.lexists(active) and read_end(run_files) is None:
+        yield here.find("run_unusable", active, fault="it does not say when the run ends")
+    work = find_work(run_files)
+    # Where the guard may keep an agent at it.
+    if work.remaining > 0 and guard.mode != "guard" and here.host.dialect.block:
+        yield from _judge_work(here, guard, run_files, work)
+
+
+def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
+    must = choices.read_settings(guard.file.config, here.variables).require_arm is True
+    level, but, fix = "info", "", ""
+    if run_files.mark:
+        but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
+    elif work.is_stale:
+        level, but = "warning", "; the guard ignores it by now"
+        fix = f"{run_files.reported_by} renews it, 0 ends it."
+    elif (must or guard.mode == "keepalive") and not is_armed(run_files):
+        but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
+    age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
+    values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
+    yield here.find("work_waiting", run_files.task_path, level, **values)
+    if not but and not run_files.task_names:  # else another system writes it
+        yield from _judge_permission(here, guard)
+
+
+def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
+    """Whether the host lets the agent report without a person, as far as its settings say."""
+    permission = here.host.permission
+    *setting, free = permission.never_asks or ("",)
+    for source in here.sources:
+        is_free = bool(setting) and source.document.get(tuple(setting)) == free
+        if is_free or permission.rules_in(source.document, permission.path):
+            return
+    if permission.path:
+        yield guard.file.find("must_ask")
+
 
 # For each settings file that has our entries, or is the user's file of a host in use.
 _FILE_RULES = (
@@ -28,23 +315,24 @@ _FILE_RULES = (
     entries.judge,
     entries.judge_disabled,
     guard.judge_programs,
+    guard.judge_interpreters,
     guard.judge,
     guard.judge_packs,
-    limits.judge,
-    limits.judge_environment,
+    guard.judge_limit,
+    guard.judge_environment,
     judge_repository,
     guard.judge_rights,
-    guard.judge_receipts,
 )
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
-    host.judge_client,
-    host.judge_lost,
-    limits.judge_env_files,
-    host.judge_scripts,
-    host.judge_hooks,
-    host.judge_work,
-    host.judge_silence,
+    judge_client,
+    judge_lost,
+    judge_env_files,
+    judge_scripts,
+    judge_hooks,
+    judge_receipts,
+    judge_work,
+    judge_silence,
 )
 
 
@@ -54,7 +342,7 @@ class Survey:
     def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
         self._found, self._scope = read_records(folders, everywhere=everywhere), scope
         self.others = self._found.others
-        self._usable = list_usable(self._found)
+        self._usable = self._found.usable
         self._machine = Machine(folders, self._usable, scope)
 
     def hosts_in_use(self) -> list[Host]:
@@ -64,24 +352,35 @@ class Survey:
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
-        found = list(judge(self._machine.folders, self._found))
+        found = list(self._judge_records())
         names = [one.name for one in wanted]
         for key, record in self._usable.items():
             is_theirs = record.host in names or bool(record.project)  # of a project: of any host
-            if is_theirs and self._scope in ("", record.scope):
-                found += self._judge_rules(store.current_path(self._usable, key), record)
-        unread = {os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors}
-        for one in wanted:
-            found += _of_known(self._judge(one), unread)
+            if record.format == RULES and is_theirs and self._scope in ("", record.scope):
+                layout = hosts.rules_layout(hosts.load(record.host))
+                path = store.current_path(self._usable, key)
+                target = Target(layout, record.scope, path, record.project)
+                file = File(self._machine, target, record)
+                found += [*judge_reading(file), *entries.judge(file)]
+        unread = [os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors]
+        for one in chain.from_iterable(map(self._judge, wanted)):
+            # What has no record where one cannot be read needs no advice of its own.
+            is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
+            follows = one.code == UNRECORDED and is_of_unread
+            if not follows and not (unread and one.code == "not_installed"):
+                found.append(one)
         return list(dict.fromkeys(found))  # a client is named once, however many files it has
 
-    def _judge_rules(self, path: str, record: Record) -> Iterator[Finding]:
-        if record.format == RULES:
-            layout = hosts.rules_layout(hosts.load(record.host))
-            target = Target(layout, record.scope, path, record.project)
-            file = File(self._machine, target, record)
-            yield from judge_reading(file)
-            yield from entries.judge(file)
+    def _judge_records(self) -> Iterator[Finding]:
+        folders = self._machine.folders
+        try:
+            journal = read_journal(folders)
+            if journal:
+                names = ", ".join(step.path for step in journal.steps)
+                yield finding("interrupted_run", path=folders.journal, files=names)
+        except HookctlError as error:
+            yield from_error(error)
+        yield from map(from_error, self._found.errors)
 
     def _judge(self, wanted: Host) -> Iterator[Finding]:
         machine, files = self._machine, []
@@ -100,41 +399,3 @@ class Survey:
         here = HostHere(machine, wanted, files)
         for judge_host in _HOST_RULES:
             yield from judge_host(here)
-
-
-def _of_known(found: Iterable[Finding], unread: set[str]) -> Iterator[Finding]:
-    """The findings without those that follow from unread records of these folders."""
-    for one in found:
-        # What has no record where a project's cannot be read needs no advice of its own.
-        is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
-        follows = one.code in UNRECORDED and is_of_unread
-        if not follows and not (unread and one.code == "not_installed"):
-            yield one
-
-
-def list_usable(found: RecordFacts) -> dict[str, Record]:
-    """The records of what is there, and whose settings of the guard this hookctl can read."""
-    gone = {key for key, _, _ in found.gone}
-    usable = {}
-    for key, record in found.records.items():
-        with contextlib.suppress(HookctlError):  # the ledger does not check these settings
-            settings_from(record.packs[GUARD].settings if GUARD in record.packs else {})
-            usable[key] = record
-    return {key: usable[key] for key in usable if key not in gone}
-
-
-def judge(folders: Folders, found: RecordFacts) -> Iterator[Finding]:
-    """What is wrong with the ledgers, and with the journal of a run."""
-    try:
-        journal = read_journal(folders)
-        if journal:
-            names = ", ".join(step.path for step in journal.steps)
-            yield finding("interrupted_run", path=folders.journal, files=names)
-    except HookctlError as error:
-        yield from_error(error)
-    for error in found.errors:
-        yield from_error(error)
-    known = {*list_usable(found), *(key for key, _, _ in found.gone)}
-    for key in found.records.keys() - known:
-        host = found.records[key].host
-        yield finding("ledger_unreadable", host, folders.ledger, settings=key)

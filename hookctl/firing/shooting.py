@@ -35,7 +35,7 @@ from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD
-from hookctl.survey.inventory import Inventory
+from hookctl.survey.listing import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile
 from hookctl.system import project
 from hookctl.system.packages import CONFIGS
@@ -174,7 +174,7 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
         for name, text in variables.items():  # which no shell expands
             words = [word.replace(f"${{{name}}}", text) for word in words]
         return words
-    if not host.shape.shell and not shot.hook.is_ours:
+    if not host.shape.shell and not shot.hook.own_id:
         return split_words(command)
     return ["bash" if shell == "bash" else "/bin/sh", "-c", command]
 

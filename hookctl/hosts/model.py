@@ -40,7 +40,6 @@ class Client(Table):
     asks_version: bool = True
     package: str = ""
     block_shown: str = ""  # what people see above a block's text, if it looks like a failure
-    doctor: str = ""
 
 
 class ConfigFolder(Table):

@@ -4,11 +4,9 @@ It may import `work` and the rooms below; `hooks`, `fire`, doctor and the page s
 
 - model.py has the values: a file with hooks, and a Hook with what keeps it from running.
 - machine.py has what several readers share, each thing read once, and hookctl's own record.
-- inventory.py puts everything together: gathering.py reads the settings files of a host and the
+- listing.py puts everything together: gathering.py reads the settings files of a host and the
   hooks in each, by what `hosts/loading.py` and `hosts/matchers.py` say of it, and programs.py finds
-  what keeps their programs from running (scripts.py names these programs).
-- listing.py finds hooks that stand there twice, names each, finds one by its name, and adds those
-  that are disabled.
-- plugins.py reads the hooks of plugins; plugin_folders.py finds these and what is on, by a table in
-  the host's file, and reads strangers' files with care.
+  what keeps their programs from running (scripts.py names these programs). It finds hooks that
+  stand there twice, names each, finds one by its name, and adds those that are disabled.
+- plugins.py finds plugins, what is on and their hooks, by a table in the host's file.
 """

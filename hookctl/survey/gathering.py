@@ -7,48 +7,29 @@ of the host comes last: when it is gone, the hook still has its own.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl import hosts
-from hookctl.documents import CONFLICT, MISSING, Document
+from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import OtherAgent
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
-from hookctl.ownership import committed, store
+from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.stopping import is_skipped, read_fault
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import Read, variant_of_file
+from hookctl.survey import model
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import (
-    FOLDER_UNTRUSTED,
-    HIDDEN,
-    IGNORED,
-    NO_TOOL,
-    NOT_APPROVED,
-    OFF,
-    UNKNOWN_EVENT,
-    Hook,
-    HookFile,
-    Obstacle,
-)
+from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
-
-
-class Reading(NamedTuple):
-    """What was read of the hosts."""
-
-    hooks: tuple[Hook, ...]
-    unreadable: tuple[Unreadable, ...]  # files whose hooks are not known, or that have none
-    lost: tuple[Unreadable, ...] = ()  # these, and those whose hooks are lost
 
 
 class _Found(NamedTuple):
@@ -59,22 +40,13 @@ class _Found(NamedTuple):
     obstacle: Obstacle | None
 
 
-def read_settings(machine: Machine, wanted: Iterable[Host]) -> Reading:
-    """The hooks in settings files of these hosts, in the order in which each host reads them."""
-    hooks: list[Hook] = []
-    lost: list[Unreadable] = []
-    for host in wanted:
-        reader = _HostReader(machine, host)
-        hooks += reader.read()
-        lost += reader.lost
-    known = {hook.file for hook in hooks}
-    unreadable = [file for file in lost if file.path not in known]
-    return Reading(tuple(hooks), tuple(dict.fromkeys(unreadable)), tuple(dict.fromkeys(lost)))
+def read_settings(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreadable]]:
+    """The hooks in a host's settings files, in its order, and the files of which it takes none."""
+    reader = _HostReader(machine, host)
+    return list(reader.read()), reader.lost
 
 
 class _HostReader:
-    """Reads the settings files of one host as it is started in the working folder."""
-
     def __init__(self, machine: Machine, host: Host) -> None:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
@@ -107,42 +79,32 @@ class _HostReader:
                 if scope != "user" and store.real_path(path) == store.real_path(self._user):
                     continue
                 lost = self._find_fault(scope, variant, path)
-                source = self._read_source(scope, variant, path)
-                if source is None:
+                try:
+                    snapshot, document = self._read(path, variant.format)
+                except HookctlError:
                     continue
-                obstacle = Obstacle(IGNORED, lost.text) if lost else None
+                if snapshot.data is None or (document.value is MISSING and variant.empty):
+                    continue
+                source = Source(scope, path, document, variant)
+                obstacle = Obstacle(model.IGNORED, lost.text) if lost else None
                 if not lost and host.scope_rules.first_only and first:
                     reason = f"{host.title} reads {first} instead"
-                    obstacle = Obstacle(HIDDEN, reason, f"put its hooks into {first}")
+                    obstacle = Obstacle(model.HIDDEN, reason, f"put its hooks into {first}")
                 elif not lost:
                     first = first or path
                 yield _Found(source, loading.read(variant, source.document), obstacle)
 
     def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
-        """Why the host takes nothing from a file, which is noted."""
         lost, machine = read_fault(host, scope, path, self._read), self._machine
         if lost is None:
             return None
-        if CONFLICT in lost.message and scope == "project":
-            with contextlib.suppress(HookctlError):  # of the ledger, which has its own finding
-                fix = committed.conflict_fix(self._start, path) or lost.fix
-                lost = lost._replace(fix=fix)
         if lost.stops_client:
             if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
                 lost = lost._replace(stops_client=False)
             else:
-                self._stopping.append(Obstacle(IGNORED, lost.sentence))
+                self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
         self.lost.append(lost)
         return lost
-
-    def _read_source(self, scope: str, variant: Host, path: str) -> Source | None:
-        """A settings file with anything in it; None where it cannot be parsed, too."""
-        with contextlib.suppress(HookctlError):
-            snapshot, document = self._read(path, variant.format)
-            is_empty = document.value is MISSING and variant.empty
-            if snapshot.data is not None and not is_empty:
-                return Source(scope, path, document, variant)
-        return None
 
     def _list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
@@ -161,7 +123,7 @@ class _HostReader:
             readers = tuple(self._find_readers(scope, folder)) if folder else ()
             file = HookFile(variant, scope, path, readers=readers)
             entries = loading.read(variant, document).entries
-            yield from list_hooks_of(file, document, entries, Obstacle(HIDDEN, reason))
+            yield from list_hooks_of(file, document, entries, Obstacle(model.HIDDEN, reason))
 
     def _list_unread_paths(self) -> Iterator[tuple[str, str, str, str]]:
         """Settings that the host does not read here: path, scope, a project's folder and why."""
@@ -196,14 +158,16 @@ class _HostReader:
         source, entries = found.source, found.contents.entries
         if not entries:
             return
-        file = HookFile(
-            source.host,
-            source.scope,
-            source.path,
-            shared=() if found.obstacle else self._find_shared(source, found_switches),
-            note=_note_on_trust(source),
-            readers=tuple(self._find_readers(source.scope, self._start)),
-        )
+        machine, host, scope = self._machine, source.host, source.scope
+        off = judge_switches(scope, source.path, found_switches)
+        untrusted = judge_trust(machine, host, scope, self._start) if not self._stopping else None
+        shared = [*self._stopping[:1], off, untrusted] if not found.obstacle else []
+        # Where the host's own files do not show its approvals.
+        is_shown = host.trust.config or host.trust.memory or host.folder_trust.file
+        note = host.trust.gate if host.trust.covers(scope) and not is_shown else ""
+        readers = tuple(self._find_readers(scope, self._start))
+        kept = tuple(filter(None, shared))
+        file = HookFile(host, scope, source.path, shared=kept, note=note, readers=readers)
         if found.obstacle:
             yield from list_hooks_of(file, source.document, entries, found.obstacle)
             return
@@ -213,17 +177,7 @@ class _HostReader:
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
 
-    def _find_shared(
-        self, source: Source, found_switches: Sequence[Switch]
-    ) -> tuple[Obstacle, ...]:
-        """What keeps the hooks of a file that is read from running, as those of other files."""
-        off = judge_switches(source.scope, source.path, found_switches)
-        untrusted = judge_trust(self._machine, source.host, source.scope, self._start)
-        found = [*self._stopping[:1], off, None if self._stopping else untrusted]
-        return tuple(obstacle for obstacle in found if obstacle)
-
     def _find_readers(self, scope: str, folder: str) -> Iterator[OtherAgent]:
-        """The other agents that read a file of a folder, and are not told to leave it alone."""
         machine = self._machine
         for agent in self._host.also_read_by:
             is_off = switches.leaves_alone(agent, machine.environ, machine.read)
@@ -236,7 +190,6 @@ class _HostReader:
     def _find_closed(
         self, source: Source, entries: Sequence[Entry], found_switches: Sequence[Switch]
     ) -> dict[Path, Obstacle]:
-        """The hooks that wait for an approval, or that are switched off by name."""
         closed = dict(_find_named(source.scope, entries, found_switches))
         if not source.host.trust.covers(source.scope):
             return closed
@@ -257,12 +210,12 @@ class _HostReader:
             maps = shapes.event_maps(other.host.shape, other.document.value) if hides else ()
             for event in [event for _, events in maps for event in events]:
                 reason = f"{host.title} takes its {event} hooks from {other.path} instead"
-                hidden[event] = Obstacle(HIDDEN, reason, f"put it into {other.path}")
+                hidden[event] = Obstacle(model.HIDDEN, reason, f"put it into {other.path}")
             for entry in contents.entries:
                 is_lost = any(fault.reach == loading.EVERYWHERE for fault in entry.faults)
                 if is_lost and not judge_trust(self._machine, host, other.scope, self._start):
                     reason = f"{loading.cost(host, loading.EVERYWHERE)}: see {other.path}"
-                    hidden[entry.event] = Obstacle(IGNORED, reason)
+                    hidden[entry.event] = Obstacle(model.IGNORED, reason)
         return hidden
 
 
@@ -272,14 +225,14 @@ class _HostReader:
 def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
     switch = switches.find_stopping(found, scope, path)
-    return Obstacle(OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
+    return Obstacle(model.OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
     """Why no hook of a scope runs in a folder that the host does not trust."""
     if approval.is_untrusted(host, scope, folder, machine.environ, machine.read):
         action = host.folder_trust.action
-        return Obstacle(FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
+        return Obstacle(model.FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
     return None
 
 
@@ -295,7 +248,7 @@ def _find_named(
             yield entry.path, named[name]
         elif switch:
             reason = f"{switch.name} {switch.where} does not have its URL"
-            yield entry.path, Obstacle(OFF, reason, "add its URL to that list")
+            yield entry.path, Obstacle(model.OFF, reason, "add its URL to that list")
 
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
@@ -304,7 +257,7 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     for switch in found:
         if switch.rule.reach == "names":
             fix = f"take `{masked_text(switch.value)}` out of that list"
-            obstacle = Obstacle(OFF, f"{switch.name} {switch.where} names it", fix)
+            obstacle = Obstacle(model.OFF, f"{switch.name} {switch.where} names it", fix)
             named.setdefault(switch.value, obstacle)
     return named
 
@@ -312,37 +265,24 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
 def find_waiting(
     machine: Machine, host: Host, name: str, root: Any, entries: Iterable[Entry]
 ) -> dict[Path, Obstacle]:
-    """The hooks of a file that the host approves one by one, and that it does not run yet.
-
-    `name` is what the host calls the file, `root` what it says.
-    """
+    """The hooks of a file that the host approves one by one, and that it does not run yet."""
     asked = [
         HookEntry(entry.path, "", entry.fields)
         for entry in entries
         if not entry.faults or entry.faults[0].kind == "event"
     ]
     waiting: dict[Path, Obstacle] = {}
+    trust, config = host.trust, hosts.config_folder(host, machine.environ)
     for each in approval.closed(host, name, root, machine.environ, machine.read, asked):
-        waiting.setdefault(each.element.path, _explain_closed(host, each, machine))
+        was = "nobody has approved it"
+        if each.why == approval.CHANGED:
+            was = "it was changed since it was approved"
+        obstacle = Obstacle(model.NOT_APPROVED, was, trust.action)
+        if each.why == approval.OFF:
+            reason = f"it has enabled = false in {trust.config.format(config=config)}"
+            obstacle = Obstacle(model.OFF, reason, "set it to true there")
+        waiting.setdefault(each.element.path, obstacle)
     return waiting
-
-
-def _explain_closed(host: Host, closed: approval.Closed, machine: Machine) -> Obstacle:
-    trust = host.trust
-    if closed.why == approval.OFF:
-        where = trust.config.format(config=hosts.config_folder(host, machine.environ))
-        return Obstacle(OFF, f"it has enabled = false in {where}", "set it to true there")
-    was = "nobody has approved it"
-    if closed.why == approval.CHANGED:
-        was = "it was changed since it was approved"
-    return Obstacle(NOT_APPROVED, was, trust.action)
-
-
-def _note_on_trust(source: Source) -> str:
-    """What to know where the host's own files do not show its approvals."""
-    trust, host = source.host.trust, source.host
-    is_shown = trust.config or trust.memory or host.folder_trust.file
-    return "" if is_shown or not trust.covers(source.scope) else trust.gate
 
 
 def list_hooks_of(
@@ -354,10 +294,7 @@ def list_hooks_of(
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file, from its entries.
-
-    `obstacle` costs all of them, `hidden` those of an event, and `closed` single ones.
-    """
+    """The hooks that stand in a file, from its entries."""
     host, own = file.host, None
     lines = document.lines(entry.path for entry in entries)
     for entry, line in zip(entries, lines, strict=True):
@@ -381,24 +318,23 @@ def list_hooks_of(
 def _judge_entry(
     host: Host, document: Document, entry: Entry, closed: Obstacle | None
 ) -> Iterator[Obstacle]:
-    """What keeps a hook from running: its event, its fields, an approval, and its matcher."""
     for fault in sorted(entry.faults, key=lambda fault: fault.kind != "event"):
         if fault.kind == "event" and entry.event:
             reason = f"{host.title} {host.client.seen} has no event {entry.event}"
-            yield Obstacle(UNKNOWN_EVENT, reason, _suggest_event(host, entry.event))
+            yield Obstacle(model.UNKNOWN_EVENT, reason, _suggest_event(host, entry.event))
         elif fault.kind == "event":
-            yield Obstacle(UNKNOWN_EVENT, "it names no event")
+            yield Obstacle(model.UNKNOWN_EVENT, "it names no event")
         elif fault.kind == "never":
-            yield Obstacle(IGNORED, f"it {fault.reason}")
+            yield Obstacle(model.IGNORED, f"it {fault.reason}")
         else:
             reason = describe_from(host, document, entry, fault)
-            yield Obstacle(IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
+            yield Obstacle(model.IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
     if closed:
         yield closed
     is_lost = any(fault.kind != "event" for fault in entry.faults)
     reason = "" if is_lost else matchers.explain_mismatch(host, entry.event, entry.matcher)
     if reason:
-        yield Obstacle(NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
+        yield Obstacle(model.NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
 
 
 def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:

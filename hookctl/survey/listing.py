@@ -2,45 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError, nearest
-from hookctl.hosts import codex, hook_id
+from hookctl.hosts import Host, codex, hook_id
 from hookctl.hosts.hook_id import digest
 from hookctl.hosts.loading import Unreadable
+from hookctl.model import Record
 from hookctl.ownership import disabled as book
+from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
 from hookctl.ownership.sources import read_document
+from hookctl.packs.runner import find_event
+from hookctl.receipts.reading import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
-from hookctl.survey.model import (
-    DISABLED,
-    FOLDER_UNTRUSTED,
-    IGNORED,
-    OFF,
-    RUNS,
-    TWICE,
-    UNKNOWN_EVENT,
-    Hook,
-    HookFile,
-    Obstacle,
-)
+from hookctl.survey import model
+from hookctl.survey.gathering import read_settings
+from hookctl.survey.machine import Machine, read_records
+from hookctl.survey.model import Hook, HookFile, Obstacle
+from hookctl.survey.plugins import read_plugins
+from hookctl.survey.programs import Programs
+from hookctl.system import project
 from hookctl.system.folders import Folders
 
-_NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)
+
+class Inventory(NamedTuple):
+    """The hooks of the hosts as they are started in the working folder."""
+
+    hosts: tuple[Host, ...]  # that were looked at
+    missing: frozenset[str]  # the names of those of which nothing is on this machine
+    hooks: tuple[Hook, ...]  # by host, in the order in which a host reads its files
+    unreadable: tuple[Unreadable, ...]
+
+
+def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
+    """The hooks of these hosts, or of all, also from other hosts' files that these read."""
+    records = read_records(folders, everywhere=False)
+    machine = Machine(folders, records.records)
+    names = {host.name for host in wanted}
+    programs = Programs(machine)
+    looked_at: list[Host] = []
+    standing: list[Hook] = []
+    unreadable: list[Unreadable] = []
+    for host in map(hosts.load, hosts.names()):
+        if names and not names & {host.name, *(agent.host for agent in host.also_read_by)}:
+            continue
+        looked_at.append(host)
+        of_settings, lost = read_settings(machine, host)
+        of_plugins, unread = read_plugins(machine, host)
+        for hook in (*of_settings, *of_plugins):
+            standing.append(programs.add_fault(_without_false_name(hook, records.records)))
+        known = {hook.file for hook in of_settings}
+        unreadable += [file for file in lost if file.path not in known] + unread
+    disabled = read_disabled(folders)
+    for error in filter(None, (*records.errors, disabled.error)):
+        unreadable.append(Unreadable(error.path, error.line, error.message))
+    found = disabled.add_to(standing, {host.name for host in looked_at}, machine.cwd_project)
+    hooks = []
+    for hook in list_hooks(found):
+        readers = {hook.host, *(agent.host for agent in hook.within.readers)}
+        if not names or names & readers:
+            hooks.append(hook)
+    own = project.state_folder(folders.state, machine.cwd_project)
+    missing = {host.name for host in looked_at if not machine.detects(host)}
+    return Inventory(
+        tuple(looked_at),
+        frozenset(missing),
+        tuple(with_receipts(hooks, folders.state, os.path.basename(own))),
+        tuple({file.path: file for file in reversed(unreadable)}.values())[::-1],
+    )
+
+
+def _without_false_name(hook: Hook, records: Mapping[str, Record]) -> Hook:
+    """A project's hook without a name of ours that no record has: a stranger's can say anything."""
+    if hook.scope not in ("project", "local") or not hook.own_id:
+        return hook
+    _, record = store.find_record(records, hook.file)
+    is_known = record is not None and any(entry.id == hook.own_id for entry in record.entries)
+    return hook if is_known else hook._replace(own_id="")
+
+
+_NEARBY = ("project", "local")  # scopes whose hooks run in one project alone
+
+
+def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
+    """The hooks, each with the runs that its receipts tell of."""
+    hooks = list(hooks)
+    everywhere = read_runs(state)
+    has_nearby = any(hook.scope in _NEARBY for hook in hooks)
+    nearby = read_runs(state, project) if has_nearby else {}
+    counted = []
+    for hook in hooks:
+        runs = nearby if hook.scope in _NEARBY else everywhere
+        name = HookName(hook.host, find_event(hook.command), hook.own_id)
+        if hook.own_id and name in runs:
+            hook = hook._replace(receipts=runs[name])
+        counted.append(hook)
+    return counted
 
 
 def list_hooks(found: Iterable[Hook]) -> list[Hook]:
     """Every hook, in the order in which the hosts read them, with its ID; equal ones run once."""
     found = list(found)
     hooks = list(_judge_repeats(_judge_namesakes(found)))
-    names = [
-        digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command) for hook in hooks
-    ]
-    return [hook._replace(id=id) for hook, id in zip(hooks, hook_id.number(names), strict=True)]
+    names = hook_id.number(list(map(_digest, hooks)))
+    return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
+
+
+def _digest(hook: Hook) -> str:
+    return digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
 
 
 def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
@@ -53,47 +128,39 @@ def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
             if not hook.within.host.scope_rules.same_name_once or not isinstance(name, str):
                 continue
             obstacles = (*hook.obstacles, *hook.shared)
-            if any(obstacle.state in _NOT_LOADED for obstacle in obstacles):
+            if any(obstacle.state in model.NOT_LOADED for obstacle in obstacles):
                 continue
             first = firsts.setdefault((hook.host, name), hook)
             if first is not hook:
-                lost = _judge_namesake(hook, first)
+                title, is_same = hook.within.host.title, hook.own_id == first.own_id != ""
+                reason = f"{title} runs only the hook of the same name on {first.place}"
+                fix = "" if is_same else "give it another name"
+                lost = Obstacle(model.TWICE if is_same else model.IGNORED, reason, fix)
                 judged[number] = hook._replace(obstacles=(lost, *hook.obstacles))
     return judged
-
-
-def _judge_namesake(hook: Hook, first: Hook) -> Obstacle:
-    title = hook.within.host.title
-    if hook.own_id and hook.own_id == first.own_id:
-        return Obstacle(TWICE, f"the same hook is on {first.place}, and {title} runs it once")
-    reason = f"the hook on {first.place} has the same name, and {title} runs only that one"
-    return Obstacle(IGNORED, reason, "give it another name")
 
 
 def _judge_repeats(hooks: Iterable[Hook]) -> Iterator[Hook]:
     """The hooks; of equal ones in settings only the first runs."""
     firsts: dict[tuple[str, ...], Hook] = {}
     for hook in hooks:
-        if hook.state != RUNS:
-            yield hook
-            continue
-        run = hook.within.expand(hook.command)  # two plugins may have one name
+        host, run = hook.within.host, hook.within.expand(hook.command)  # plugins may have one name
         name = str(hook.fields.get("name", ""))  # some hosts tell hooks apart by it
-        first = firsts.setdefault((hook.host, hook.event, hook.matcher, run, name), hook)
-        yield hook if first is hook else _judge_repeat(hook, first)
-
-
-def _judge_repeat(hook: Hook, first: Hook) -> Hook:
-    """A hook that is equal to one before it; the copy of a plugin runs."""
-    host = hook.within.host
-    if hook.plugin or first.plugin:
-        return hook._replace(note=f"the same hook is on {first.place}, and both run")
-    reason, fix = f"the same hook is on {first.place}", "remove one of the two"
-    if host.scope_rules.same_command_once:
-        reason, fix = f"{reason}, and {host.title} runs it once", ""
-    else:
-        reason = f"{reason}, so {host.title} may run it twice"
-    return hook._replace(obstacles=(Obstacle(TWICE, reason, fix),))
+        key, first = (hook.host, hook.event, hook.matcher, run, name), hook
+        if hook.state == model.RUNS:
+            first = firsts.setdefault(key, hook)
+        reason = f"the same hook is on {first.place}"
+        if first is hook:
+            yield hook
+        elif hook.plugin or first.plugin:
+            yield hook._replace(note=f"{reason}, and both run")
+        elif host.scope_rules.same_command_once:
+            reason = f"{reason}, and {host.title} runs it once"
+            yield hook._replace(obstacles=(Obstacle(model.TWICE, reason),))
+        else:
+            reason = f"{reason}, so {host.title} may run it twice"
+            obstacle = Obstacle(model.TWICE, reason, "remove one of the two")
+            yield hook._replace(obstacles=(obstacle,))
 
 
 _MOST = 5  # hooks that an error names
@@ -105,17 +172,15 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
 
     Refuses (usage) what is no hook here, and a beginning that several hooks have.
     """
-    named = [hook for hook in hooks if text in (hook.own_id, _pack_of(hook)) and hook.is_ours]
+    named = [hook for hook in hooks if hook.own_id and text in (hook.own_id, hook.owner)]
     if named:
         return named
     beginning, _, repeat = text.lower().partition("#")
     digests: dict[str, Hook] = {}
     for hook in hooks:
         name, _, count = hook.id.partition("#")
-        is_long_enough = len(beginning) >= _LEAST
-        whole = digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
-        is_it = is_long_enough and (count or "1") == (repeat or "1")
-        if is_it and whole.startswith(beginning):
+        is_it = len(beginning) >= _LEAST and (count or "1") == (repeat or "1")
+        if is_it and _digest(hook).startswith(beginning):
             digests[name] = hook
     if len(digests) == 1:
         return list(digests.values())
@@ -124,13 +189,9 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
         hint = "Give more of it: " + "; ".join(map(_describe, list(digests.values())[:_MOST]))
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
     hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
-    names = {name for hook in hooks if hook.is_ours for name in (hook.own_id, _pack_of(hook))}
+    names = {name for hook in hooks if hook.own_id for name in (hook.own_id, hook.owner)}
     hint = nearest(text, names).strip() or hint
     raise HookctlError("usage", f"no hook here has the ID {text}", hint=hint, exit_code=USAGE)
-
-
-def _pack_of(hook: Hook) -> str:
-    return hook.own_id.partition("/")[0]
 
 
 def _describe(hook: Hook) -> str:
@@ -141,7 +202,7 @@ class DisabledHooks(NamedTuple):
     """What is disabled, without what is back in its file by now."""
 
     hooks: tuple[DisabledHook, ...] = ()
-    error: Unreadable | None = None  # why it is not known
+    error: HookctlError | None = None  # why it is not known
 
     def add_to(self, hooks: Iterable[Hook], host_names: set[str], project: str) -> list[Hook]:
         """The hooks with the disabled ones of these hosts among them, each where it belongs."""
@@ -158,7 +219,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
     try:
         known = book.load(folders)
     except HookctlError as error:
-        return DisabledHooks(error=Unreadable(error.path, error.line, error.message))
+        return DisabledHooks(error=error)
     if not known:
         return DisabledHooks()
     from hookctl.ownership.disable import find_away  # late, too
@@ -177,7 +238,7 @@ def _add(hooks: list[Hook], disabled: DisabledHook) -> None:
     """Put a disabled hook behind those of its file; one that was switched off stands there."""
     since = clock.local(disabled.since)[:16]
     reason = f"disabled since {since}; `hookctl enable {disabled.shown}` puts it back"
-    obstacles = (Obstacle(DISABLED, reason),)
+    obstacles = (Obstacle(model.DISABLED, reason),)
     for place, hook in enumerate(hooks):
         if _is_switched_off(hook, disabled):
             hooks[place] = hook._replace(obstacles=obstacles)
@@ -209,7 +270,7 @@ def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None =
         disabled.fields,
         disabled.matcher,
         own_id=disabled.name,
-        obstacles=(Obstacle(DISABLED, reason),),
+        obstacles=(Obstacle(model.DISABLED, reason),),
     )
 
 
@@ -219,10 +280,7 @@ def _hook_of(disabled: DisabledHook, reason: str = "", within: HookFile | None =
 def find_disabled(
     disabled: Sequence[DisabledHook], text: str, names: Sequence[str]
 ) -> list[DisabledHook]:
-    """The disabled hooks that an ID, PACK or PACK/ID means; refuses (usage) what is none.
-
-    With `names` only those of these hosts count. No hook of a pack goes without its values.
-    """
+    """The disabled hooks that an ID, PACK or PACK/ID means; refuses (usage) what is none."""
     known = [one for one in disabled if not names or one.host in names]
     packs = [one for one in known if text == one.pack]
     if packs:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hookctl import clock, events, hosts
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, shapes
-from hookctl.model import Record
+from hookctl.hosts import Host
+from hookctl.model import HEAD, Record
 from hookctl.ownership import store
-from hookctl.ownership.sources import look, read_document
+from hookctl.ownership.sources import read_document
+from hookctl.packs.choices import settings_from
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import Target, active_file, variant_of_file
+from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ownership.disabled import DisabledHook
-    from hookctl.receipts.reading import HookName, Runs
 
 _Parsed = tuple[files.Snapshot, Document]
 Found = TypeVar("Found")
@@ -33,29 +33,40 @@ class FileReader:
     """Reads each file once, and parses each settings file once."""
 
     def __init__(self) -> None:
-        self._snapshots: dict[str, files.Snapshot | HookctlError] = {}
-        self._documents: dict[tuple[str, str], _Parsed | HookctlError] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
+
+    def once(self, key: tuple[str, ...], make: Callable[[], Found]) -> Found:
+        """What `make` gave, or the error that it raised, when it was asked for first."""
+        if key not in self._known:
+            try:
+                self._known[key] = make()
+            except HookctlError as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, HookctlError):
+            raise found
+        known: Found = found
+        return known
 
     def snapshot(self, path: str) -> files.Snapshot:
         """A file as it was when it was asked for first; refuses one that cannot be read."""
-        if path not in self._snapshots:
-            try:
-                self._snapshots[path] = files.read(path)
-            except HookctlError as error:
-                self._snapshots[path] = error
-        return _given(self._snapshots[path])
+        return self.once((path,), lambda: files.read(path))
 
     def document(self, path: str, format: str) -> _Parsed:
         """A settings file and its document; refuses one that cannot be read."""
-        key = (path, format)
-        if key not in self._documents:
-            try:
-                snapshot = self.snapshot(path)
-                document = formats.parse(format, snapshot.data or b"", where=path)
-                self._documents[key] = (snapshot, document)
-            except HookctlError as error:
-                self._documents[key] = error
-        return _given(self._documents[key])
+
+        def parse() -> _Parsed:
+            snapshot = self.snapshot(path)
+            return snapshot, formats.parse(format, snapshot.data or b"", where=path)
+
+        return self.once((path, format), parse)
+
+    def names_us(self, path: str) -> bool:
+        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
+        try:
+            return HEAD.encode() in (self.snapshot(path).data or b"")
+        except HookctlError:
+            return False
 
     def patient_document(self, path: str, format: str) -> _Parsed:
         """A settings file that may just be written: if it does not parse, it is read again."""
@@ -63,15 +74,8 @@ class FileReader:
             return self.document(path, format)
         except HookctlError:
             parsed = read_document(path, format)
-            self._snapshots[path], self._documents[path, format] = parsed[0], parsed
+            self._known[path,], self._known[path, format] = parsed[0], parsed
             return parsed
-
-
-def _given(found: Found | HookctlError) -> Found:
-    """What was found, unless it is the error of the first time."""
-    if isinstance(found, HookctlError):
-        raise found
-    return found
 
 
 class Machine:
@@ -93,18 +97,14 @@ class Machine:
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
-        self._standing: dict[tuple[str, ...], tuple[Host, str]] = {}
-        self._targets: dict[str, list[Target]] = {}
-        self._sources: dict[tuple[str, ...], list[Source]] = {}
-        self._switches: dict[tuple[str, ...], tuple[Switch, ...]] = {}
-        self._runs: dict[str, dict[HookName, Runs]] = {}
 
-    def disabled_in(self, path: str) -> tuple[DisabledHook, ...]:
-        """What `hookctl disable` switched off of a settings file; nothing where that is unknown."""
-        return tuple(hook for hook in self._disabled if hook.file == path)
+    def detects(self, host: Host) -> bool:
+        """Whether a host is on this machine, by more than what hookctl itself made."""
+        return bool(hosts.detected(host, self.environ, self.made))
 
     @cached_property
-    def _disabled(self) -> tuple[DisabledHook, ...]:
+    def disabled(self) -> tuple[DisabledHook, ...]:
+        """What `hookctl disable` switched off; nothing where that is unknown."""
         if not os.path.lexists(self.folders.disabled):
             return ()
         from hookctl.survey.listing import read_disabled  # late: few have anything disabled
@@ -118,33 +118,29 @@ class Machine:
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = (host.name, host.stands, scope, folder)
-        if key not in self._standing:
-            self._standing[key] = active_file(host, scope, self.environ, folder, self.read)
-        return self._standing[key]
+        key = ("file", host.name, host.stands, scope, folder)
+        return self.reader.once(
+            key, lambda: active_file(host, scope, self.environ, folder, self.read)
+        )
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
-        if host.name not in self._targets:
-            targets = self._find_targets(host)
-            if self._scope:
-                targets = [target for target in targets if target.scope == self._scope]
-            self._targets[host.name] = targets
-        return self._targets[host.name]
+        targets = self.reader.once(("targets", host.name), lambda: self._find_targets(host))
+        return [target for target in targets if self._scope in ("", target.scope)]
 
     def _find_targets(self, host: Host) -> list[Target]:
         variant, path = self.active_file(host, "user")
         user_target = Target(variant, "user", path)
         key, record = store.find_record(self.records, user_target.path)
-        is_here = bool(hosts.detected(host, self.environ, self.made))
+        is_here = self.detects(host)
         targets = {key: user_target} if record or is_here else {}
         root = self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.active_file(host, scope, root)
             target = Target(variant, scope, path, root)
             key, record = store.find_record(self.records, target.path)
-            is_declared = scope == "project" and not targets and self._has_hooks(target)
-            if record or is_declared or self.has_ours(target):
+            is_declared = scope == "project" and not targets and os.path.isfile(target.path)
+            if record or is_declared or self.reader.names_us(target.path):
                 targets.setdefault(key, target)
         for key, record in self.records.items():
             has_ours = record.packs or record.gaps  # else only approvals are in the file
@@ -154,34 +150,12 @@ class Machine:
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
         return list(targets.values())
 
-    def _has_hooks(self, target: Target) -> bool:
-        try:
-            document = self._document_of(target)
-        except HookctlError:
-            return True
-        return document is not None and bool(shapes.handlers(target.host.shape, document.value))
-
-    def has_ours(self, target: Target) -> bool:
-        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
-        try:
-            document = self._document_of(target)
-            return document is not None and bool(look(target.host, document, (), ()).elements)
-        except HookctlError:
-            return False
-
-    def _document_of(self, target: Target) -> Document | None:
-        """The document of a settings file; None where the file is missing or empty."""
-        if not os.path.lexists(target.path):
-            return None
-        document = self.reader.patient_document(target.path, target.host.format)[1]
-        return None if document.value is MISSING else document
-
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = (host.name, host.stands, users, start)
-        if key not in self._sources:
-            self._sources[key] = effective.sources(self.folders, host, users, start, self.read)
-        return self._sources[key]
+        key = ("sources", host.name, host.stands, users, start)
+        return self.reader.once(
+            key, lambda: effective.sources(self.folders, host, users, start, self.read)
+        )
 
     def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
         """The files that the host reads together with one, and the switches that are set there."""
@@ -193,25 +167,17 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        key = (host.name, host.stands, users, start)
-        if key not in self._switches:
+
+        def find() -> tuple[Switch, ...]:
             scopes = approval.list_scopes(host, start, self.environ, self.read)
-            found = switches.find(self.folders, host, users, start, scopes, self.read)
-            self._switches[key] = found
-        return self._switches[key]
+            return switches.find(self.folders, host, users, start, scopes, self.read)
+
+        return self.reader.once(("switches", host.name, host.stands, users, start), find)
 
     @cached_property
     def log(self) -> tuple[dict[str, Any], ...]:
         """Every line of the guard's log."""
         return tuple(events.read(self.folders.state))
-
-    def runs(self, log_folder: str) -> dict[HookName, Runs]:
-        """The runs of packs' hooks in a project, by the name of its folder; '' for all."""
-        if log_folder not in self._runs:
-            from hookctl.receipts.reading import read_runs  # late: most have the guard alone
-
-            self._runs[log_folder] = read_runs(self.folders.state, log_folder)
-        return self._runs[log_folder]
 
 
 class RecordFacts(NamedTuple):
@@ -221,6 +187,12 @@ class RecordFacts(NamedTuple):
     errors: tuple[HookctlError, ...] = ()
     gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
     others: tuple[str, ...] = ()  # projects on record that are not looked at
+
+    @property
+    def usable(self) -> dict[str, Record]:
+        """The records of what is there."""
+        gone = {key for key, _, _ in self.gone}
+        return {key: record for key, record in self.records.items() if key not in gone}
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
@@ -251,6 +223,13 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
             errors.append(error)
             continue
         records |= {key: one for key, one in of_project.items() if one.scope == "project"}
+    for key in [*records]:
+        try:
+            settings_from(records[key].packs[GUARD].settings if GUARD in records[key].packs else {})
+        except HookctlError as error:
+            error.path = folders.ledger
+            errors.append(error)
+            del records[key]
     return RecordFacts(
         records,
         tuple(errors),

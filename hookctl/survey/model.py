@@ -29,6 +29,9 @@ TWICE = "twice"
 WANTED = (OFF, HIDDEN, DISABLED, TWICE)
 # Those that the host starts all the same: what follows is another matter on each host.
 FAILING = (MISSING, NOT_EXECUTABLE, NO_COMPILE)
+# Of which the host takes nothing, and those of hooks that it does not even know by their names.
+UNREAD = (DISABLED, HIDDEN, IGNORED)
+NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)
 MODULE = "plugin"  # the event of a plugin that is code, and itself says what it hooks
 
 
@@ -101,16 +104,8 @@ class Hook(NamedTuple):
         return self.own_id.partition("/")[0] or self.plugin
 
     @property
-    def is_ours(self) -> bool:
-        """Whether hookctl installed it."""
-        return bool(self.own_id)
-
-    @property
     def command(self) -> str:
-        """What it runs, in one text: its command with its arguments, or what its type names.
-
-        It is as the host gets it; nothing is masked.
-        """
+        """What it runs, in one text: its command with its arguments, or what its type names."""
         fields = self.fields
         for key in self.within.host.registration.commands:
             if isinstance(fields.get(key), str):
@@ -165,12 +160,6 @@ class Hook(NamedTuple):
         """Whether nothing but an approval, or a program, is missing."""
         waits = (NOT_APPROVED, FOLDER_UNTRUSTED, *FAILING)
         return all(one.state in waits for one in (*self.obstacles, *self.shared))
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the host takes it from its file, or would if it had the event."""
-        states = (DISABLED, HIDDEN, IGNORED, *([OFF] if self.plugin else ()))
-        return not any(one.state in states for one in self.obstacles)
 
     @property
     def place(self) -> str:

@@ -10,9 +10,8 @@ import os
 import re
 import shlex
 import shutil
-import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -24,19 +23,10 @@ from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
-from hookctl.survey import scripts
+from hookctl.survey import model
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import (
-    MISSING,
-    MODULE,
-    NO_COMPILE,
-    NOT_EXECUTABLE,
-    Hook,
-    Obstacle,
-    is_powershell,
-)
-from hookctl.survey.scripts import NOT_EXECUTABLE as HAS_NO_MODE
-from hookctl.survey.scripts import Script, find_bare_program
+from hookctl.survey.model import Hook, Obstacle, is_powershell
+from hookctl.survey.scripts import Script, find_bare_program, find_scripts
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 from hookctl.system.processes import ask
@@ -45,8 +35,6 @@ _LARGEST = 1 << 20  # bytes of a script that is compiled
 REPAIR = "`hookctl doctor --fix` puts it back"
 _NOT_FOUND = 127  # the status with which a shell ends then
 _SECONDS = 5  # for a shell to read a script
-_SECONDS_OF_ALL = 10  # for all scripts; the syntax of those behind is not looked at
-_NOTHING: dict[str, str] = {}
 _OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
@@ -64,33 +52,37 @@ class Programs:
         self._machine = machine
         self._compiles = compiles
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
-        self._left: float = _SECONDS_OF_ALL
 
     def add_fault(self, hook: Hook) -> Hook:
         """The hook with what keeps its program from running, where the host loads it."""
-        fault = None
-        if hook.event != MODULE and hook.is_loaded:
-            fault = self._find_fault(hook)
+        unread = (*model.UNREAD, *([model.OFF] if hook.plugin else ()))
+        if hook.event == model.MODULE or any(one.state in unread for one in hook.obstacles):
+            return hook
+        fault = self._find_fault(hook)
         return hook._replace(obstacles=(*hook.obstacles, fault)) if fault else hook
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
-        file = hook.within
+        file, environment = hook.within, hook.within.host.environment
         if lost := self._name_lost(hook):
-            return Obstacle(MISSING, lost, status=_NOT_FOUND)
+            return Obstacle(model.MISSING, lost, status=_NOT_FOUND)
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
-                environment = file.host.environment
                 text = command.replace(environment.finds_project, "")
                 name = f"{environment.in_command}/{OWN}/"
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
             lost = self._find_lost_program(text)
             if lost:
-                return Obstacle(MISSING, f"{lost} is not there", REPAIR)
+                return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
-        home = self._machine.environ["HOME"]
-        for script in find_scripts(home, file.host, file.scope, command, folder, file.variables):
+        variables = {"HOME": self._machine.environ["HOME"], **file.variables}
+        start = ""
+        if file.scope in ("project", "local"):
+            if environment.project:  # the folder whose settings these are
+                variables[environment.project] = folder
+            start = folder if environment.starts_there else ""
+        for script in find_scripts(command, variables, start):
             fault = self._judge(script, file.host)
             if fault:
                 return fault
@@ -144,48 +136,27 @@ class Programs:
     def _judge(self, script: Script, host: Host) -> Obstacle | None:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
-            self._faults[key] = self._look_at(script, host)
+            fault = find_broken(script, self._machine.environ, host)
+            problem = "" if fault or not self._compiles else self._compile(script)
+            if problem:
+                reason = f"{script.path} does not compile: {problem}"
+                fault = Obstacle(model.NO_COMPILE, reason)
+            self._faults[key] = fault
         return self._faults[key]
-
-    def _look_at(self, script: Script, host: Host) -> Obstacle | None:
-        broken = find_broken(script, self._machine.environ, host)
-        if broken:
-            state = NOT_EXECUTABLE if broken.problem == HAS_NO_MODE else MISSING
-            fix = f"chmod +x {shlex.quote(broken.path)}" if state == NOT_EXECUTABLE else ""
-            return Obstacle(state, f"{broken.path} {broken.problem}", fix, broken.status)
-        problem = self._compile_in_time(script) if self._compiles else ""
-        return (
-            Obstacle(NO_COMPILE, f"{script.path} does not compile: {problem}") if problem else None
-        )
 
     # The syntax of a script.
 
-    def _compile_in_time(self, script: Script) -> str:
-        """The same as `_compile`, as long as the time for all scripts lasts: there may be many."""
-        if self._left <= 0:
-            return ""
-        begin = time.monotonic()
-        problem = self._compile(script)
-        self._left -= time.monotonic() - begin
-        return problem
-
     def _compile(self, script: Script) -> str:
-        """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
         interpreter = script.interpreter
         if not interpreter and script.is_started and os.path.isfile(script.path):
             interpreter = os.path.basename(find_interpreter(script.path))
-        if not is_compiled(interpreter):
-            return ""
         try:
-            text = self._machine.reader.snapshot(script.path).data
+            text = self._machine.reader.snapshot(script.path).data if interpreter else None
         except (HookctlError, ValueError):  # no file can have this name
             return ""
         if text is None or len(text) > _LARGEST:
             return ""
-        if interpreter not in _OPTIONS:
-            return compile_python(text)
-        program = self._find_reader(interpreter)
-        return ask_interpreter(program, interpreter, script.path) if program else ""
+        return find_syntax_fault(interpreter, script.path, text, self._find_reader)
 
     def _find_reader(self, interpreter: str) -> str:
         """The path of an interpreter, unless it is the project's or anybody could change it."""
@@ -196,21 +167,24 @@ class Programs:
         return program if is_safe else ""
 
 
-def is_compiled(interpreter: str) -> bool:
-    """Whether the syntax of its scripts can be looked at."""
-    return interpreter in _OPTIONS or bool(_PYTHON.fullmatch(interpreter))
+def find_syntax_fault(
+    interpreter: str, path: str, text: bytes, find: Callable[[str], str | None]
+) -> str:
+    """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
+    if _PYTHON.fullmatch(interpreter):
+        return _compile_python(text)
+    program = find(interpreter) if interpreter in _OPTIONS else None
+    return _ask_interpreter(program, interpreter, path) if program else ""
 
 
-def ask_interpreter(program: str, interpreter: str, path: str) -> str:
-    """What the program of an interpreter says about the syntax of a script, on one line."""
+def _ask_interpreter(program: str, interpreter: str, path: str) -> str:
     call = [program, *_OPTIONS[interpreter], path]
     environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
     said = ask(call, environ, _SECONDS)
     return _first_problem(said.err, path) if said.status else ""
 
 
-def compile_python(text: bytes) -> str:
-    """What is wrong with the syntax of a Python program; '' where nothing is."""
+def _compile_python(text: bytes) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -224,7 +198,6 @@ def compile_python(text: bytes) -> str:
 
 
 def _command_of(hook: Hook) -> str:
-    """The command that a shell runs for a hook; '' where it is of another type."""
     fields, host = hook.fields, hook.within.host
     if fields.get("type", "command") != "command":
         return ""
@@ -243,10 +216,7 @@ def _is_direct(hook: Hook) -> bool:
 
 
 def _command_inside(own_id: str, command: str, text: str) -> str:
-    """The command of another tool or of a pack that one of our commands runs; '' for none.
-
-    `text` is the command with the project's path in it.
-    """
+    """The command of another tool or of a pack that one of our commands runs; '' for none."""
     if own_id.startswith(WRAP):
         return original_of(command) or ""
     if own_id.startswith(f"{GUARD}/"):
@@ -273,38 +243,23 @@ def _first_problem(said: str, path: str) -> str:
     return f"line {number[1]}: {problem}" if number else problem
 
 
-def find_scripts(
-    home: str, host: Host, scope: str, command: str, folder: str, more: Mapping[str, str] = _NOTHING
-) -> list[Script]:
-    """The scripts of a command, where the host is started in this folder.
-
-    `more` has further variables that are known.
-    """
-    variables, start = {"HOME": home, **more}, ""
-    if scope in ("project", "local"):
-        if host.environment.project:  # the folder whose settings these are
-            variables[host.environment.project] = folder
-        if host.environment.starts_there:
-            start = folder
-    return scripts.find_scripts(command, variables, start) if command else []
-
-
-def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Script | None:
-    """The script with what keeps it from being run; None if no obstacle is seen."""
-    if _is_missing(script.path):
-        return script
-    if not script.is_started or not os.path.isfile(script.path):
+def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obstacle | None:
+    """What keeps a script from being run; None if no obstacle is seen."""
+    path, status = script.path, script.status
+    if _is_missing(path):
+        return Obstacle(model.MISSING, f"{path} is not there", status=status)
+    if not script.is_started or not os.path.isfile(path):
         return None
-    if not os.access(script.path, os.X_OK) and not host.handlers.makes_executable:
-        return script._replace(status=script.status and 126, problem=HAS_NO_MODE)
-    interpreter_name = find_interpreter(script.path)
-    if os.path.isabs(interpreter_name):
-        is_there = not _is_missing(interpreter_name)
+    if not os.access(path, os.X_OK) and not host.handlers.makes_executable:
+        fix = f"chmod +x {shlex.quote(path)}"
+        return Obstacle(model.NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
+    name = find_interpreter(path)
+    if os.path.isabs(name):
+        is_there = not _is_missing(name)
     else:
-        is_there = shutil.which(interpreter_name, path=environ.get("PATH", "")) is not None
-    if not interpreter_name or is_there:
-        return None
-    return script._replace(problem=f"needs {interpreter_name}, which is not there")
+        is_there = not name or shutil.which(name, path=environ.get("PATH", "")) is not None
+    reason = f"{path} needs {name}, which is not there"
+    return None if is_there else Obstacle(model.MISSING, reason, status=status)
 
 
 def find_interpreter(path: str) -> str:

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hookctl.hosts.shapes import FAILS_OPEN
-
-NOT_THERE = "is not there"
-NOT_EXECUTABLE = "is not executable"
 
 
 class Script(NamedTuple):
@@ -23,21 +19,11 @@ class Script(NamedTuple):
 
     path: str
     status: int  # of the whole command where it is not there; 0: the host sees another one
-    problem: str = NOT_THERE
     is_started: bool = False  # by the command itself, so that it must be executable
     interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
 
 
-class _Token(NamedTuple):
-    """A word, or an operator of the shell."""
-
-    text: str | None  # None: a word whose value is not known
-    is_operator: bool = False
-
-
 class _Interpreter(NamedTuple):
-    """How a program is told which script to run."""
-
     status: int  # where there is no such script
     flags: str  # a pattern for options without a value
     valued: tuple[str, ...] = ()  # options whose value is the next word
@@ -89,10 +75,13 @@ _BUILTINS = (
     *("return", "set", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait", "("),
 )
 _LOSES_STATUS = (";", "|", "&", "\n")
-_QUOTE = "'"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_VARIABLE = re.compile(rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})")
-_OPERATOR = re.compile(r"&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n]")
+_VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
+_QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\""
+_TOKEN = (  # an operator, a word, or a quote without an end
+    r"(?P<operator>&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n])"
+    rf"|(?P<word>(?:\\.|{_QUOTED}|[^\s;&|<>()'\"\\])+)|['\"\\].*"
+)
 _ASSIGNMENT = re.compile(rf"{_NAME}=")
 # What hookctl puts before a pack's command: the mark, on some hosts the trap for a failure, and a
 # condition on the pack's first file.
@@ -100,39 +89,27 @@ _OWN_HEAD = re.compile(r": hookctl=[A-Za-z0-9._/-]+; ")
 _CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
-def find_scripts(
-    command: str, variables: Mapping[str, str], start: str = "", *, is_inner: bool = False
-) -> list[Script]:
-    """What a command runs first: an interpreter and its script, or a program, by absolute paths.
-
-    `variables` are those whose values are known, `start` is where the command starts, if known.
-    """
-    tokens = deque(_tokens(_without_own_head(command), variables))
+def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
+    """What a command runs first: an interpreter and its script, or a program, by absolute paths."""
     folder: str | None = start
-    words, operator = _take_command(tokens)
-    while _is_preparation(words, operator):
+    for words, operator in _commands(_without_own_head(command), variables):
+        if not _is_preparation(words, operator):
+            break
         if words[0] == "cd":
             name = words[1]
             folder = None if folder is None or name is None else os.path.join(folder, name)
-        words, operator = _take_command(tokens)
     if folder is None or operator in ("||", "?"):  # `||`: the author knows what may be missing
         return []
-    scripts = _Finder(folder, variables, is_inner).find(words)
+    scripts = _find(words, folder, variables)
     if operator in _LOSES_STATUS:
         return [script._replace(status=0) for script in scripts]
     return scripts
 
 
 def name_program(command: str) -> str:
-    """The program or script that matters in a command, without its arguments: they may be secret.
-
-    Empty where none can be told.
-    """
-    variables = dict.fromkeys(re.findall(_NAME, command), "$")
-    tokens = deque(_tokens(command, variables))
+    """The program or script that matters in a command, without arguments: they may be secret."""
     prepares = ""
-    while tokens:
-        words = _take_command(tokens)[0]
+    for words, _ in _commands(command, dict.fromkeys(re.findall(_NAME, command), "-")):
         while words and words[0] in _BEFORE_COMMANDS:
             words.pop(0)
         name = _name_of(words)
@@ -143,14 +120,10 @@ def name_program(command: str) -> str:
 
 
 def find_bare_program(command: str) -> str:
-    """The program that a command starts by its name alone, to be looked for on PATH; or ''.
-
-    There is no answer where the shell itself may know the name, or the author what may be missing.
-    """
-    tokens = deque(_tokens(_without_own_head(command), {}))
-    words, operator = _take_command(tokens)
-    while _is_preparation(words, operator):
-        words, operator = _take_command(tokens)
+    """The program that a command starts by its name alone, to be looked for on PATH; or ''."""
+    for words, operator in _commands(_without_own_head(command), {}):
+        if not _is_preparation(words, operator):
+            break
     words.reverse()
     _skip_prefixes(words)
     name = words[-1] if words else None
@@ -166,9 +139,9 @@ def _name_of(words: list[str | None]) -> str:
     rest = rest or words[:1]  # an option that is not known: the program before it
     name = _file_name(rest.pop()) if rest else ""
     kind = _interpreter(name)
-    is_shell = kind is not None and kind.flags == _SHELL.flags
-    if is_shell and len(rest) > 1 and re.fullmatch(_SHELL_TEXT, rest[-1] or ""):
-        return name_program(rest[-2] or "") or name
+    inner = _shell_text(kind, rest) if kind else None
+    if inner is not None:
+        return name_program(inner) or name
     if kind:
         _skip_options(rest, rf"{kind.flags}|-m", kind.valued)
     elif name in _FETCHERS:
@@ -205,121 +178,85 @@ def _is_preparation(words: list[str | None], operator: str) -> bool:
     return bool(words) and words[0] in (":", "set", "export", "true") and operator in (";", "&&")
 
 
-def _take_command(tokens: deque[_Token]) -> tuple[list[str | None], str]:
-    """The words of the first command, without redirections, and the operator behind it."""
+def _commands(command: str, variables: Mapping[str, str]) -> Iterator[tuple[list[str | None], str]]:
+    """The words of each command, without redirections, and the operator behind it.
+
+    A word is None where its value is not known, and the operator "?" where the file is missing.
+    """
     words: list[str | None] = []
-    while tokens:
-        token = tokens.popleft()
-        if not token.is_operator:
-            words.append(token.text)
-        elif token.text and re.search("[<>]", token.text):
-            if not tokens or tokens[0].is_operator:
-                return words, "?"
-            tokens.popleft()  # the file
-        else:
-            return words, token.text or ""
-    return words, ""
-
-
-def _tokens(command: str, variables: Mapping[str, str]) -> Iterator[_Token]:
-    at = 0
-    while at < len(command):
-        if command[at] in " \t":
-            at += 1
-        elif command[at] == "#":
-            return
-        elif operator := _OPERATOR.match(command, at):
-            yield _Token(operator[0], True)
-            at = operator.end()
-        else:
-            text, at = _read_word(command, at, variables)
-            yield _Token(text)
-
-
-def _read_word(command: str, at: int, variables: Mapping[str, str]) -> tuple[str | None, int]:
-    """A word with its quotes and variables replaced, and where it ends."""
-    parts: list[str] = []
-    is_known, in_quotes, start = True, False, at
-    while at < len(command):
-        char = command[at]
-        if char == _QUOTE and not in_quotes:
-            end = command.find(_QUOTE, at + 1)
-            if end < 0:
-                return None, len(command)
-            parts.append(command[at + 1 : end])
-            at = end + 1
-            continue
-        if not in_quotes and (char in " \t\n;&|<>()"):
+    is_redirected = False  # the next word is a file
+    for token in re.finditer(_TOKEN, command, re.DOTALL):
+        if token[0].startswith("#"):
             break
-        if char == '"':
-            in_quotes, at = not in_quotes, at + 1
-        elif char == "\\":
-            parts.append(command[at + 1 : at + 2])
-            at += 2
-        elif variable := _VARIABLE.match(command, at):
-            value = variables.get(variable[1] or variable[2], "")
-            is_known = is_known and bool(value)
-            parts.append(value)
-            at = variable.end()
-        elif char == "~" and at == start and command[at + 1 : at + 2] in ("/", ""):
-            parts.append(variables.get("HOME", ""))
-            at += 1
+        if not token["operator"]:
+            if not is_redirected:
+                words.append(_value(token[0], variables) if token["word"] else None)
+            is_redirected = False
+        elif re.search("[<>]", token[0]) and not is_redirected:
+            is_redirected = True
         else:
-            is_glob = char in "*?" or (char == "[" and at > start)
-            is_user = char == "~" and at == start
-            if char in "$`" or (not in_quotes and (is_glob or is_user)):
-                is_known = False
-            parts.append(char)
-            at += 1
-    return ("".join(parts) if is_known and not in_quotes else None), at
+            yield words, "?" if is_redirected else token[0]
+            words, is_redirected = [], False
+    yield words, "?" if is_redirected else ""
 
 
-class _Finder(NamedTuple):
-    folder: str  # for relative names; empty where it is not known
-    variables: Mapping[str, str]
-    is_inner: bool  # the command is already one that `sh -c` runs
+def _value(word: str, variables: Mapping[str, str]) -> str | None:
+    """A word without its quotes, and with the values of its variables."""
+    parts: list[str] = []
+    if word.startswith("~"):
+        word = re.sub("^~(?=/|$)", "$HOME", word)
+        if word[0] == "~":
+            return None
+    for part in re.findall(rf"{_QUOTED}|(?:\\.|[^'\"])+", word, re.DOTALL):
+        text, is_bare = part.strip('"'), part[0] not in "'\""
+        if part[0] == "'":
+            parts.append(part[1:-1])
+            continue
+        text = re.sub(_VARIABLE, lambda match: variables.get(match[1] or match[2]) or "$", text)
+        if re.search(r"[$`]", text) or (is_bare and re.search(r"[*?]|.\[", text)):
+            return None
+        parts.append(re.sub(r"(?s)\\(.)", r"\1", text))
+    return "".join(parts)
 
-    def find(self, words: list[str | None]) -> list[Script]:
-        """What the words of a command run."""
-        words = list(words)
-        words.reverse()  # reversed, so that the first word can be taken off at once
-        is_runner = _skip_prefixes(words)
-        words.reverse()
-        if not words or words[0] is None or words[0] in _KEYWORDS:
-            return []
-        if is_runner and words[0].endswith(_SCRIPT_ENDS):
-            return self._absolute(words[0], 2)
-        name = os.path.basename(words[0])
-        if name in (".", "source"):
-            return self._absolute(words[1] if len(words) > 1 else None, 1)
-        kind = _interpreter(name)
-        if kind:
-            given = self._interpreted(words[1:], kind)
-            named = [script._replace(interpreter=script.interpreter or name) for script in given]
-            return [*self._program(words[0]), *named]
-        return self._program(words[0]) if "/" in words[0] else []
 
-    def _interpreted(self, words: list[str | None], kind: _Interpreter) -> list[Script]:
-        is_shell = kind.flags == _SHELL.flags
-        if is_shell and len(words) > 1 and re.fullmatch(_SHELL_TEXT, words[0] or ""):
-            inner = words[1]
-            if inner is None or self.is_inner:
-                return []
-            return find_scripts(inner, self.variables, self.folder, is_inner=True)
-        rest = words[::-1]
+def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) -> list[Script]:
+    """What the words of a command run; a relative name is one in `folder`, if that is known."""
+    rest = words[::-1]  # reversed, so that the first word can be taken off at once
+    is_runner = _skip_prefixes(rest)
+    first = rest.pop() if rest else None
+    if not first or first in _KEYWORDS:
+        return []
+    if is_runner and first.endswith(_SCRIPT_ENDS):
+        return _locate(folder, first, 2)
+    name = os.path.basename(first)
+    if name in (".", "source"):
+        return _locate(folder, rest[-1] if rest else None, 1)
+    found = _locate(folder, first, 127) if "/" in first else []
+    found = [script._replace(is_started=True) for script in found]
+    kind = _interpreter(name)
+    if kind is None:
+        return found
+    inner = _shell_text(kind, rest)
+    if inner is None:
         _skip_options(rest, kind.flags, kind.valued)
-        return self._absolute(rest[-1] if rest else None, kind.status)
+        given = _locate(folder, rest[-1] if rest else None, kind.status)
+    else:
+        given = find_scripts(inner, variables, folder)
+    return [*found, *(script._replace(interpreter=script.interpreter or name) for script in given)]
 
-    def _program(self, name: str | None) -> list[Script]:
-        return [script._replace(is_started=True) for script in self._absolute(name, 127)]
 
-    def _absolute(self, name: str | None, status: int) -> list[Script]:
-        """A script by its absolute path; none where its folder is not known."""
-        if not name or name.startswith("-"):
-            return []
-        has_folder = "/" in name or status != 127  # else it is looked for on PATH
-        path = os.path.join(self.folder, name.removeprefix("./")) if has_folder else ""
-        return [Script(path, status)] if os.path.isabs(path) else []
+def _shell_text(kind: _Interpreter, rest: list[str | None]) -> str | None:
+    """The command that a shell is given as a text, '' where it is not known; None for none."""
+    is_shell = kind.flags == _SHELL.flags and len(rest) > 1
+    return (rest[-2] or "") if is_shell and re.fullmatch(_SHELL_TEXT, rest[-1] or "") else None
+
+
+def _locate(folder: str, name: str | None, status: int) -> list[Script]:
+    """A script by its absolute path; none where that is not known."""
+    if not name or name.startswith("-"):
+        return []
+    path = os.path.join(folder, name.removeprefix("./"))
+    return [Script(path, status)] if os.path.isabs(path) else []
 
 
 def _skip_prefixes(words: list[str | None]) -> bool:
@@ -352,10 +289,7 @@ def _skip_prefixes(words: list[str | None]) -> bool:
 
 
 def _skip_options(words: list[str | None], flags: str, valued: tuple[str, ...]) -> None:
-    """Take options off the end of reversed words; all words where an option is unknown.
-
-    `flags` is a pattern of options without a value; `valued` options take the next word.
-    """
+    """Take options off the end of reversed words; all words where an option is unknown."""
     while words and (words[-1] is None or words[-1].startswith("-")):
         word = words.pop()
         if word == "--":

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from hookctl.errors import OUT_OF_DESCRIPTORS, no_descriptors
+from hookctl.errors import OUT_OF_DESCRIPTORS
 
 LIMIT = 1 << 20  # bytes that are kept of each output
 _GRACE = 2.0  # seconds between TERM and KILL
@@ -81,7 +81,7 @@ def ask(command: Sequence[str], environ: Mapping[str, str] | None, seconds: floa
         )
     except OSError as error:
         if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about the program
-            raise no_descriptors(error) from None
+            raise
         return Output()
     except (ValueError, subprocess.SubprocessError):
         return Output()

@@ -33,8 +33,9 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)
     declared = rules.Project(folder, start, _find_project(cwd, ""))
-    findings = list(rules.judge(declared, require))
-    for name, source, pack in _load_required(require):
+    required = list(_load_required(require))
+    findings = list(rules.judge(declared, {name: pack for name, _, pack in required}))
+    for name, source, pack in required:
         findings += rules.judge_required(declared, name, source, pack)
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)

@@ -18,8 +18,7 @@ from hookctl.ownership.disabled import HOOK, NAME, DisabledHook, Step, plain_fie
 from hookctl.ownership.run import carry_out, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target, top, variant_of_record
-from hookctl.survey.inventory import Inventory, take_inventory
-from hookctl.survey.listing import find
+from hookctl.survey.listing import Inventory, find, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
 from hookctl.system import project
 from hookctl.system.folders import Folders

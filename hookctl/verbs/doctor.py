@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hookctl import errors, report
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
-from hookctl.checks.survey import Survey, list_usable
+from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Action, Line, Result
@@ -107,7 +107,7 @@ def _install_again(
         raise found.errors[0]
     names = {host.name for host in hosts}
     places = set()
-    for record in list_usable(found).values():
+    for record in found.usable.values():
         if scope in ("", record.scope) and (not names or record.host in names):
             for name, pack in record.packs.items():
                 if not pack.source.startswith(GIT):

@@ -21,7 +21,7 @@ from hookctl.packs.choices import Permission
 from hookctl.report import progress
 from hookctl.settings import effective
 from hookctl.survey import listing
-from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.machine import Machine, read_records
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders

@@ -29,7 +29,7 @@ from hookctl.output.lines import (
 )
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
-from hookctl.survey.inventory import Inventory, take_inventory
+from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook
 from hookctl.survey.scripts import name_program
 from hookctl.system.folders import Folders
@@ -120,7 +120,7 @@ def shown_command(hook: Hook) -> str:
     """
     original = original_of(hook.command)
     text = masked_text(original or hook.command)
-    is_whole = len(text) <= _LONGEST or (hook.is_ours and not original)
+    is_whole = len(text) <= _LONGEST or (hook.own_id and not original)
     return text if is_whole else f"{text[:_LONGEST]}…"
 
 
@@ -183,7 +183,7 @@ def _lines_of(hook: Hook) -> Iterator[Line]:
 def _name(hook: Hook, command: str) -> str:
     """What a hook is in a few words: ours by its name, others by what they run."""
     is_wrapped = hook.own_id.startswith(WRAP)
-    if hook.is_ours and not is_wrapped:
+    if hook.own_id and not is_wrapped:
         return hook.own_id
     kind = hook.fields.get("type", "command")
     text = command

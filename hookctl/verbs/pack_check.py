@@ -13,7 +13,7 @@ from hookctl.model import Line, Result
 from hookctl.output.lines import amount
 from hookctl.packs.cases import Bench, find_answers, load_cases
 from hookctl.packs.model import Pack
-from hookctl.survey.programs import ask_interpreter, compile_python, find_interpreter, is_compiled
+from hookctl.survey.programs import find_interpreter, find_syntax_fault
 from hookctl.survey.scripts import find_bare_program, find_scripts
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
@@ -64,12 +64,6 @@ def _find_broken_files(pack: Pack) -> Iterator[str]:
         path = os.path.join(folder, name)
         usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")
         interpreter = os.path.basename(named.get(path) or find_interpreter(path) or usual)
-        if not is_compiled(interpreter):
-            continue
-        program = shutil.which(interpreter)
-        if interpreter.startswith("python"):
-            problem = compile_python(data)
-        else:
-            problem = ask_interpreter(program, interpreter, path) if program else ""
+        problem = find_syntax_fault(interpreter, path, data, shutil.which)
         if problem:
             yield f"{name}: {problem}"

@@ -119,7 +119,7 @@ def run(
         data["ignored"]
         or work.is_stale
         or (work.remaining > 0 and any(one.open for one in work_files.read_sessions(run_files)))
-        or work_files.find_fault(run_files, run_files.task_path)
+        or work_files.find_fault(run_files)
     )
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
@@ -336,7 +336,7 @@ def _describe_mark(name: str) -> str:
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     """The remaining work as the hook understands it."""
-    if fault := work_files.find_fault(run_files, run_files.task_path):
+    if fault := work_files.find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
         return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")

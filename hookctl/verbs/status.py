@@ -75,12 +75,11 @@ def status(
         problems.append(error)
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
     if disabled.error:
-        path, line, message, *_ = disabled.error
-        problems.append(HookctlError("ledger_unreadable", message, path=path, line=line))
+        problems.append(disabled.error)
     used = {record.host for record in found.records.values() if record.packs}
     chosen = []
     for host in map(hosts.load, names or hosts.names()):
-        if host.name in used or hosts.detected(host, machine.environ, machine.made):
+        if host.name in used or machine.detects(host):
             chosen.append(host)
     ours = _list_ours(machine, chosen, disabled)
     files_shown = []
@@ -129,11 +128,12 @@ def _list_ours(
 ) -> dict[str, list[Hook]]:
     """The hooks of hookctl that these hosts have here, by the real path of their file."""
     look_for = Programs(machine, compiles=False)
-    found = [hook for hook in read_settings(machine, chosen).hooks if hook.is_ours]
+    every = [hook for host in chosen for hook in read_settings(machine, host)[0]]
+    found = [hook for hook in every if hook.own_id]
     names = {host.name for host in chosen}
     hooks: dict[str, list[Hook]] = {}
     for hook in disabled.add_to(map(look_for.add_fault, found), names, machine.cwd_project):
-        if hook.is_ours:
+        if hook.own_id:
             hooks.setdefault(store.real_path(hook.file), []).append(hook)
     return hooks
 
@@ -377,7 +377,7 @@ def _with_remarks(text: str, *remarks: str) -> str:
 def _describe_guard(file: File, settings: Settings, hooks: Sequence[Hook]) -> tuple[str, bool]:
     """What the guard does with its hooks in a file, and whether it keeps an agent at its work."""
     variables = effective.variables(file.reaching)
-    options, error = choices.read_settings(file.config.value, variables), file.config.error
+    options, error = choices.read_settings(file.config, variables), file.config_error
     mode = options.mode
     is_off = mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))

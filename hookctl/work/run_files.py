@@ -226,20 +226,17 @@ def parse(data: bytes, path: str) -> JsonDocument:
     return JsonDocument.parse(data, where=path, strict=True)
 
 
-def find_fault(run_files: RunFiles, path: str) -> str:
-    """Why the guard cannot read one of the files of a run; '' if it can, or if it is not there."""
+def find_fault(run_files: RunFiles) -> str:
+    """Why the guard reads no number of remaining work; '' where it does, or none is there."""
     try:
-        data = files.read(path).data
-        task = parse(data or b"{}", path).value if path == run_files.task_path else {}
+        task = parse(files.read(run_files.task_path).data or b"{}", run_files.task_path).value
     except HookctlError as error:
         where = f" (line {error.line}, column {error.column})" if error.line else ""
         return f"{error.message}{where}"
     name = run_files.task_names.get("remaining", "remaining")
     number = task.get(name) if isinstance(task, dict) else task
-    if number is not None and whole_number(str(number)) is None:
-        return f"`{name}` is not a whole number"
-    is_endless = path.endswith("/ACTIVE") and data is not None and read_end(run_files) is None
-    return "it does not say when the run ends" if is_endless else ""
+    is_number = number is None or whole_number(str(number)) is not None
+    return "" if is_number else f"`{name}` is not a whole number"
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:

@@ -83,7 +83,7 @@ def test_hooks_of_plugins_are_listed_as_the_client_runs_them(kimi: Client, place
         return sorted(ran.read_text().split()) if ran.exists() else []
 
     def states() -> list[tuple[str, str]]:
-        hooks = list_hooks(read_plugins(machine_of(place), hosts.load("kimi")).hooks)
+        hooks = list_hooks(read_plugins(machine_of(place), hosts.load("kimi"))[0])
         return sorted((hook.owner, hook.state) for hook in hooks)
 
     command = f'echo "$KIMI_PLUGIN_ROOT" >> {ran}'

@@ -134,9 +134,9 @@ QUICK = (claude, codex)
 
 def listed(case: Case, place: Place, *, readable: bool = True) -> list[Hook]:
     """The hooks of plugins as hookctl lists them in the project; all of it has to be readable."""
-    found = read_plugins(machine_of(place), hosts.load(case.host))
-    assert found.unreadable == () or not readable
-    return list_hooks(found.hooks)
+    hooks, unreadable = read_plugins(machine_of(place), hosts.load(case.host))
+    assert unreadable == [] or not readable
+    return list_hooks(hooks)
 
 
 def write_probe(case: Case, place: Place) -> Path:
