@@ -107,8 +107,6 @@ class Machine:
         """What `hookctl disable` switched off; nothing where that is unknown."""
         if not os.path.lexists(self.folders.disabled):
             return ()
-        from hookctl.survey.listing import read_disabled  # late: few have anything disabled
-
         return read_disabled(self.folders).hooks
 
     def start_of(self, host: Host) -> str:
@@ -244,3 +242,28 @@ def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
         if record.project and store.real_path(record.project) != here:
             projects.append(record.project)
     return tuple(dict.fromkeys(projects))
+
+
+class DisabledHooks(NamedTuple):
+    """What is disabled, without what is back in its file by now."""
+
+    hooks: tuple[DisabledHook, ...] = ()
+    error: HookctlError | None = None  # why it is not known
+
+
+def read_disabled(folders: Folders) -> DisabledHooks:
+    """What is disabled in any file."""
+    if not os.path.lexists(folders.disabled):
+        return DisabledHooks()
+    from hookctl.ownership import disable, disabled  # late: few have anything disabled
+
+    def read(path: str, format: str) -> Document | None:
+        try:
+            return read_document(path, format)[1]
+        except HookctlError:
+            return None
+
+    try:
+        return DisabledHooks(tuple(disable.find_away(disabled.load(folders), read)))
+    except HookctlError as error:
+        return DisabledHooks(error=error)
