@@ -200,7 +200,6 @@ class Document:
         return node, length
 
     def _find(self, path: Path) -> Any:
-        """The node written at path, or None."""
         node, length = self._nearest(path)
         return node if length == len(path) else None
 
@@ -301,7 +300,6 @@ class Document:
         return after
 
     def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
-        """The error for an edit that would not have given what was wanted."""
         return unexpected(self, path, "the edit would not have given the wanted document")
 
 

@@ -24,9 +24,6 @@ def require_platform(name: str) -> str:
     """A known platform; without a name it is that of this machine."""
     if not name:
         return "macos" if sys.platform == "darwin" else "linux"
-    if name == "windows":
-        message = "Windows is not supported yet: no form of the hook's command is proven there"
-        raise usage_error(message, f"Platforms: {', '.join(PLATFORMS)}.")
     if name not in PLATFORMS:
         hint = f"{nearest(name, list(PLATFORMS))}Platforms: {', '.join(PLATFORMS)}."
         raise usage_error(f"unknown platform {name!r}", hint)
