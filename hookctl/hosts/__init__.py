@@ -119,11 +119,6 @@ def managed_layout(host: Host, path: str) -> Host:
     return host._replace(format="toml") if path.endswith(".toml") else host
 
 
-def other_layout(host: Host, path: str) -> Host:
-    """The layout of a file with other subjects that has hooks too; it may have comments."""
-    return (host.beside or managed_layout(host, path))._replace(comments=True)
-
-
 def other_layouts(host: Host) -> list[Host]:
     """The variants of a host whose hooks stand elsewhere in the very same file."""
     if not host.variants:

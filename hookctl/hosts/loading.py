@@ -198,16 +198,9 @@ def find_fault(
 ) -> Unreadable | None:
     """Why a host takes nothing from a file that hookctl can read; None if it does."""
     error = refusal(host, document)
-    if error is None:
-        return find_loss(host, scope, path, document, contents)
-    message, stops = f"{error.message}; {cost(host)}", reach_of(host, "text") == CLIENT
-    return Unreadable(path, error.line, message, error.code, "Remove it.", scope, stops)
-
-
-def find_loss(
-    host: Host, scope: str, path: str, document: Document, contents: Contents | None = None
-) -> Unreadable | None:
-    """The same for a file whose text the host can read."""
+    if error:
+        message, stops = f"{error.message}; {cost(host)}", reach_of(host, "text") == CLIENT
+        return Unreadable(path, error.line, message, error.code, "Remove it.", scope, stops)
     fault = (contents or read(host, document)).whole
     if fault is None:
         return None

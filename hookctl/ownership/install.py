@@ -213,7 +213,7 @@ def _decide_on_file(
     _install_files(draft, records, targets, pack, record, brought)
     former = () if pack.name == GUARD else _list_former(draft, pack, record)
     draft.packs[pack.name] = record._replace(former=former)
-    lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
+    lost = loading.find_fault(draft.host, target.scope, draft.path, draft.document)
     draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
     add_notices(draft, pack)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError, nearest, usage_error
 from hookctl.hosts import Host, load, names
@@ -11,13 +10,6 @@ from hookctl.hosts import Host, load, names
 PLATFORMS = {"linux": "linux", "macos": "darwin"}  # our word: Python's
 OWNER, MODE = "root", "0644"
 _NAME = "50-hookctl"
-
-
-class ManagedFile(NamedTuple):
-    """The file for one host's managed settings."""
-
-    path: str
-    is_drop_in: bool  # a file beside others; if not, an administrator merges it into the only one
 
 
 def require_platform(name: str) -> str:
@@ -30,8 +22,11 @@ def require_platform(name: str) -> str:
     return name
 
 
-def find(host: Host, platform: str, pack: str) -> ManagedFile:
-    """The file for a pack; no_managed_scope (exit code 1) where hookctl knows of none."""
+def find(host: Host, platform: str, pack: str) -> tuple[str, bool]:
+    """The file for a pack, and whether it stands beside others and is not merged into the only one.
+
+    no_managed_scope (exit code 1) where hookctl knows of none.
+    """
     patterns = host.managed_files.get(PLATFORMS[platform], [])
     if not patterns:
         able = [name for name in names() if load(name).managed_files.get(PLATFORMS[platform])]
@@ -41,5 +36,5 @@ def find(host: Host, platform: str, pack: str) -> ManagedFile:
     for pattern in patterns:
         if "*" in pattern:
             name = _NAME if pack == "guard" else f"{_NAME}-{pack}"
-            return ManagedFile(pattern.replace("*", name), True)
-    return ManagedFile(patterns[-1], False)
+            return pattern.replace("*", name), True
+    return patterns[-1], False
