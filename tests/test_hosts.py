@@ -30,14 +30,6 @@ def test_every_host_file_keeps_to_the_schema(name: str) -> None:
         assert hosts.parse_version("0.1") < hosts.parse_version(since) <= hosts.parse_version(client["seen"])
 
 
-def test_no_host_without_the_projects_folder_in_a_command_has_project_scope(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (FOLDER / "claude.toml").read_text()
-    for given, words in (('in_command = ""', "environment.in_command"), ("", "'in_command' is a required property")):
-        spoilt = re.sub(r"(?m)^in_command = .*$", given, text)
-        monkeypatch.setattr(hosts, "read_table", lambda _, text=spoilt: text.encode())
-        assert words in str(hosts.find_fault("claude"))
-
-
 @pytest.mark.parametrize("name", hosts.names())
 @pytest.mark.parametrize("folder", ["$USER", "${HOME}", "a $1 '$USER' b", "~", "$", "plain"])
 def test_a_path_is_the_same_behind_the_host_and_the_shell(name: str, folder: str) -> None:

@@ -364,7 +364,6 @@ _LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRI
 
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
-_NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 
 
@@ -394,7 +393,7 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix(BOM), parse_float=_float)
+    return tomllib.loads(text.removeprefix(BOM))
 
 
 def _with_flat_tables(text: str) -> str:
@@ -413,10 +412,6 @@ def _with_flat_tables(text: str) -> str:
     flat = spliced(text, gaps)
     commas = [match.span("comma") for match in re.finditer(_LAST_COMMA, flat) if match["comma"]]
     return spliced(flat, (Splice(*span, " ") for span in commas))
-
-
-def _float(text: str) -> float:
-    return _NAN if text.endswith("nan") else float(text)
 
 
 def _unparsable(text: str, where: str, reason: str, flat: str) -> HookctlError:
