@@ -10,7 +10,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.documents import formats
-from hookctl.hosts.loading import find_loss
+from hookctl.hosts.loading import find_fault
 from tests.conftest import Hookctl, put
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
@@ -89,5 +89,5 @@ def test_no_hook_has_a_field_or_a_timeout_that_would_cost_all_of_them(
 )
 def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason: str) -> None:
     host = hosts.load("kimi")
-    lost = find_loss(host, "user", "config.toml", formats.parse(host.format, (STOP + more).encode()))
+    lost = find_fault(host, "user", "config.toml", formats.parse(host.format, (STOP + more).encode()))
     assert lost is not None and reason in lost.text

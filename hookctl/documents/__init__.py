@@ -200,7 +200,6 @@ class Document:
         return node, length
 
     def _find(self, path: Path) -> Any:
-        """The node written at path, or None."""
         node, length = self._nearest(path)
         return node if length == len(path) else None
 
@@ -301,7 +300,6 @@ class Document:
         return after
 
     def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
-        """The error for an edit that would not have given what was wanted."""
         return unexpected(self, path, "the edit would not have given the wanted document")
 
 
@@ -505,14 +503,8 @@ def unparsable(
 
 def too_deep(text: str, where: str) -> HookctlError:
     """The error for a document that is nested deeper than one may be."""
-    depth = offset = 0
-    for match in re.finditer(STRING + r"|[\[\]{}]", text):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
-        if depth > DEPTH:
-            offset = match.start()
-            break
-    message, hint = "it is nested too deeply", "Check that it is the right file."
-    return error_at("unparsable", text, where, offset, message, hint)
+    message = f"it is nested more than {DEPTH} levels deep"
+    return error_at("unparsable", text, where, 0, message, "Check that it is the right file.")
 
 
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:

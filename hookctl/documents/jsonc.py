@@ -153,7 +153,6 @@ class JsonDocument(Document):
     # Inserting
 
     def _fill(self, node: Any, new: New) -> list[Splice]:
-        """A value in an empty document, after its comments."""
         text = self._member(None, new, "") + self._line_end
         end = len(self._text)
         if self._comments and not BREAK.search(self._text[-1]):
@@ -161,12 +160,10 @@ class JsonDocument(Document):
         return [Splice(end, end, text)]
 
     def _replace(self, node: Node, new: New) -> list[Splice]:
-        """Another value in the place of this one."""
         text = self._member(None, new, self._indent_at(node.start))
         return [Splice(node.start, node.end, text)]
 
     def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
-        """A new child at the end of a holder."""
         if not holder.tree:
             return self._insert_first(holder, key, new)
         last = holder.child(-1)
@@ -195,7 +192,6 @@ class JsonDocument(Document):
         return [Splice(offset, offset, indent + member + "," + self._line_end)]
 
     def _insert_first(self, holder: Node, key: str | None, new: New) -> list[Splice]:
-        """A new child in an empty holder, after the comments in it."""
         start, end = holder.start + 1, holder.end - 1
         comments = self._comments_in(start, end)
         offset = comments[-1][1] if comments else start
@@ -244,7 +240,6 @@ class JsonDocument(Document):
     # Removing
 
     def _remove(self, node: Node) -> list[Splice]:
-        """A child taken out, with its comma."""
         holder = node.holder
         assert holder
         comments = self._comments_in(holder.start, holder.end)
@@ -265,7 +260,6 @@ class JsonDocument(Document):
         return self._cut(node.entry, comma + 1)
 
     def _remove_last(self, before: Node, node: Node) -> list[Splice]:
-        """The last child taken out, with the comma before it."""
         comma = self._shadow.index(",", before.end)
         begins_line = self._blanks_before(node.entry) is not None
         ends_line = self._is_blank(node.end, line_stop(self._text, node.end))
@@ -295,7 +289,6 @@ class JsonDocument(Document):
         return next((comma for comma in self._scan.commas if node.end <= comma < after), None)
 
     def _indent_at(self, offset: int) -> str:
-        """The indentation of the line that holds the offset."""
         start = line_start(self._text, offset)
         return leading_blanks(self._text[start:offset].removeprefix(BOM))
 
@@ -318,11 +311,9 @@ class JsonDocument(Document):
         return stop if self._is_blank(offset, stop) else offset
 
     def _is_blank(self, start: int, end: int) -> bool:
-        """Whether a span has nothing but blanks and comments."""
         return not self._shadow[start:end].strip()
 
     def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The comments that begin in a span."""
         return [span for span in self._comments if start <= span[0] < end]
 
 
@@ -542,7 +533,6 @@ _PLAIN = {
 
 
 def _unparsable(text: str, where: str, error: json.JSONDecodeError) -> HookctlError:
-    """The error for the scanner's, in plain words."""
     # What was scanned is `text` with blanks for comments, and perhaps for trailing commas.
     offset, reason = error.pos, error.msg
     plain = [words for start, words in _PLAIN.items() if reason.startswith(start)]

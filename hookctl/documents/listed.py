@@ -129,11 +129,9 @@ class ListedDocument(Document):
         return name.removeprefix(".")
 
     def needed_at(self, path: Path, needed: str) -> str:
-        """What people have to write where the map would be: the list."""
         return "an array" if path == self._listing.path else needed
 
     def raw(self, path: Path) -> str:
-        """The source text of the value at path; KeyError if there is none, as for an event."""
         if self._is_event(path):
             raise KeyError(path)
         return self._real.raw(self.translate(path))
@@ -172,7 +170,6 @@ class ListedDocument(Document):
         return self._shown(self._real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
-        """What insert_raw() takes to put a hook back."""
         return self._real.block(self.translate(path))
 
     def _shown(self, real: Document) -> Document:

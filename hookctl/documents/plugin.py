@@ -124,14 +124,12 @@ def _read_template(folder: str, name: str) -> str:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether it has nothing in it but containers."""
     if isinstance(value, dict):
         return all(map(_is_empty, value.values()))
     return value == []
 
 
 def _foreign_file(text: str, host: str, where: str) -> HookctlError:
-    """The error for a file with other code, at the first difference."""
     before, after = current_code(host)
     _, settings, _ = _split(text)
     pairs = zip(before + settings + after, text, strict=False)

@@ -96,14 +96,12 @@ class RulesDocument(Document):
 
     @cached_property
     def _marks(self) -> dict[str, list[re.Match[str]]]:
-        """The marker lines of each pack, in the order of the file."""
         marks: dict[str, list[re.Match[str]]] = {}
         for match in _MARK.finditer(self._text):
             marks.setdefault(match["pack"], []).append(match)
         return marks
 
     def _block(self, pack: str) -> list[re.Match[str]]:
-        """The marker lines of a pack's block."""
         if not self.is_clear(pack):
             message = f"the marker lines of {pack} do not make one block"
             hint = "Leave one of its blocks, with one begin line and one end line, or none."

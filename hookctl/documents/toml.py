@@ -260,7 +260,6 @@ class TomlDocument(Document):
     # Lines. Removing what was inserted here gives the earlier text again, to the byte.
 
     def _insert_line(self, above: Statement | None, text: str) -> list[Splice]:
-        """Insert a line after a statement, else before the first header."""
         if above:
             indent = leading_blanks(self._text[line_start(self._text, above.start) : above.start])
             stop = line_stop(self._text, above.end)
@@ -270,7 +269,6 @@ class TomlDocument(Document):
         return self._add_above(self._statements[0], text)
 
     def _add_above(self, statement: Statement, text: str) -> list[Splice]:
-        """Insert lines above a statement and the comments right above it."""
         offset = start_of_comments(self._text, line_start(self._text, statement.start))
         return [Splice(offset, offset, text + self._line_end * 2)]
 
@@ -333,12 +331,10 @@ class TomlDocument(Document):
         return above, after
 
     def _is_blank(self, start: int) -> bool:
-        """Whether the line that begins at `start` has nothing on it, or there is none."""
         return not self._text[start : line_stop(self._text, start)].strip(" \t")
 
 
 def _names(path: Path) -> tuple[str, ...]:
-    """The keys of a path without its indexes."""
     return tuple(key for key in path if isinstance(key, str))
 
 
@@ -368,7 +364,6 @@ _LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRI
 
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
-_NAN = float("nan")  # always the same one, so that documents with it can be compared
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 
 
@@ -398,7 +393,7 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix(BOM), parse_float=_float)
+    return tomllib.loads(text.removeprefix(BOM))
 
 
 def _with_flat_tables(text: str) -> str:
@@ -419,12 +414,7 @@ def _with_flat_tables(text: str) -> str:
     return spliced(flat, (Splice(*span, " ") for span in commas))
 
 
-def _float(text: str) -> float:
-    return _NAN if text.endswith("nan") else float(text)
-
-
 def _unparsable(text: str, where: str, reason: str, flat: str) -> HookctlError:
-    """The error for tomllib's `reason`."""
     place = re.search(_PLACE, reason)
     offset = len(text)
     if place and place["line"]:
@@ -513,7 +503,6 @@ def _value_end(text: str, start: int) -> int:
 
 
 def _skip_gap(text: str, offset: int) -> int:
-    """The next offset that is neither blank nor in a comment."""
     return _GAP.match(text, offset).end()  # type: ignore[union-attr]  # it matches everywhere
 
 

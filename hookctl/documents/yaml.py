@@ -150,7 +150,6 @@ class YamlDocument(Document):
         return Splice(stop, stop, "".join(self._line_end + line for line in lines))
 
     def _replace(self, old: Node, value: New) -> list[Splice]:
-        """Replace a value; a comment after it stays."""
         if old.holder is None:
             raise wrong_shape(self, (), "a part of the document")
         end, indicator_end = self._content_end(old), self._indicator_end(old)
@@ -205,13 +204,11 @@ class YamlDocument(Document):
         return [whole_lines(self._text, first, end)]
 
     def _unsupported(self, offset: int) -> HookctlError:
-        """The error for a layout that no splice fits."""
         message = "this part of the file is written in a way that cannot be edited without loss"
         return self.error_at("unsupported_yaml", offset, message, _PLAIN_LINES)
 
     @cached_property
     def _style(self) -> Style:
-        """The indentations of the first lines that show them."""
         unit, dash = (re.search(pattern, self._text) for pattern in (_UNIT, _DASH))
         return Style(len(unit[2]) if unit else 2, len(dash[2]) if dash else 2)
 
@@ -224,11 +221,9 @@ class YamlDocument(Document):
         return is_empty or (node.tag == NULL and not source.startswith("&"))
 
     def _column(self, offset: int) -> int:
-        """How many characters stand before an offset on its line."""
         return offset - line_start(self._text, offset)
 
     def _indent(self, node: Node) -> int:
-        """The column of a child's key, or of its dash."""
         above = node.key or node.holder
         assert above
         return self._column(above.start)
@@ -362,7 +357,6 @@ def read(text: str, where: str) -> tuple[Node | None, Any]:
 
 
 def _nodes(text: str, where: str, yaml: Any) -> Node | None:
-    """The root node of a text, from the reader's events."""
     kinds = {yaml.MappingStartEvent: "map", yaml.SequenceStartEvent: "seq"}
     kinds |= {yaml.ScalarEvent: "scalar", yaml.AliasEvent: "alias"}
     shift = int(text.startswith(BOM))  # the reader counts without it
@@ -418,7 +412,6 @@ def _resolver() -> Any:
 
 
 def _unparsable(text: str, where: str, error: Any) -> HookctlError:
-    """The error for the reader's, in its words."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:  # a forbidden character; the reader gives its position in bytes
         character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))

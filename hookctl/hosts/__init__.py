@@ -81,14 +81,30 @@ def _load(folder: str, name: str) -> Host:
 
 def load_readers(host: Host) -> list[Host]:
     """The other hosts that run hookctl's hooks in the files of this one."""
-    return [load(agent.host) for agent in host.also_read_by if agent.runs_ours]
+    return [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
 
 
 def find_fault(name: str) -> HookctlError | None:
     """The first fault of a host's file; None if it has none."""
-    from hookctl.hosts import check  # late: only after a failure, or with a file of one's own
+    import json  # late, as jsonschema: only after a failure, or with a file of one's own
 
-    return check.find_fault(name, path_of(name), read_table(name))
+    import jsonschema
+
+    from hookctl.documents import formats
+
+    path, message = path_of(name), ""
+    try:
+        value = formats.parse("toml", read_table(name), where=path).value
+    except HookctlError as error:
+        return error
+    schema = json.loads(read_data("schemas", "host.schema.json"))
+    for fault in jsonschema.Draft202012Validator(schema).iter_errors(value):
+        key = ".".join(map(str, fault.absolute_path))
+        message = message or (f"{key}: {fault.message}" if key else fault.message)
+    if not message and value["name"] != name:
+        message = f"name: {value['name']!r} is not the name of this file"
+    hint = "Fix this file: docs/adding-a-host.md and schemas/host.schema.json describe it."
+    return HookctlError("invalid_host", message, path=path, hint=hint) if message else None
 
 
 def managed_layout(host: Host, path: str) -> Host:
@@ -101,11 +117,6 @@ def managed_layout(host: Host, path: str) -> Host:
         if path.endswith(f".{layout.syntax}"):
             return layout
     return host._replace(format="toml") if path.endswith(".toml") else host
-
-
-def other_layout(host: Host, path: str) -> Host:
-    """The layout of a file with other subjects that has hooks too; it may have comments."""
-    return (host.beside or managed_layout(host, path))._replace(comments=True)
 
 
 def other_layouts(host: Host) -> list[Host]:
@@ -197,20 +208,13 @@ def read_cap(host: Host, text: str) -> float:
     cap = host.cap
     if not cap or ("field" in cap and text == cap["off"]):
         return 0.0
-    number = _leading_number(text, cap["default"])
+    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
+    number = float(match[1]) if match else _HUGE
+    number = float(cap["default"] if abs(number) >= _HUGE else int(number))
     if "most" not in cap:
         return number
     number = max(1, min(number or cap["default"], cap["most"]))
     return float(number - cap.get("overrides_last", False))
-
-
-def _leading_number(text: str, default: float) -> float:
-    """The number that a text begins with, without its fraction."""
-    match = re.match(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)", text)
-    number = float(match[1]) if match else float(default)
-    if abs(number) >= _HUGE:
-        return float(default)
-    return float(int(number))
 
 
 def timeout(host: Host, seconds: int) -> int:

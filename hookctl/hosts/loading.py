@@ -198,16 +198,9 @@ def find_fault(
 ) -> Unreadable | None:
     """Why a host takes nothing from a file that hookctl can read; None if it does."""
     error = refusal(host, document)
-    if error is None:
-        return find_loss(host, scope, path, document, contents)
-    message, stops = f"{error.message}; {cost(host)}", reach_of(host, "text") == CLIENT
-    return Unreadable(path, error.line, message, error.code, "Remove it.", scope, stops)
-
-
-def find_loss(
-    host: Host, scope: str, path: str, document: Document, contents: Contents | None = None
-) -> Unreadable | None:
-    """The same for a file whose text the host can read."""
+    if error:
+        message, stops = f"{error.message}; {cost(host)}", reach_of(host, "text") == CLIENT
+        return Unreadable(path, error.line, message, error.code, "Remove it.", scope, stops)
     fault = (contents or read(host, document)).whole
     if fault is None:
         return None
@@ -234,7 +227,6 @@ def is_event(host: Host, name: str) -> bool:
 
 @functools.cache
 def _costs(rows: tuple[str, ...]) -> list[tuple[list[str], list[str], str]]:
-    """The rows of `loading.costs`: kinds, events (none: all) and reach."""
     costs = []
     for row in rows:
         what, _, reach = row.partition(": ")
@@ -258,18 +250,12 @@ def make_fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") ->
     return Fault(kind, path, reason, reach_of(host, kind, event), fix)
 
 
-def _wrong_keys(host: Host, root: dict[str, Any]) -> Iterator[Fault]:
-    for name, rule in host.known_keys.items():
-        path = tuple(name.split("."))
-        value = value_at(root, path) if path[0] in root else MISSING
-        needed = "" if value is MISSING else _needed(value, rule)
-        if needed:
-            yield make_fault(host, "known", path, f"must be {needed}")
-
-
 def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Iterator[Fault]:
     """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
-    yield from _wrong_keys(host, root)
+    for name, rule in host.known_keys.items():
+        value = value_at(root, tuple(name.split(".")))
+        if value is not MISSING and (needed := _needed(value, rule)):
+            yield make_fault(host, "known", tuple(name.split(".")), f"must be {needed}")
     for name in root if host.loading.root_keys else ():
         if name not in host.loading.root_keys:
             fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."
@@ -296,8 +282,11 @@ def _read_event(
     if event in host.handlers.no_events or (len(path) == 1 and event in host.loading.ignored_keys):
         return
     is_known = is_event(host, event)
-    if host.shape.root or isinstance(items, list):
-        faults += _judge_event(host, path, event)
+    if not event:
+        faults.append(make_fault(host, "event", path, "names no event", "Give it one."))
+    elif host.handlers.events and not is_known and (host.shape.root or isinstance(items, list)):
+        reason = f"is no event of {host.title} {host.client.seen}"
+        faults.append(make_fault(host, "event", path, reason, _suggest_event(host, event)))
     if items is None:
         if is_known and not host.null_is_absent:
             faults.append(make_fault(host, "null", path, "is not an array"))
@@ -310,15 +299,6 @@ def _read_event(
         return
     for number, item in enumerate(items):
         _read_item(host, (*path, number), item, entries, faults if is_known else [])
-
-
-def _judge_event(host: Host, path: Path, event: str) -> Iterator[Fault]:
-    """An event that the host does not have, where all that it has are known."""
-    if not event:
-        yield make_fault(host, "event", path, "names no event", "Give it one.")
-    elif host.handlers.events and not is_event(host, event):
-        reason = f"is no event of {host.title} {host.client.seen}"
-        yield make_fault(host, "event", path, reason, _suggest_event(host, event))
 
 
 def _read_item(
@@ -340,9 +320,7 @@ def _read_item(
         return
     if not is_group:
         is_bare = isinstance(item, dict) and "hooks" not in item
-        if not (is_bare and host.handlers.group_default):
-            kind = "group" if is_bare else "handler"
-            faults.append(make_fault(host, kind, path, _NO_GROUP))
+        faults.append(make_fault(host, "group" if is_bare else "handler", path, _NO_GROUP))
         return
     faults += _judge_matcher(host, path, event, item)
     for number, handler in enumerate(inner or ()):
@@ -530,7 +508,6 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
 
 
 def _as_number(value: Any) -> float | None:
-    """The number that a value is, or that its text is; None if it is none."""
     if not isinstance(value, str | int | float):
         return None
     try:

@@ -146,16 +146,6 @@ def _is_known(name: str) -> bool:
     return any(name in _own_tools(host) for host in map(hosts.load, hosts.names()))
 
 
-def suggest_case(host: Host, matcher: str | None) -> str:
-    """The matcher that was meant, where only upper and lower case are wrong; '' otherwise."""
-    by_lower = {tool.lower(): tool for tool in _own_tools(host)}
-    names = (matcher or "").split("|")
-    if host.matchers.any_case or not all(name.lower() in by_lower for name in names):
-        return ""
-    meant = "|".join(by_lower[name.lower()] for name in names)
-    return f"matchers are case-sensitive; did you mean {meant}?"
-
-
 def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     """Whether a matcher fits one of a tool's names, or the value that an event is matched by.
 

@@ -164,7 +164,6 @@ class HandlerRules(Table):
     milliseconds_from: float = float("inf")  # from here on a timeout counts as milliseconds
     timeout_above: float = float("-inf")  # of a number up to here it takes its usual one
     type_default: bool = False
-    group_default: bool = False
     switch: str = ""  # a field that is false where a hook is not to run
     nulls: bool = False  # whether a field that is null counts as not there
     only: Sequence[str] = ()  # the fields that a hook may have; empty: any
@@ -248,11 +247,6 @@ class OtherAgent(Table):
     never_ours: bool = False  # whether it skips hooks in the form that hookctl gives them there
     switch: dict[str, Any] = _NOTHING  # a SwitchRule; off: it does not read them
 
-    @property
-    def runs_ours(self) -> bool:
-        """Whether it is a host that runs hookctl's hooks there."""
-        return bool(self.host) and not self.never_ours
-
 
 class Tables(dict[str, Any]):
     """The tables of a host's file, each parsed when `get` is asked for it."""
@@ -285,7 +279,7 @@ class Tables(dict[str, Any]):
 class _Field:
     """A field of a host: the table of its name as its record, when it is asked for first."""
 
-    def __init__(self, kind: Any) -> None:
+    def __init__(self, kind: Any = dict) -> None:
         self._kind = kind
 
     def __set_name__(self, host: type, name: str) -> None:
@@ -294,10 +288,6 @@ class _Field:
     def __get__(self, host: Host, kind: type) -> Any:
         value = host.__dict__[self._name] = self._kind(host.data.get(self._name, {}))
         return value
-
-
-def _field(kind: Any = dict) -> Any:
-    return _Field(kind)
 
 
 class Host:
@@ -320,34 +310,34 @@ class Host:
     stands: str = ""  # the name of the settings variant; empty for the usual one
     where: str = ""  # the schema's word for where a variant is
 
-    events: dict[str, str] = _field()  # canonical to the host's own name
-    sure_events: dict[str, str] = _field()  # events that are less sure
-    files: dict[str, str] = _field()  # the settings file of each scope, with placeholders
-    other_files: dict[str, list[str]] = _field()  # of each scope: other subjects, but hooks too
-    managed_files: dict[str, list[str]] = _field()  # patterns for each platform
-    rules: dict[str, str] = _field()  # the file with instructions for the agent, by scope
-    client: Client = _field(Client)
-    config: ConfigFolder = _field(ConfigFolder)
-    registration: HookFormat = _field(HookFormat)
-    environment: Environment = _field(Environment)
-    dialect: Dialect = _field(Dialect)
-    loading: Loading = _field(Loading)
-    handlers: HandlerRules = _field(HandlerRules)
-    trust: Trust = _field(Trust)
-    folder_trust: FolderTrust = _field(FolderTrust)
-    guard: GuardNeeds = _field(GuardNeeds)
-    permission: Permission = _field(Permission)
-    matchers: Matchers = _field(Matchers)
-    cap: dict[str, Any] = _field()  # its limit of blocks in a row; empty: hooks always win
-    told_by: dict[str, Any] = _field()  # how another host's registration knows its calls
-    payload: dict[str, Any] = _field()  # for the hook: how to read the events
-    denials: dict[str, Any] = _field()  # for the hook: what else denies a stop
-    known_keys: dict[str, dict[str, Any]] = _field()  # rules for the types of settings
-    tools: dict[str, list[str]] = _field()  # the names of its own tools, by class
-    runner: dict[str, Any] = _field()  # for the runner: how it asks and what it understands
-    plugins: dict[str, Any] = _field()  # where it keeps them, and what says which of them are on
-    sends: dict[str, Any] = _field()  # to its hooks, beside event and call, by protocol event
-    reads: dict[str, Any] = _field()  # what it makes of a hook's answer, by protocol event
+    events: dict[str, str] = _Field()  # canonical to the host's own name
+    sure_events: dict[str, str] = _Field()  # events that are less sure
+    files: dict[str, str] = _Field()  # the settings file of each scope, with placeholders
+    other_files: dict[str, list[str]] = _Field()  # of each scope: other subjects, but hooks too
+    managed_files: dict[str, list[str]] = _Field()  # patterns for each platform
+    rules: dict[str, str] = _Field()  # the file with instructions for the agent, by scope
+    client: Client = _Field(Client)
+    config: ConfigFolder = _Field(ConfigFolder)
+    registration: HookFormat = _Field(HookFormat)
+    environment: Environment = _Field(Environment)
+    dialect: Dialect = _Field(Dialect)
+    loading: Loading = _Field(Loading)
+    handlers: HandlerRules = _Field(HandlerRules)
+    trust: Trust = _Field(Trust)
+    folder_trust: FolderTrust = _Field(FolderTrust)
+    guard: GuardNeeds = _Field(GuardNeeds)
+    permission: Permission = _Field(Permission)
+    matchers: Matchers = _Field(Matchers)
+    cap: dict[str, Any] = _Field()  # its limit of blocks in a row; empty: hooks always win
+    told_by: dict[str, Any] = _Field()  # how another host's registration knows its calls
+    payload: dict[str, Any] = _Field()  # for the hook: how to read the events
+    denials: dict[str, Any] = _Field()  # for the hook: what else denies a stop
+    known_keys: dict[str, dict[str, Any]] = _Field()  # rules for the types of settings
+    tools: dict[str, list[str]] = _Field()  # the names of its own tools, by class
+    runner: dict[str, Any] = _Field()  # for the runner: how it asks and what it understands
+    plugins: dict[str, Any] = _Field()  # where it keeps them, and what says which of them are on
+    sends: dict[str, Any] = _Field()  # to its hooks, beside event and call, by protocol event
+    reads: dict[str, Any] = _Field()  # what it makes of a hook's answer, by protocol event
 
     def __init__(self, data: Tables) -> None:
         self.data = data
@@ -358,7 +348,6 @@ class Host:
             self.format += LISTED + ",".join([".".join([*form.root, form.event]), *renamed])
 
     def _replace(self, **fields: Any) -> Host:
-        """The host with other values of these fields."""
         other = copy.copy(self)
         other.__dict__.update(fields)
         return other

@@ -237,7 +237,6 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
 
 
 def _add_element(shape: Shape, document: Document, edit: AddHook) -> Document:
-    """Append a new hook to an event's list, or put it into the group of a placeholder."""
     fields = as_written(shape, edit.fields)
     if shape.is_flat(event_of(shape, edit.path)):
         return document.append(edit.path, fields)

@@ -25,7 +25,7 @@ class Client(NamedTuple):
 def ask_client(host: Host, folders: Folders) -> Client:
     """A host's own program, and the version that it prints; one of the project's is not started."""
     program = hosts.client(host, folders.environ)
-    if not program or not host.client.asks_version:
+    if not program or not host.client.asks_version or owners.find_fault(program):
         return Client(program, "")
     if project.is_inside(project.look(folders.cwd, folders.environ), program, folders.home):
         return Client(program, "")

@@ -140,7 +140,7 @@ class Install(Job):
                 draft.file_actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
-        lost = loading.find_loss(draft.host, target.scope, draft.path, draft.document)
+        lost = loading.find_fault(draft.host, target.scope, draft.path, draft.document)
         draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
         add_notices(draft, pack)
 

@@ -19,7 +19,6 @@ from hookctl.hosts import (
     load,
     loading,
     managed_layout,
-    other_layout,
     read_cap,
     shapes,
 )
@@ -93,7 +92,8 @@ def find_files(
     found = _with_neighbours(folders, variant, path, scope, start, read)
     for pattern in host.other_files.get(scope, ()):  # they may have comments, too
         other = pattern.format(config=config_of(host, user), project=start.rstrip("/"))
-        found.append((other_layout(host, other), other))
+        layout = host.beside or managed_layout(host, other)
+        found.append((layout._replace(comments=True), other))
     return found
 
 

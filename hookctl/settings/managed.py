@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
 
 from hookctl.errors import FAILED, HookctlError, nearest, usage_error
 from hookctl.hosts import Host, load, names
@@ -13,28 +12,21 @@ OWNER, MODE = "root", "0644"
 _NAME = "50-hookctl"
 
 
-class ManagedFile(NamedTuple):
-    """The file for one host's managed settings."""
-
-    path: str
-    is_drop_in: bool  # a file beside others; if not, an administrator merges it into the only one
-
-
 def require_platform(name: str) -> str:
     """A known platform; without a name it is that of this machine."""
     if not name:
         return "macos" if sys.platform == "darwin" else "linux"
-    if name == "windows":
-        message = "Windows is not supported yet: no form of the hook's command is proven there"
-        raise usage_error(message, f"Platforms: {', '.join(PLATFORMS)}.")
     if name not in PLATFORMS:
         hint = f"{nearest(name, list(PLATFORMS))}Platforms: {', '.join(PLATFORMS)}."
         raise usage_error(f"unknown platform {name!r}", hint)
     return name
 
 
-def find(host: Host, platform: str, pack: str) -> ManagedFile:
-    """The file for a pack; no_managed_scope (exit code 1) where hookctl knows of none."""
+def find(host: Host, platform: str, pack: str) -> tuple[str, bool]:
+    """The file for a pack, and whether it stands beside others and is not merged into the only one.
+
+    no_managed_scope (exit code 1) where hookctl knows of none.
+    """
     patterns = host.managed_files.get(PLATFORMS[platform], [])
     if not patterns:
         able = [name for name in names() if load(name).managed_files.get(PLATFORMS[platform])]
@@ -44,5 +36,5 @@ def find(host: Host, platform: str, pack: str) -> ManagedFile:
     for pattern in patterns:
         if "*" in pattern:
             name = _NAME if pack == "guard" else f"{_NAME}-{pack}"
-            return ManagedFile(pattern.replace("*", name), True)
-    return ManagedFile(patterns[-1], False)
+            return pattern.replace("*", name), True
+    return patterns[-1], False

@@ -334,7 +334,7 @@ def _judge_entry(
     is_lost = any(fault.kind != "event" for fault in entry.faults)
     reason = "" if is_lost else matchers.explain_mismatch(host, entry.event, entry.matcher)
     if reason:
-        yield Obstacle(model.NO_TOOL, reason, matchers.suggest_case(host, entry.matcher))
+        yield Obstacle(model.NO_TOOL, reason)
 
 
 def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:

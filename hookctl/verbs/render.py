@@ -23,7 +23,6 @@ from hookctl.packs.programs import template_files
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants
 from hookctl.settings import managed
-from hookctl.settings.managed import ManagedFile
 from hookctl.settings.targets import GUARD, Target, require_scope
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
@@ -69,25 +68,24 @@ def render(
     if len(host) != 1 or "all" in host:
         hint = "Name it, as in `hookctl render --host claude`."
         raise usage_error("which host? render prints the text of one", hint)
-    for option, path in (("--hook-dir", hook_dir), ("--python", python)):
-        if path and not os.path.isabs(path):
+    for option, given in (("--hook-dir", hook_dir), ("--python", python)):
+        if given and not os.path.isabs(given):
             hint = "Give its absolute path: the command must work wherever the agent is started."
-            raise usage_error(f"{option} {path} is relative", hint)
+            raise usage_error(f"{option} {given} is relative", hint)
     chosen = choose_hosts(host, "user", True)[0]
     asked = Request(mode, preset, assign, nudge, nudge_env, dispatch, allow_run=allow_run)
     if scope == "managed":
-        place = managed.find(chosen, managed.require_platform(platform), content.name)
+        path, is_drop_in = managed.find(chosen, managed.require_platform(platform), content.name)
     elif platform:
         hint = "Leave it out: the other scopes' files are those of this machine."
         raise usage_error("--platform is for managed settings", hint)
     else:
         require_scope(chosen, scope)
-        path = hosts.settings_path(chosen, scope, folders.environ, "<project>")
-        place = ManagedFile(path, False)
+        path, is_drop_in = hosts.settings_path(chosen, scope, folders.environ, "<project>"), False
     for error in find_lacking([chosen], asked):
         raise error
     if scope == "managed":
-        chosen = hosts.managed_layout(chosen, place.path)
+        chosen = hosts.managed_layout(chosen, path)
     target = Target(chosen, scope, "", "/" if scope == "project" else "")
     folder = os.path.normpath(hook_dir) if hook_dir else _SHARED
     if not hook_dir and scope == "local":
@@ -105,17 +103,17 @@ def render(
     data = {
         "text": text,
         "settings": document.value,
-        "path": place.path,
-        "drop_in": place.is_drop_in,
+        "path": path,
+        "drop_in": is_drop_in,
         "owner": managed.OWNER if scope == "managed" else "",
         "mode": managed.MODE,
         "sha256": files.digest(document.data),
         "files": copies,
     }
-    said = f"put the settings at {place.path}"
+    said = f"put the settings at {path}"
     if scope == "managed":
         said += f" (owner {managed.OWNER}, mode {managed.MODE})"
-        if not place.is_drop_in:
+        if not is_drop_in:
             said += "; if that file has other settings, merge the two"
     notes = [*notes, said, *_describe_copies(copies)]
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
