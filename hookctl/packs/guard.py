@@ -85,9 +85,8 @@ def command_forms(id: str, event: str, host: Host) -> str:
 def start_forms(host: Host, folder: str) -> str:
     """A pattern for the start of a launcher, up to its arguments, wherever it lies.
 
-    `folder` is the one in a project's .hookctl that 0.2.0's launcher lay in. The groups are
-    `python`, which a command of project scope does not have, `hook`, and `program` or `former` in a
-    command of 0.2.0.
+    `folder` is the one in a project's .hookctl that 0.2.0's launcher lay in, whose commands have
+    the groups `program` or `former`; `python` is not in a command of project scope.
     """
     environment = host.environment
     files_0_2_0 = IS_FILE.format(f"(?P<file>{WORD})", "(?P=file)")
@@ -299,12 +298,9 @@ def _hook_facts(host: Host) -> dict[str, Any]:
 def configuration(
     settings: Settings, state: str, host: Host, *, wraps: bool = False
 ) -> dict[str, Any]:
-    """The content of a configuration; in breaker mode the limit is in the host's env, if it has
-    one.
+    """The content of a configuration; tools have the names that the host sends.
 
-    A locked guard reads no variable, so its limit stands here. Tools have the names that the host
-    sends: a matcher may call them otherwise.
-    Without a state folder, as at project scope, the hook finds it by itself.
+    In breaker mode the limit is in the host's env, if that has one and the guard reads it.
     """
     config = {"mode": settings.mode, **settings.effective}
     has_variable = bool(host.env_path or host.env_field)

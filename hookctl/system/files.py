@@ -557,12 +557,10 @@ def list_backed_up(folders: Folders) -> list[str]:
 def find_backup(state: str, sha: str) -> bytes | None:
     """The bytes of a backup with this SHA-256, at any path that its file had."""
     for folder in backup_folders(state):
-        with contextlib.suppress(OSError, HookctlError):
-            for name in sorted(_backup_names(folder), reverse=True):  # the first one first
-                if name.endswith(f"-{sha}"):
-                    data = read(os.path.join(folder, name)).data
-                    if digest(data) == sha:
-                        return data
+        for name in _backup_names(folder):
+            data = read_or_none(os.path.join(folder, name)) if name.endswith(f"-{sha}") else None
+            if data is not None and digest(data) == sha:
+                return data
     return None
 
 
@@ -620,7 +618,7 @@ def _settings_path(folders: Folders, folder: str) -> str:
 
 def _backup_names(folder: str) -> list[str]:
     """The names of the backups in a folder, without their records; none where it is not there."""
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         return [name for name in os.listdir(folder) if re.fullmatch(_BACKUP_NAME, name)]
     return []
 

@@ -50,8 +50,7 @@ class Folders:
     def shorten(self, path: str) -> str:
         """A path as our records keep it: relative to them where both lie below HOME.
 
-        So a HOME that moves takes its records along, and a copy of it has records of its own. They
-        are relative to the state folder and not to HOME, as it may serve several HOMEs.
+        So a HOME that moves takes its records along; the state folder may serve several HOMEs.
         """
         home = self.home.rstrip("/") + "/"
         if not self._real_state.startswith(home) or not f"{path}/".startswith(home):

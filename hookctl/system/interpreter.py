@@ -26,7 +26,11 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
         if answer is None:
             continue
         path, version = answer
-        if version >= MINIMUM and _is_lasting(path) and not owners.find_fault(path):
+        # In a virtual environment, or a version manager's folder, it will hardly stay.
+        is_lasting = os.path.isabs(path) and not re.search(_VERSION, os.path.dirname(path))
+        if version < MINIMUM or not is_lasting or _is_in_environment(path):
+            continue
+        if not owners.find_fault(path):
             return path, ""
     base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
     warning = ""
@@ -79,14 +83,6 @@ def ask(program: str) -> tuple[str, tuple[int, int]] | None:
         return path, (int(major), int(minor))
     except ValueError:
         return None
-
-
-def _is_lasting(program: str) -> bool:
-    """Whether it will likely stay: not in a virtual environment or a version manager's folder."""
-    folder = os.path.dirname(program)
-    if not os.path.isabs(program) or re.search(_VERSION, folder):
-        return False
-    return not _is_in_environment(program)
 
 
 def _is_in_environment(program: str) -> bool:

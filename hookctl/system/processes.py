@@ -112,10 +112,9 @@ class Keeper(Noting):
     ) -> int:
         """Run a command without a shell, a terminal or input; its status, negative for a signal.
 
-        `errors` is for its stderr, `prepare` runs in the child before the command, and `watch`
-        again and again here meanwhile. Raises TimeoutError where it takes longer, another OSError
-        where it cannot be started, and what `watch` raises. Then, and after an interrupt, no
-        process of its group is left.
+        `prepare` runs in the child before it, and `watch` again and again here meanwhile. Raises
+        TimeoutError, another OSError where it cannot be started, and what `watch` raises; then, and
+        after an interrupt, no process of its group is left.
         """
         process = subprocess.Popen(
             command,
@@ -237,8 +236,7 @@ class Ended(NamedTuple):
 class Guardian(Noting):
     """Runs one child after another while it is entered; nothing of it is left where we are killed.
 
-    Ctrl-C reaches the child by itself, since it is in our process group; it is the child's to
-    answer. SIGTERM and SIGHUP are passed on.
+    Ctrl-C reaches the child by itself, which is to answer it; SIGTERM and SIGHUP are passed on.
     """
 
     def __init__(self) -> None:
