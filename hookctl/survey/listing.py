@@ -8,22 +8,19 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hookctl import clock, hosts
-from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts import Host, codex, hook_id
 from hookctl.hosts.hook_id import digest
 from hookctl.hosts.loading import Unreadable
 from hookctl.model import Record
-from hookctl.ownership import disabled as book
 from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
-from hookctl.ownership.sources import read_document
 from hookctl.packs.runner import find_event
 from hookctl.receipts.reading import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.gathering import read_settings
-from hookctl.survey.machine import Machine, read_records
+from hookctl.survey.machine import DisabledHooks, Machine, read_disabled, read_records
 from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
@@ -62,9 +59,9 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     disabled = read_disabled(folders)
     for error in filter(None, (*records.errors, disabled.error)):
         unreadable.append(Unreadable(error.path, error.line, error.message))
-    found = disabled.add_to(standing, {host.name for host in looked_at}, machine.cwd_project)
+    here = {host.name for host in looked_at}
     hooks = []
-    for hook in list_hooks(found):
+    for hook in list_hooks(add_disabled(standing, disabled, here, machine.cwd_project)):
         readers = {hook.host, *(agent.host for agent in hook.within.readers)}
         if not names or names & readers:
             hooks.append(hook)
@@ -198,40 +195,16 @@ def _describe(hook: Hook) -> str:
     return f"{hook.id} ({hook.host} {hook.event}, line {hook.line} of {hook.file})"
 
 
-class DisabledHooks(NamedTuple):
-    """What is disabled, without what is back in its file by now."""
-
-    hooks: tuple[DisabledHook, ...] = ()
-    error: HookctlError | None = None  # why it is not known
-
-    def add_to(self, hooks: Iterable[Hook], host_names: set[str], project: str) -> list[Hook]:
-        """The hooks with the disabled ones of these hosts among them, each where it belongs."""
-        all_hooks = list(hooks)
-        for hook in self.hooks:
-            is_here = hook.scope == "user" or hook.file.startswith(top(project))
-            if not hook.is_values and hook.host in host_names and is_here:
-                _add(all_hooks, hook)
-        return all_hooks
-
-
-def read_disabled(folders: Folders) -> DisabledHooks:
-    """What is disabled in any file."""
-    try:
-        known = book.load(folders)
-    except HookctlError as error:
-        return DisabledHooks(error=error)
-    if not known:
-        return DisabledHooks()
-    from hookctl.ownership.disable import find_away  # late, too
-
-    return DisabledHooks(tuple(find_away(known, _read)))
-
-
-def _read(path: str, format: str) -> Document | None:
-    try:
-        return read_document(path, format)[1]
-    except HookctlError:
-        return None
+def add_disabled(
+    hooks: Iterable[Hook], disabled: DisabledHooks, host_names: set[str], project: str
+) -> list[Hook]:
+    """The hooks with the disabled ones of these hosts among them, each where it belongs."""
+    all_hooks = list(hooks)
+    for hook in disabled.hooks:
+        is_here = hook.scope == "user" or hook.file.startswith(top(project))
+        if not hook.is_values and hook.host in host_names and is_here:
+            _add(all_hooks, hook)
+    return all_hooks
 
 
 def _add(hooks: list[Hook], disabled: DisabledHook) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hookctl import clock, events, hosts
+from hookctl import clock, hosts
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -105,10 +105,6 @@ class Machine:
     @cached_property
     def disabled(self) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off; nothing where that is unknown."""
-        if not os.path.lexists(self.folders.disabled):
-            return ()
-        from hookctl.survey.listing import read_disabled  # late: few have anything disabled
-
         return read_disabled(self.folders).hooks
 
     def start_of(self, host: Host) -> str:
@@ -173,11 +169,6 @@ class Machine:
             return switches.find(self.folders, host, users, start, scopes, self.read)
 
         return self.reader.once(("switches", host.name, host.variant, users, start), find)
-
-    @cached_property
-    def log(self) -> tuple[dict[str, Any], ...]:
-        """Every line of the guard's log."""
-        return tuple(events.read(self.folders.state))
 
 
 class RecordFacts(NamedTuple):
@@ -244,3 +235,28 @@ def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
         if record.project and store.real_path(record.project) != here:
             projects.append(record.project)
     return tuple(dict.fromkeys(projects))
+
+
+class DisabledHooks(NamedTuple):
+    """What is disabled, without what is back in its file by now."""
+
+    hooks: tuple[DisabledHook, ...] = ()
+    error: HookctlError | None = None  # why it is not known
+
+
+def read_disabled(folders: Folders) -> DisabledHooks:
+    """What is disabled in any file."""
+    if not os.path.lexists(folders.disabled):
+        return DisabledHooks()
+    from hookctl.ownership import disable, disabled  # late: few have anything disabled
+
+    def read(path: str, format: str) -> Document | None:
+        try:
+            return read_document(path, format)[1]
+        except HookctlError:
+            return None
+
+    try:
+        return DisabledHooks(tuple(disable.find_away(disabled.load(folders), read)))
+    except HookctlError as error:
+        return DisabledHooks(error=error)

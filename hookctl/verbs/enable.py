@@ -17,7 +17,8 @@ from hookctl.ownership.disable import describe, plan_enable
 from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.run import carry_out, locked_run
 from hookctl.ownership.sources import Sources
-from hookctl.survey.listing import find, find_disabled, read_disabled, take_inventory
+from hookctl.survey.listing import find, find_disabled, take_inventory
+from hookctl.survey.machine import read_disabled
 from hookctl.survey.model import RUNS, Hook
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import load_hosts

@@ -149,7 +149,7 @@ def _warnings(folders: Folders, project: str) -> Iterator[str]:
     if not guards:
         yield "the guard is not installed here: `hookctl install --host NAME`"
     elif os.path.lexists(folders.disabled):
-        from hookctl.survey.listing import read_disabled  # late: few have anything disabled
+        from hookctl.survey.machine import read_disabled  # late: few have anything disabled
 
         off = {hook.file for hook in read_disabled(folders).hooks if hook.name == STOP}
         if all(record.known_as in off for record, _ in guards):

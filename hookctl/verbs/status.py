@@ -27,8 +27,8 @@ from hookctl.settings import effective
 from hookctl.settings.effective import Source
 from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
-from hookctl.survey.listing import DisabledHooks, read_disabled
-from hookctl.survey.machine import Machine, read_records
+from hookctl.survey.listing import add_disabled
+from hookctl.survey.machine import DisabledHooks, Machine, read_disabled, read_records
 from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.system.folders import Folders
@@ -133,7 +133,7 @@ def _list_ours(
     found = [hook for hook in every if hook.own_id]
     names = {host.name for host in chosen}
     hooks: dict[str, list[Hook]] = {}
-    for hook in disabled.add_to(map(look_for.add_fault, found), names, machine.cwd_project):
+    for hook in add_disabled(map(look_for.add_fault, found), disabled, names, machine.cwd_project):
         if hook.own_id:
             hooks.setdefault(store.real_path(hook.file), []).append(hook)
     return hooks

@@ -311,7 +311,7 @@ def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iter
     """What stays disabled: nothing but hookctl's state folder has it any more."""
     if not os.path.lexists(folders.disabled):
         return
-    from hookctl.survey.listing import read_disabled  # late, too
+    from hookctl.survey.machine import read_disabled  # late, too
 
     for hook in read_disabled(folders).hooks:
         is_leaving = dry_run and request.name in ("", hook.pack)
