@@ -16,7 +16,6 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.ownership import consent, engine
 from hookctl.packs import guard, wrapping
 from hookctl.settings.targets import GUARD
-from hookctl.survey.scripts import name_program
 
 
 def judge(file: File) -> Iterator[Finding]:
@@ -92,9 +91,7 @@ def judge_disabled(file: File) -> Iterator[Finding]:
         is_part = bool(hook.name) and hook.pack in kept
         if (hook.name not in file.packs) if hook.is_values else is_part:
             continue
-        keys = [key for key in file.host.registration.commands if key in hook.fields]
-        name = hook.name or name_program(str(hook.fields[keys[0]]) if keys else "") or "a hook"
-        name = f"{name} ({hook.event})" if hook.event else name
+        name = f"{hook.name or 'a hook'} ({hook.event})" if hook.event else hook.name or "a value"
         yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
 
 

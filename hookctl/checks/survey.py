@@ -182,29 +182,23 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 
 def judge_silence(here: HostHere) -> Iterator[Finding]:
     """The newest sessions of the host, where none left a line in the guard's log."""
+    machine, pattern = here.machine, here.host.transcripts
     everywhere = [guard.file for guard in here.guards if guard.file.target.scope == "user"]
-    if not everywhere or not here.host.transcripts:
+    if not everywhere or not pattern:
         return  # a guard of one project says nothing about sessions elsewhere
-    lines = here.machine.log
-    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
     written = [files.written_at(file.guard.config) for file in everywhere if file.guard]
-    since = max(moment or 0.0 for moment in written)
-    newest = _list_sessions(here, since)[:_ENOUGH]
-    if len(newest) == _ENOUGH and logged.isdisjoint(project.session_hash(id) for _, id in newest):
-        path = everywhere[0].path
-        seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
-        yield here.find("hook_silent", path, id=effective.STOP, seen=seen)
-
-
-def _list_sessions(here: HostHere, since: float) -> list[tuple[float, str]]:
-    """The sessions that ended after a time, by name and date only, newest first."""
-    config = hosts.config_folder(here.host, here.machine.environ)
-    found = []
-    for path in glob.iglob(here.host.transcripts.format(config=glob.escape(config))):
+    since, ended = max(moment or 0.0 for moment in written), []
+    config = glob.escape(hosts.config_folder(here.host, machine.environ))
+    for path in glob.iglob(pattern.format(config=config)):  # by name and date only
         name, at = os.path.splitext(os.path.basename(path))[0], files.written_at(path)
-        if at is not None and since < at < here.machine.now - _AT_WORK and _SESSION.fullmatch(name):
-            found.append((at, name))
-    return sorted(found, reverse=True)
+        if at is not None and since < at < machine.now - _AT_WORK and _SESSION.fullmatch(name):
+            ended.append((at, project.session_hash(name)))
+    newest = sorted(ended, reverse=True)[:_ENOUGH]
+    lines = events.read(machine.folders.state) if len(newest) == _ENOUGH else []
+    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
+    if len(newest) == _ENOUGH and logged.isdisjoint(session for _, session in newest):
+        seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
+        yield here.find("hook_silent", everywhere[0].path, id=effective.STOP, seen=seen)
 
 
 # Programs that are not there.

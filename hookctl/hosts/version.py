@@ -29,8 +29,6 @@ def ask_client(host: Host, folders: Folders) -> Client:
         return Client(program, "")
     if project.is_inside(project.look(folders.cwd, folders.environ), program, folders.home):
         return Client(program, "")
-    if owners.find_fault(program):
-        return Client(program, "")
     said = ask([os.path.abspath(program), *host.client.version_args], None, _SECONDS)
     version = re.search(r"[0-9]+(?:\.[0-9]+)+", said.out)
     return Client(program, version[0] if version else "")

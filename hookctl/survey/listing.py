@@ -59,9 +59,9 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     disabled = read_disabled(folders)
     for error in filter(None, (*records.errors, disabled.error)):
         unreadable.append(Unreadable(error.path, error.line, error.message))
-    found = add_disabled(disabled, standing, {host.name for host in looked_at}, machine.cwd_project)
+    here = {host.name for host in looked_at}
     hooks = []
-    for hook in list_hooks(found):
+    for hook in list_hooks(add_disabled(standing, disabled, here, machine.cwd_project)):
         readers = {hook.host, *(agent.host for agent in hook.within.readers)}
         if not names or names & readers:
             hooks.append(hook)
@@ -196,7 +196,7 @@ def _describe(hook: Hook) -> str:
 
 
 def add_disabled(
-    disabled: DisabledHooks, hooks: Iterable[Hook], host_names: set[str], project: str
+    hooks: Iterable[Hook], disabled: DisabledHooks, host_names: set[str], project: str
 ) -> list[Hook]:
     """The hooks with the disabled ones of these hosts among them, each where it belongs."""
     all_hooks = list(hooks)

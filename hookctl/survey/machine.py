@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hookctl import clock, events, hosts
+from hookctl import clock, hosts
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -105,8 +105,6 @@ class Machine:
     @cached_property
     def disabled(self) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off; nothing where that is unknown."""
-        if not os.path.lexists(self.folders.disabled):
-            return ()
         return read_disabled(self.folders).hooks
 
     def start_of(self, host: Host) -> str:
@@ -171,11 +169,6 @@ class Machine:
             return switches.find(self.folders, host, users, start, scopes, self.read)
 
         return self.reader.once(("switches", host.name, host.stands, users, start), find)
-
-    @cached_property
-    def log(self) -> tuple[dict[str, Any], ...]:
-        """Every line of the guard's log."""
-        return tuple(events.read(self.folders.state))
 
 
 class RecordFacts(NamedTuple):

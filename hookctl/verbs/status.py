@@ -132,7 +132,7 @@ def _list_ours(
     found = [hook for hook in every if hook.own_id]
     names = {host.name for host in chosen}
     hooks: dict[str, list[Hook]] = {}
-    for hook in add_disabled(disabled, map(look_for.add_fault, found), names, machine.cwd_project):
+    for hook in add_disabled(map(look_for.add_fault, found), disabled, names, machine.cwd_project):
         if hook.own_id:
             hooks.setdefault(store.real_path(hook.file), []).append(hook)
     return hooks
