@@ -286,7 +286,12 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     shown = whose_work.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
     blocks, depth = work_files.read_chain(run_files)
-    ages = _measure_ages(run_files)
+    paths = {name: os.path.join(run_files.folder, name) for name in (*_MEANINGS, "OWNER")}
+    paths |= {"task.json": run_files.task, BREADCRUMB: os.path.join(run_files.state, BREADCRUMB)}
+    ages = {}  # of each file, in seconds
+    for name, path in paths.items():
+        with contextlib.suppress(OSError):
+            ages[name] = max(0.0, run_files.now - os.lstat(path).st_mtime)
     return {
         "project": run_files.project,
         "run_dir": run_files.folder,
@@ -305,17 +310,6 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
         "respawns": work_files.read_respawns(run_files.state),
         "ages": ages,
     }
-
-
-def _measure_ages(run_files: RunFiles) -> dict[str, float]:
-    paths = {name: os.path.join(run_files.folder, name) for name in (*_MEANINGS, "OWNER")}
-    paths["task.json"] = run_files.task
-    paths[BREADCRUMB] = os.path.join(run_files.state, BREADCRUMB)
-    times = {}
-    for name, path in paths.items():
-        with contextlib.suppress(OSError):
-            times[name] = os.lstat(path).st_mtime
-    return {name: max(0.0, run_files.now - moment) for name, moment in times.items()}
 
 
 def _describe_work(run_files: RunFiles) -> Iterator[str]:

@@ -269,11 +269,9 @@ def _describe_disabled(
     paths = {file["file"] for file in files_shown if file["here"]}
     hooks = [hook for hook in disabled.hooks if not hook.is_values]
     others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
-    if not others:
-        return []
     ids = " ".join(dict.fromkeys(others))
     text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
-    return [Line(text, SKIP)]
+    return [Line(text, SKIP)] if others else []
 
 
 def _describe_work(
