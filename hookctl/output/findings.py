@@ -33,7 +33,9 @@ def finding_lines(
     for host in hosts if is_known else ():
         own = [finding for finding in findings if finding.host == host.name]
         lines += _fine_lines(host, own) if not (verbose and own) else []
-    return [*lines, Line(_count(once))]
+    errors, warnings = (sum(one.level == level for one in once) for level in _MARKS)
+    counts = f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"
+    return [*lines, Line(counts if errors or warnings else "no errors, no warnings")]
 
 
 def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
@@ -47,11 +49,3 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
     if notes:
         return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
     return [Line(f"{host.title}: nothing wrong", OK)]
-
-
-def _count(findings: Sequence[Finding]) -> str:
-    errors = sum(finding.level == "error" for finding in findings)
-    warnings = sum(finding.level == "warning" for finding in findings)
-    if not errors and not warnings:
-        return "no errors, no warnings"
-    return f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"

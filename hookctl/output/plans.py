@@ -74,7 +74,7 @@ def _make_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
                 "sha256_before": digest(file.old),
                 "sha256_after": digest(file.after),
                 "created": file.old is None,
-                "diff": partial(_join_diff, file),  # made only when it is printed
+                "diff": partial(_make_diff, file),  # made only when it is printed
             }
             files.append(changed)
     return {
@@ -86,14 +86,10 @@ def _make_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def _join_diff(file: Draft) -> OwnText:
-    return OwnText("".join(f"{line}\n" for line in _list_diff(file)))
+def _make_diff(file: Draft) -> OwnText:
+    from hookctl.output.diffs import unified  # late: only for machines, or on a dry run
 
-
-def _list_diff(file: Draft) -> list[str]:
-    from hookctl.output.diffs import unified  # late: only on a dry run, or for machines
-
-    return unified(file)
+    return OwnText("".join(f"{line}\n" for line in unified(file)))
 
 
 def _describe_plan(
@@ -138,11 +134,13 @@ def _dry_lines(file: Draft) -> list[Text]:
 
     Without signs: behind a diff, `patch` would take them for lines of it.
     """
-    lines: list[Text] = [*_list_diff(file)]
-    for line in _program_lines(file):
-        text = f"would {_INTENDED[line.sign]} {line.text}"
-        lines.append(line._replace(text=text, sign="", indent=0))
-    return [*lines, *(line._replace(sign="", indent=0) for line in _kept_lines(file))]
+    from hookctl.output.diffs import unified  # late, too
+
+    lines: list[Text] = [*unified(file)]
+    for line in (*_program_lines(file), *_kept_lines(file)):
+        would = f"would {_INTENDED[line.sign]} " if line.sign in _INTENDED else ""
+        lines.append(line._replace(text=f"{would}{line.text}", sign="", indent=0))
+    return lines
 
 
 def _program_lines(file: Draft) -> list[Line]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hookctl import errors, packs
 from hookctl.checks import project as rules
-from hookctl.checks.codes import Finding, worst_first
-from hookctl.errors import HookctlError
+from hookctl.checks.codes import worst_first
 from hookctl.model import Line, Result
 from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
@@ -33,14 +32,26 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)
     declared = rules.Project(folder, start, _find_project(cwd, ""))
-    required = list(_load_required(require))
+    required = []
+    for name in dict.fromkeys(require):
+        pack = packs.load(name) if packs.is_path(name) else None
+        if not pack and not name.replace("-", "").isalnum():
+            raise errors.usage_error(f"no pack: {name!r}", "Give its name, or its file's path.")
+        required.append((pack.name, name, pack) if pack else (name, "", None))
     findings = list(rules.judge(declared, {name: pack for name, _, pack in required}))
-    for name, source, pack in required:
-        findings += rules.judge_required(declared, name, source, pack)
+    for wanted in required:
+        findings += rules.judge_required(declared, *wanted)
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
-    text = _describe(declared, findings)
+    installed = ", ".join(sorted({name for _, name, _ in declared.packs}))
+    if findings:
+        text = finding_lines(findings, [], verbose=True)
+    elif installed:
+        places = amount(len([file for file in declared.files if file.record]), "settings file")
+        text = [Line(f"{installed}: complete, in {places}", OK, path=declared.folder)]
+    else:
+        text = [Line("hookctl has nothing installed in this project", path=declared.folder)]
     return Result(data, tuple(text), exit_code=errors.FAILED if has_failed else errors.OK)
 
 
@@ -53,27 +64,3 @@ def _find_project(cwd: str, named: str) -> str:
         if folder != os.sep and has_mark(folder):
             return folder
     return start
-
-
-def _load_required(names: Sequence[str]) -> Iterator[tuple[str, str, packs.Pack | None]]:
-    """Each required pack: its name, and path and content where it is given as a file."""
-    for name in dict.fromkeys(names):
-        if packs.is_path(name):
-            pack = packs.load(name)
-            yield pack.name, name, pack
-        elif name.replace("-", "").isalnum():
-            yield name, "", None
-        else:
-            hint = "Give a pack's name, or the path of its file."
-            raise HookctlError("usage", f"no pack: {name!r}", hint=hint, exit_code=errors.USAGE)
-
-
-def _describe(declared: rules.Project, findings: list[Finding]) -> list[Line]:
-    installed = sorted({name for _, name, _ in declared.packs})
-    if findings:
-        return finding_lines(findings, [], verbose=True)
-    if not installed:
-        return [Line("hookctl has nothing installed in this project", path=declared.folder)]
-    places = amount(len([file for file in declared.files if file.record]), "settings file")
-    text = f"{', '.join(installed)}: complete, in {places}"
-    return [Line(text, OK, path=declared.folder)]

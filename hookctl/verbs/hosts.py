@@ -48,7 +48,11 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
                 packs.append({"pack": name, "version": pack.version, "scope": record.scope})
         facts_of_one = _gather_facts(one, folders, found.records)
         facts.append({**facts_of_one, "packs": None if problems else packs})
-    lines = [line for one in facts for line in _describe_host(one)] if host else _table_lines(facts)
+    lines = [line for one in facts if host for line in _describe_host(one)]
+    if not host:  # a row for each, those in use here first
+        rows = [_make_row(one) for one in facts]
+        rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
+        lines = [*table([[*rows[0]], *([*row.values()] for row in rows)]), *_LEGEND]
     exit_code = errors.UNREADABLE if problems else errors.OK
     return Result({"hosts": facts}, tuple(lines), errors=tuple(problems), exit_code=exit_code)
 
@@ -94,12 +98,6 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
 
 
 # For people.
-
-
-def _table_lines(facts: Sequence[dict[str, Any]]) -> list[str | Line]:
-    rows = [_make_row(host) for host in facts]
-    rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
-    return [*table([[*rows[0]], *([*row.values()] for row in rows)]), *_LEGEND]
 
 
 def _make_row(host: dict[str, Any]) -> dict[str, str]:

@@ -25,7 +25,7 @@ _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", "
 def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
     cases = load_cases(pack)
-    faults = [*_find_lost_programs(pack), *_find_broken_files(pack)]
+    faults = [*_find_broken_files(pack)]
     hosts, lines = [], []
     told: dict[str, list[str]] = {}  # by what the hosts lack: their titles
     with private_folder("pack", folders.state) as top:
@@ -47,17 +47,12 @@ def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     return Result(data, tuple(lines), exit_code=FAILED if faults else OK)
 
 
-def _find_lost_programs(pack: Pack) -> Iterator[str]:
-    """The programs that are given a file of the pack, and that are not on PATH."""
-    for _, hook in pack.all_hooks:
-        name = find_bare_program(hook.command) if "{files}" in hook.command else ""
-        if name and shutil.which(name) is None:
-            yield f"{hook.id}: there is no program {name}"
-
-
 def _find_broken_files(pack: Pack) -> Iterator[str]:
     folder, named = os.path.dirname(os.path.realpath(pack.source)), {}
     for _, hook in pack.all_hooks:
+        program = find_bare_program(hook.command) if "{files}" in hook.command else ""
+        if program and shutil.which(program) is None:
+            yield f"{hook.id}: there is no program {program}"
         command = hook.command.replace("{files}", shlex.quote(folder))
         named |= {script.path: script.interpreter for script in find_scripts(command, {})}
     for name, (data, _) in pack.contents.items():

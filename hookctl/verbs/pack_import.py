@@ -48,7 +48,8 @@ def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
     for hook, problem in _read_hooks(host, document.value):
         problem = problem or _find_problem(name, host, hook)
         if problem:
-            left.append(f"{_describe(hook)}: {problem}")
+            command = cut(masked_text(hook.get("command", "")), _LONGEST)
+            left.append(f"{hook['event']}{command and f', `{command}`'}: {problem}")
         else:
             found.append(hook)
     if not found:
@@ -107,12 +108,6 @@ def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
     if replaced:
         return f"the command has {{{replaced[0]}}}, which a pack would replace"
     return ""
-
-
-def _describe(hook: dict[str, Any]) -> str:
-    """A hook that is left out, by its event and command; it has no id in the pack."""
-    command = cut(masked_text(hook.get("command", "")), _LONGEST)
-    return f"{hook['event']}, `{command}`" if command else hook["event"]
 
 
 def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:

@@ -84,7 +84,9 @@ def _play(
         data = json.dumps(payload).encode()
         call = Call(host, event, case.event, payload, data, tool_in(payload))
         shots = list_shots(bench, call)
-        meant = [shot for shot in shots if _is_meant(bench.pack, shot.hook.own_id, case)]
+        of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case.event]]
+        asked = [case.hook] if case.hook else of_event
+        meant = [shot for shot in shots if shot.hook.own_id.partition("/")[2] in asked]
         trials = [_NOT_ASKED]
         for shot in meant:
             if not is_meant(call, shot.hook.matcher or None):
@@ -105,14 +107,6 @@ def _play(
             "failed": bool(problem),
             "problem": problem,
         }
-
-
-def _is_meant(pack: Pack, name: str, case: Case) -> bool:
-    """Whether a case is about the hook of this name."""
-    id = name.partition("/")[2]
-    if case.hook:
-        return id == case.hook
-    return any(one.id == id and one.event == SHORT[case.event] for one in pack.hooks)
 
 
 def _judge(host: Host, case: Case, outcome: str, answer: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hookctl import hosts
 from hookctl.documents import formats
@@ -115,7 +115,12 @@ def render(
         said += f" (owner {managed.OWNER}, mode {managed.MODE})"
         if not is_drop_in:
             said += "; if that file has other settings, merge the two"
-    notes = [*notes, said, *_describe_copies(copies)]
+    notes = [*notes, said]
+    for copy in copies:
+        note = f"put {copy.get('from', 'this')} at {copy['to']}"
+        if "from" not in copy:
+            note += f":\n{textwrap.indent(copy['text'].strip(), '  ')}"
+        notes.append(note)
     return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
 
 
@@ -193,11 +198,3 @@ def _list_copies(
             copy["text"] = data.decode()
         copies.append(copy)
     return copies
-
-
-def _describe_copies(copies: Sequence[dict[str, str]]) -> Iterator[str]:
-    for copy in copies:
-        if "from" in copy:
-            yield f"put {copy['from']} at {copy['to']}"
-        else:
-            yield f"put this at {copy['to']}:\n{textwrap.indent(copy['text'].strip(), '  ')}"

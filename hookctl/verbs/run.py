@@ -286,7 +286,13 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
     seconds_left = None if end is None else end - run_files.now
     sessions = work_files.read_sessions(run_files)
     last = max(sessions, key=lambda session: session.t, default=None)
-    ages = _measure_ages(run_files)
+    paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
+    paths["task.json"] = run_files.task_path
+    paths[BREADCRUMB] = os.path.join(run_files.folder, BREADCRUMB)
+    ages = {}  # of each file, in seconds
+    for name, path in paths.items():
+        with contextlib.suppress(OSError):
+            ages[name] = max(0.0, run_files.now - os.lstat(path).st_mtime)
     return {
         "project": run_files.project,
         "run_dir": run_files.settings.run_dir,
@@ -305,17 +311,6 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
         "respawns": work_files.read_respawns(run_files.folder),
         "ages": ages,
     }
-
-
-def _measure_ages(run_files: RunFiles) -> dict[str, float]:
-    paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
-    paths["task.json"] = run_files.task_path
-    paths[BREADCRUMB] = os.path.join(run_files.folder, BREADCRUMB)
-    times = {}
-    for name, path in paths.items():
-        with contextlib.suppress(OSError):
-            times[name] = os.lstat(path).st_mtime
-    return {name: max(0.0, run_files.now - moment) for name, moment in times.items()}
 
 
 def _describe_work(run_files: RunFiles) -> Iterator[str]:

@@ -69,23 +69,18 @@ def stats(
         {**name._asdict(), **{number: getattr(found, number) for number in _NUMBERS}}
         for name, found in runs.items()
     ]
-    data = {**_summarize(tallies), "hooks": hooks}
+    data = {**_add_up(tallies), "hosts": {}, "projects": {}, "hooks": hooks}
     paths = events.project_paths(folders.state)
-    for name, page in data["projects"].items():
-        page["path"] = paths.get(name)
+    for name in sorted({kind.host for _, kind, _ in tallies if kind.host}):
+        data["hosts"][name] = _add_up(one for one in tallies if one[1].host == name)
+    for name in sorted({project for project, _, _ in tallies}):
+        counts = _add_up(one for one in tallies if one[0] == name)
+        data["projects"][name] = {**counts, "path": paths.get(name)}
     if prometheus:
         return Result(data, (*_export(tallies), *_export_runs(runs)))
     text: list[str | Line] = [*labelled(_rows(data), indent=0)] if tallies else []
     text += [*([""] if text else []), *_list_runs(hooks)] if runs else []
     return Result(data, tuple(text or ["there are no decisions and no runs"]))
-
-
-def _summarize(tallies: list[Tally]) -> dict[str, Any]:
-    hosts = sorted({kind.host for _, kind, _ in tallies if kind.host})
-    projects = sorted({project for project, _, _ in tallies})
-    by_host = {host: _add_up(one for one in tallies if one[1].host == host) for host in hosts}
-    by_project = {name: _add_up(one for one in tallies if one[0] == name) for name in projects}
-    return {**_add_up(tallies), "hosts": by_host, "projects": by_project}
 
 
 def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_proje
 from hookctl.output.plans import event_of
 from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
-from hookctl.ownership.sources import look, read_document
 from hookctl.ownership.store import rules_entries
 from hookctl.packs import choices, wrapping
 from hookctl.packs.choices import Settings, options_of
 from hookctl.packs.guard import ARMED_CEILING
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target, variant_of_file
+from hookctl.settings.targets import GUARD, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
 from hookctl.survey.listing import add_disabled
 from hookctl.survey.machine import DisabledHooks, Machine, read_disabled, read_records
@@ -37,7 +36,6 @@ _STATES = {
     "overridden": "your change, kept",
     "adopted": "already there, left alone",
     "missing": "gone from the file",
-    "unreadable": "cannot be read",
 }
 _SIGNS = {"owned": "+", "missing": "-", "overridden": "~"}
 _LOOK = "see what `hookctl doctor` says"
@@ -88,7 +86,9 @@ def status(
         if record.packs and is_meant(record, names, scope):
             path = store.current_path(found.records, key)
             file = _describe_file(machine, path, record, ours.get(store.real_path(path), []))
-            files_shown.append({**file, "rules": _describe_rules(found.records, key)})
+            rules_file, blocks = rules_entries(found.records, key)
+            rules = [{"pack": pack, "file": rules_file} for pack in blocks]
+            files_shown.append({**file, "rules": rules})
     files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
     away = sorted({folder for _, folder, _ in found.gone})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
@@ -209,19 +209,6 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
     return shown
 
 
-def _describe_rules(records: dict[str, Record], key: str) -> list[dict[str, Any]]:
-    path, entries = rules_entries(records, key)
-    layout, rules = hosts.rules_layout(hosts.load(records[key].host)), []
-    for pack, entry in entries.items():
-        try:
-            current = look(layout, read_document(path, RULES)[1], (), [entry])
-            state = engine.state(entry, current, entry.path)
-        except HookctlError:
-            state = "unreadable"
-        rules.append({"pack": pack, "file": path, "state": state})
-    return rules
-
-
 def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any]:
     value, env, wraps = entry.written, None, None
     state = engine.state(entry, current, entry.path, entry.id)
@@ -268,11 +255,9 @@ def _describe_disabled(
     paths = {file["file"] for file in files_shown if file["here"]}
     hooks = [hook for hook in disabled.hooks if not hook.is_values]
     others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
-    if not others:
-        return []
     ids = " ".join(dict.fromkeys(others))
     text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
-    return [Line(text, SKIP)]
+    return [Line(text, SKIP)] if others else []
 
 
 def _describe_work(
@@ -327,11 +312,8 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
             yield from [Line(text, indent=4), *([fix(way)] if way else [])]
         for command in file["installs"].values() if verbose else ():
             yield Line(command, indent=6)
-        for rules in file["rules"]:
-            if verbose or rules["state"] != "owned":
-                text = _with_remarks(f"rules ({rules['pack']})", _STATES[rules["state"]])
-                sign = _SIGNS.get(rules["state"], "=")
-                yield Line(text, indent=4, sign=sign, path=tilde(rules["file"]))
+        for rules in file["rules"] if verbose else ():
+            yield Line(f"rules ({rules['pack']})", indent=4, sign="+", path=tilde(rules["file"]))
         for entry in file["entries"]:
             is_ours = entry["state"] in ("owned", "disabled")
             if verbose or not is_ours or entry["wraps"]:
@@ -365,13 +347,9 @@ def _entry_line(entry: dict[str, Any]) -> Line:
     remarks = [_STATES.get(entry["state"], entry["state"])]
     if entry["wraps"]:
         remarks.append(f"wraps {entry['wraps']}")
-    text = _with_remarks(text, *remarks)
-    return Line(text, indent=4, sign=_SIGNS.get(entry["state"], "="))
-
-
-def _with_remarks(text: str, *remarks: str) -> str:
     said = ", ".join(filter(None, remarks))
-    return f"{text}: {said}" if said else text
+    text = f"{text}: {said}" if said else str(text)
+    return Line(text, indent=4, sign=_SIGNS.get(entry["state"], "="))
 
 
 def _describe_guard(file: File, settings: Settings, hooks: Sequence[Hook]) -> tuple[str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 
 from hookctl import clock, report
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
@@ -60,10 +61,16 @@ def supervise(
 def _run(
     folders: Folders, run_files: RunFiles, command: Sequence[str], most: int, guardian: Guardian
 ) -> Result:
-    respawns = 0
-    while True:
+    respawns, reason = 0, ""
+    while not reason:
         old = work_files.find_crumb(run_files.folder)
-        ended = _run_once(run_files, command, guardian, respawns)
+        try:
+            ended = guardian.run(command, partial(work_files.note, run_files.folder, respawns))
+        except OSError as error:  # an interpreter that is missing, or the program has gone since
+            work_files.disarm(run_files)
+            message = f"{command[0]} cannot be started: {error.strerror}; the run has ended"
+            hint = "Make the program run by itself, then supervise it again."
+            raise HookctlError("command", message, hint=hint, exit_code=FAILED) from None
         reason = _why_not(folders, run_files, ended, old, by_person=ended.by_person)
         if not reason and respawns >= most:
             work_files.disarm(run_files)
@@ -75,28 +82,17 @@ def _run(
             guardian.rest(min(_LOOK, pause))
             pause -= _LOOK
             reason = _why_not(folders, run_files, ended, old, by_person=guardian.wants_end)
-        if reason:
-            return _end(folders, run_files, ended, respawns, reason)
-        respawns += 1
-        with work_files.locked(run_files):
-            work_files.free(run_files)  # the session that held the work is gone
-
-
-def _run_once(
-    run_files: RunFiles, command: Sequence[str], guardian: Guardian, respawns: int
-) -> Ended:
-    """Run the child to its end, and note its process."""
-
-    def started(pid: int) -> None:
-        work_files.note(run_files.folder, respawns, pid)
-
-    try:
-        return guardian.run(command, started)
-    except OSError as error:  # an interpreter that is missing, or the program has gone since
-        work_files.disarm(run_files)
-        message = f"{command[0]} cannot be started: {error.strerror}; the run has ended"
-        hint = "Make the program run by itself, then supervise it again."
-        raise HookctlError("command", message, hint=hint, exit_code=FAILED) from None
+        if not reason:
+            respawns += 1
+            with work_files.locked(run_files):
+                work_files.free(run_files)  # the session that held the work is gone
+    run_files.now = clock.now(folders.environ)
+    report.say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
+    end = work_files.read_end(run_files)
+    if end is not None and work_files.is_armed(run_files) and not run_files.mark:
+        report.say(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
+    data = {"status": ended.status, "respawns": respawns, "reason": reason}
+    return Result(data, exit_code=OK if run_files.mark else ended.status)
 
 
 def _why_not(
@@ -118,13 +114,3 @@ def _why_not(
     if ended.status in _WILLED:
         return "it ended by itself"
     return "no work is left" if work_files.is_done(run_files) else ""
-
-
-def _end(folders: Folders, run_files: RunFiles, ended: Ended, respawns: int, reason: str) -> Result:
-    run_files.now = clock.now(folders.environ)
-    report.say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
-    end = work_files.read_end(run_files)
-    if end is not None and work_files.is_armed(run_files) and not run_files.mark:
-        report.say(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
-    data = {"status": ended.status, "respawns": respawns, "reason": reason}
-    return Result(data, exit_code=OK if run_files.mark else ended.status)
