@@ -91,18 +91,6 @@ def flags(probe: Probe) -> str:
 test_fact = facts.table("grok", FACTS, facts.claude_like(), flags=flags)
 
 
-def test_the_session_s_end_is_told_by_the_same_event_and_nothing_comes_of_its_answer(
-    grok: Client, place: Place
-) -> None:
-    probe = make_probe(place.root, answers=("", BLOCK))
-    write_hooks(place.settings, Stop=[group(probe)])
-    assert play(grok, place, ["done"]).requests == 1
-    turn, session = [heard.payload for heard in probe.heard()]
-    assert (turn["reason"], session["reason"]) == ("end_turn", "shutdown")
-    assert "promptId" in turn
-    assert "promptId" not in session
-
-
 @pytest.mark.parametrize(("matcher", "fits"), OF_SHELL["grok"].items())
 def test_what_a_matcher_fits(grok: Client, place: Place, matcher: str, fits: bool) -> None:
     probe = make_probe(place.root)
