@@ -84,8 +84,18 @@ class Case:
 
 CLAUDE_FILE = """\
 {
-    "env": { "OPERATORS_OWN" : "yes" },
-  "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5.0} ] } ] }
+  "permissions" : { "allow": ["Bash(true:*)", "Bash(sleep:*)", "Task", "Agent"] },
+
+  "env": { "OPERATORS_OWN": "yes",
+           "PAGER": "less" },
+  "hooks": {
+    "PreToolUse": [ {"matcher": "Write|Edit", "hooks": [ {"type": "command", "command": "true"} ]} ],
+
+    "Stop": [
+      { "hooks": [ { "type": "command", "command": COMMAND, "timeout": 5.0 } ] }
+    ]
+  },
+  "cleanupPeriodDays"   :   30
 }"""
 
 CODEX_FILE = """\

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ from hookctl.system.folders import Folders
 from .agent import Place
 from .clients import Client
 
+Install = Callable[[Client, Place, Path], list[str]]  # what the client needs then is returned
 _NOWHERE = "http://127.0.0.1:9"
 
 
@@ -30,6 +32,27 @@ def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: s
     )
     assert done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def from_a_marketplace(driver: ModuleType, verb: str) -> Install:
+    """A plugin comes from the marketplace that it lies in."""
+
+    def install(client: Client, place: Place, plugin: Path) -> list[str]:
+        by_own_means(driver, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
+        by_own_means(driver, client, place, "plugin", verb, f"{plugin.name}@market")
+        return []
+
+    return install
+
+
+def as_an_extension(driver: ModuleType) -> Install:
+    """It is installed where it lies."""
+
+    def install(client: Client, place: Place, plugin: Path) -> list[str]:
+        by_own_means(driver, client, place, "extensions", "install", str(plugin), "--consent")
+        return []
+
+    return install
 
 
 def machine_of(place: Place) -> Machine:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from .acceptance import CLAUDE_FILE
 from .claude import Place, bash, play
 from .clients import Client
 from .model_server import Script
@@ -15,29 +16,11 @@ from .product import LIMIT, codes, hookctl, leave_work
 pytestmark = pytest.mark.e2e
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "claude"
-MESSAGE = "Stop says: hookctl guard: "
-
-# What an operator has before hookctl comes: written by hand, with a Stop hook of its own, no final newline.
-OPERATORS_FILE = """\
-{
-  "permissions" : { "allow": ["Bash(true:*)", "Bash(sleep:*)", "Task", "Agent"] },
-
-  "env": { "OPERATORS_OWN": "yes",
-           "PAGER": "less" },
-  "hooks": {
-    "PreToolUse": [ {"matcher": "Write|Edit", "hooks": [ {"type": "command", "command": "true"} ]} ],
-
-    "Stop": [
-      { "hooks": [ { "type": "command", "command": COMMAND, "timeout": 5.0 } ] }
-    ]
-  },
-  "cleanupPeriodDays"   :   30
-}"""
 
 
 def write_operators_file(path: Path, probe: Probe) -> bytes:
     """Write the operator's settings around a Stop hook and return their bytes."""
-    path.write_text(OPERATORS_FILE.replace("COMMAND", json.dumps(probe.command)))
+    path.write_text(CLAUDE_FILE.replace("COMMAND", json.dumps(probe.command)))
     return path.read_bytes()
 
 

@@ -116,6 +116,7 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     run = play(claude, teammate, ["done"], environment={"PATH": str(programs)})
     assert (run.requests, run.result, decisions(teammate)) == (1, "done", []), "without Python nobody is kept"
     assert {(hook["exit_code"], hook["stdout"]) for hook in run.hooks("Stop")} == {(0, "")}
+    assert notes(teammate, folder / "notified") == ["1.0 stop claude"]
     run = play(claude, teammate, ["done"])
     assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
     assert (codes(teammate), notes(teammate, folder / "notified")) == (KEPT, ["1.0 stop claude"] * (LIMIT + 1))

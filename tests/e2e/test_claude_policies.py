@@ -9,15 +9,7 @@ import pytest
 from .claude import Place, bash, play
 from .clients import Client
 from .model_server import Script
-from .product import (
-    KEPT,
-    codes,
-    data_folder,
-    hookctl,
-    leave_work,
-    state_folder,
-    until_logged,
-)
+from .product import KEPT, codes, data_folder, hookctl, leave_work, state_folder, until_logged
 
 pytestmark = pytest.mark.e2e
 
@@ -96,12 +88,6 @@ def test_a_run_that_the_agent_begins_itself_keeps_this_session_and_no_other(clau
     assert others[0].requests == 1
 
 
-# mode guard, and OpenHands
-
-
-# bmad
-
-
 # Wake-ups: the preset bmad and the guard's own way differ in them
 
 
@@ -120,9 +106,3 @@ def test_a_wake_up_after_the_guard_has_let_go_buys_new_blocks_only_with_bmad(
     told = codes(place)
     assert told in (KEPT + after, ["blocked", *KEPT, *after])  # the transcript may tell of the call a stop later
     assert (played.requests, played.result) == (1 + len(told), "on and on")
-
-
-# Resumed sessions
-
-
-# Subagents

@@ -2,9 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -15,12 +13,10 @@ from .agent import Place, Run
 from .clients import Client
 from .everywhere import EVERY, Case, told
 from .model_server import Script
-from .plugins import by_own_means, write_marketplace
+from .plugins import Install, as_an_extension, from_a_marketplace, write_marketplace
 from .product import hookctl
 
 pytestmark = pytest.mark.e2e
-
-Install = Callable[[Client, Place, Path], list[str]]
 
 PACK = manifest("judge", hook("PreToolUse", "python3 {files}/judge.py", matcher="MATCHER"), files=["judge.py"])
 JUDGE = """\
@@ -44,20 +40,6 @@ def _beside_the_command(client: Client, place: Place, plugin: Path) -> list[str]
     return ["--plugin-dir", str(plugin)]
 
 
-def _from_a_marketplace(driver: ModuleType, verb: str) -> Install:
-    def install(client: Client, place: Place, plugin: Path) -> list[str]:
-        by_own_means(driver, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-        by_own_means(driver, client, place, "plugin", verb, "judge@market")
-        return []
-
-    return install
-
-
-def _as_an_extension(client: Client, place: Place, plugin: Path) -> list[str]:
-    by_own_means(qwen, client, place, "extensions", "install", str(plugin), "--consent")
-    return []
-
-
 def _in_the_home(client: Client, place: Place, plugin: Path) -> list[str]:
     shutil.copytree(plugin, place.home / ".agents" / "plugins" / "judge")
     return []
@@ -66,10 +48,10 @@ def _in_the_home(client: Client, place: Place, plugin: Path) -> list[str]:
 # How a plugin comes to a client; what it needs then is returned.
 INSTALLS: dict[str, Install] = {
     "claude": _beside_the_command,
-    "codex": _from_a_marketplace(codex, "add"),
+    "codex": from_a_marketplace(codex, "add"),
     "copilot": _beside_the_command,
-    "qwen": _as_an_extension,
-    "droid": _from_a_marketplace(droid, "install"),
+    "qwen": as_an_extension(qwen),
+    "droid": from_a_marketplace(droid, "install"),
     "openhands": _in_the_home,
 }
 # Droid holds a matcher against names of its own, and of a status 2 Copilot's model learns no reason.

@@ -10,16 +10,15 @@ from tests.matching import OF_SHELL
 
 from . import facts
 from .clients import Client, pins_of
-from .dialects import Call
 from .facts import Came, Fact, probe
 from .grok import YOLO, Place, ends_turn, play, shell
-from .hooks import END, NESTED, UNDECIDED, group, handler, lost_fields, say, verdict
+from .hooks import END, NESTED, UNDECIDED, group, handler, say, verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
-CAP = pins_of("grok")["cap"]["default"]
+CAP, NAMES = pins_of("grok")["cap"]["default"], pins_of("grok")["variables"]
 STOP = {"Stop": [probe()]}
 OTHER_DENY = NESTED.replace("PreToolUse", "Other")
 NESTED_STOP = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}})
@@ -28,6 +27,14 @@ NESTED_STOP = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decis
 def one_prompt(came: Came) -> bool:
     stops = [heard.payload for heard in came.probes["it"].heard() if ends_turn(heard.payload)]
     return len({payload["promptId"] for payload in stops}) == 1
+
+
+def tools_are_told_the_session_alone(came: Came) -> None:
+    for heard in came.probes["it"].heard():
+        told = [heard.environment[NAMES[name]].rstrip("/") for name in ("session", "itself", "workspace")]
+        assert told == [heard.payload["session_id"], heard.payload["hookEventName"], str(came.place.project)]
+    tools = (came.place.project / "env").read_text()
+    assert f"{NAMES['session']}={told[0]}" in tools and NAMES["itself"] not in tools
 
 
 def with_group(text: str) -> Any:
@@ -54,6 +61,9 @@ FACTS = [
                   "Hook denied: no", options=(YOLO,)),
     Fact("one refusal is enough and the hooks behind it are not asked", {"PreToolUse": [say(NESTED), probe()]},
          replies=[shell("true"), "done"], options=(YOLO,), heard={"it": 0}),
+    Fact("a hook is told the session, itself and the project, and a tool the session alone",
+         {event: [probe()] for event in ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")}, options=(YOLO,),
+         replies=[shell("env > env"), "done"], check=tools_are_told_the_session_alone),
     # Which files count
     Fact("one command runs once from however many files", STOP, flags="F",
          files={"home/.claude/settings.json": {"Stop": [probe("it", timeout=7)]}}),
@@ -81,44 +91,12 @@ def flags(probe: Probe) -> str:
 test_fact = facts.table("grok", FACTS, facts.claude_like(), flags=flags)
 
 
-def test_the_session_s_end_is_told_by_the_same_event_and_nothing_comes_of_its_answer(
-    grok: Client, place: Place
-) -> None:
-    probe = make_probe(place.root, answers=("", BLOCK))
-    write_hooks(place.settings, Stop=[group(probe)])
-    assert play(grok, place, ["done"]).requests == 1
-    turn, session = [heard.payload for heard in probe.heard()]
-    assert (turn["reason"], session["reason"]) == ("end_turn", "shutdown")
-    assert "promptId" in turn
-    assert "promptId" not in session
-
-
 @pytest.mark.parametrize(("matcher", "fits"), OF_SHELL["grok"].items())
 def test_what_a_matcher_fits(grok: Client, place: Place, matcher: str, fits: bool) -> None:
     probe = make_probe(place.root)
     write_hooks(place.settings, PreToolUse=[{"matcher": matcher, **group(probe)}])
     play(grok, place, [shell("true"), "done"], YOLO)
     assert bool(probe.heard()) == fits
-
-
-def test_a_hook_gets_the_fields_and_variables_that_ours_read(grok: Client, place: Place) -> None:
-    pinned, names = grok.pins["payload"], grok.pins["variables"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_hooks(place.settings, **{event: [group(probe)] for event, probe in probes.items()})
-    task = Call("spawn_subagent", {"prompt": "SUB", "description": "d", "background": False})
-    script = Script([task, shell("env > env"), "done"], sub_marker="SUB", sub_replies=[shell("true"), "sub done"])
-    play(grok, place, script, YOLO)
-    assert lost_fields(pinned, probes) == {}
-    heard = [call for probe in probes.values() for call in probe.heard()]
-    main = {call.payload["session_id"] for call in heard if "subagentType" not in call.payload}
-    assert len(main) == 1  # a subagent is a session of its own
-    for call in heard:
-        assert call.environment[names["session"]] == call.payload["sessionId"] == call.payload["session_id"]
-        assert call.environment[names["itself"]] == call.payload["hookEventName"]
-        assert call.environment[names["workspace"]].rstrip("/") == str(place.project)
-    tools = (place.project / "env").read_text()
-    assert f"{names['session']}={main.pop()}" in tools
-    assert names["itself"] not in tools
 
 
 def test_every_file_in_the_folder_counts_and_config_toml_too(grok: Client, place: Place) -> None:

@@ -18,7 +18,7 @@ from .setups import SETUPS
 
 pytestmark = pytest.mark.e2e
 
-MANIFEST = manifest("keep", hook("PreToolUse", "python3 {files}/keep.py", matcher="MATCHER"), files=["keep.py"])
+MANIFEST = manifest("keep", hook("PreToolUse", "python3 {files}/keep.py", matcher="Write|Edit"), files=["keep.py"])
 KEEPS = """\
 import json, sys
 
@@ -29,14 +29,6 @@ if path.endswith("deep.txt"):
     sys.exit(2)
 """
 PATCHES = [case for case in EVERY if case.id in ("codex", "opencode", "droid", "hermes", "copilot")]
-
-
-def install(case: Case, place: Place, matcher: str, program: str) -> None:
-    folder = place.root / "keep"
-    folder.mkdir()
-    (folder / "keep.py").write_text(program)
-    (folder / "pack.toml").write_text(MANIFEST.replace("MATCHER", matcher))
-    hookctl(place, "install", str(folder), "--host", case.host)
 
 
 def two_files(host: str) -> dict[str, Any]:
@@ -50,21 +42,22 @@ def made_of(call: dict[str, Any], place: Place) -> Call:
 
 
 @pytest.mark.parametrize("case", PATCHES)
-@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "free"])
-def test_one_kept_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, Place], is_kept: bool) -> None:
-    """Without the pack both files change: it is the pack that keeps them."""
+def test_one_kept_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, Place]) -> None:
+    """Without the pack both files change, as test_calls.py has it."""
     client, place = stage
     call = two_files(case.host)
     setup = SETUPS[case.host][call.get("setup", "")]
     setup.prepare(place)
-    if is_kept:
-        install(case, place, "Write|Edit", KEEPS)
+    folder = place.root / "keep"
+    folder.mkdir()
+    (folder / "keep.py").write_text(KEEPS)
+    (folder / "pack.toml").write_text(MANIFEST)
+    hookctl(place, "install", str(folder), "--host", case.host)
     for name, text in FILES.items():
         (place.project / name).parent.mkdir(exist_ok=True)
         (place.project / name).write_text(text)
     reads = [tuple(made_of(each, place) for each in setup.reads)] if setup.reads else []
     run = setup.play(case, client, place, Script([*reads, made_of(call["call"], place), "done"], limit=9))
-    changed = [name for name in FILES if (place.project / name).read_text() != FILES[name]]
-    assert changed == ([] if is_kept else ["notes.txt", "sub/deep.txt"])
-    assert ("deep.txt is kept as it is" in told(run)) is is_kept
-    assert receipts(place).count(("PreToolUse", "deny")) == int(is_kept)
+    assert [name for name in FILES if (place.project / name).read_text() != FILES[name]] == []
+    assert "deep.txt is kept as it is" in told(run)
+    assert receipts(place).count(("PreToolUse", "deny")) == 1

@@ -10,6 +10,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.documents.plugin import PluginDocument
+from tests.templates.wraps import alive
 
 from . import mcp_server, opencode, pi
 from .agent import Run
@@ -137,7 +138,7 @@ def test_whatever_a_command_does_a_call_is_made(agent: Agent) -> None:
 
 def test_one_block_with_a_reason_prompts_the_agent_once_whatever_stands_beside_it(agent: Agent) -> None:
     """Broken entries, commands that fail or take too long, files that somebody broke, and the same file twice."""
-    stop, late = agent.events["stop"], agent.place.root / "late"
+    stop, pid = agent.events["stop"], agent.place.root / "pid"
     for number, hooks in enumerate((None, 5, {stop: 5}, {stop: {}}, {stop: [None, {"command": 5}]}, {})):
         broken = PluginDocument.parse(b"", host=agent.client.name).set(("hooks",), hooks)
         agent.file.with_name(f"broken{number}.js").write_bytes(broken.data)
@@ -145,7 +146,7 @@ def test_one_block_with_a_reason_prompts_the_agent_once_whatever_stands_beside_i
     agent.document = agent.document.set(("hooks", stop), entries)
     for command in (*FAILURES[:-1], *(f"echo '{answer}'" for answer in NO_BLOCKS), "echo on >&2; exit 2"):
         agent.hook("stop", command)
-    agent.hook("stop", f"(sleep 1; touch {late}) & echo '{BLOCK}'; wait", timeout=0.3)
+    agent.hook("stop", f"sleep 300 & echo $! > {pid}; echo '{BLOCK}'; wait", timeout=1)
     agent.note("stop", ONCE)
     whole, agent.document = agent.document, PluginDocument.parse(b"", host=agent.client.name)
     agent.note("stop", ONCE.replace("once", "twice"))
@@ -159,7 +160,7 @@ def test_one_block_with_a_reason_prompts_the_agent_once_whatever_stands_beside_i
     assert [told["stop_hook_active"] for told in heard] == [False, False, True, True]
     assert len({told["prompt_id"] for told in heard}) == 1
     assert len({told["message_id"] for told in heard}) == 2
-    assert not late.exists()
+    assert not alive(int(pid.read_text()))
 
 
 def test_a_changed_input_replaces_the_keys_that_it_names_and_a_result_is_told_what_hooks_say(agent: Agent) -> None:

@@ -21,7 +21,14 @@ from . import opencode as opencode_driver
 from . import pi as pi_driver
 from .agent import Place
 from .clients import Client
-from .plugins import by_own_means, machine_of, write_marketplace, write_plugin
+from .plugins import (
+    as_an_extension,
+    by_own_means,
+    from_a_marketplace,
+    machine_of,
+    write_marketplace,
+    write_plugin,
+)
 from .product import hookctl_json
 
 pytestmark = pytest.mark.e2e
@@ -43,18 +50,8 @@ class Case(NamedTuple):
         return self.driver.__name__.rpartition(".")[2]
 
 
-def _claude(client: Client, place: Place, plugin: Path) -> None:
-    by_own_means(claude, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-    by_own_means(claude, client, place, "plugin", "install", "probe@market")
-
-
-def _claude_off(client: Client, place: Place) -> None:
-    by_own_means(claude, client, place, "plugin", "disable", "probe@market")
-
-
 def _codex(client: Client, place: Place, plugin: Path) -> None:
-    by_own_means(codex, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-    by_own_means(codex, client, place, "plugin", "add", "probe@market")
+    from_a_marketplace(codex, "add")(client, place, plugin)
     assert {hook.state for hook in listed(CODEX, place)} == {"not_approved"}
     codex.approve(place, {hook.key: hook.hash.partition("/")[0] for hook in codex.list_hooks(client, place)})
 
@@ -64,36 +61,19 @@ def _codex_off(client: Client, place: Place) -> None:
     place.config.write_text(place.config.read_text().replace("enabled = true", "enabled = false"))
 
 
-def _copilot(client: Client, place: Place, plugin: Path) -> None:
-    by_own_means(copilot, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-    by_own_means(copilot, client, place, "plugin", "install", "probe@market")
-
-
-def _copilot_off(client: Client, place: Place) -> None:
-    by_own_means(copilot, client, place, "plugin", "disable", "probe@market")
-
-
-def _extension(driver: ModuleType) -> Callable[[Client, Place, Path], object]:
-    return lambda client, place, plugin: by_own_means(
-        driver, client, place, "extensions", "install", str(plugin), "--consent"
-    )
-
-
 def _gemini(client: Client, place: Place, plugin: Path) -> None:
-    _extension(gemini)(client, place, plugin)
+    as_an_extension(gemini)(client, place, plugin)
     trusted = {str(place.project): "TRUST_FOLDER"}  # which its driver says in a variable
     (place.home / ".gemini/trustedFolders.json").write_text(json.dumps(trusted))
 
 
+def _disable(driver: ModuleType) -> Callable[[Client, Place], object]:
+    return lambda client, place: by_own_means(driver, client, place, "plugin", "disable", "probe@market")
+
+
 def _extension_off(driver: ModuleType) -> Callable[[Client, Place], object]:
-    return lambda client, place: by_own_means(
-        driver, client, place, "extensions", "disable", "--scope", "workspace", "probe"
-    )
-
-
-def _droid(client: Client, place: Place, plugin: Path) -> None:
-    by_own_means(droid, client, place, "plugin", "marketplace", "add", str(plugin.parents[1]))
-    by_own_means(droid, client, place, "plugin", "install", "probe@market")
+    words = ("extensions", "disable", "--scope", "workspace", "probe")
+    return lambda client, place: by_own_means(driver, client, place, *words)
 
 
 def _droid_off(client: Client, place: Place) -> None:
@@ -114,19 +94,12 @@ def _openhands_off(client: Client, place: Place) -> None:
 
 CODEX = Case(codex, _codex, _codex_off, "probe@market")
 CASES = [
-    Case(claude, _claude, _claude_off, "probe@market"),
+    Case(claude, from_a_marketplace(claude, "install"), _disable(claude), "probe@market"),
     CODEX,
-    Case(copilot, _copilot, _copilot_off, "probe@market"),
-    Case(
-        gemini,
-        _gemini,
-        _extension_off(gemini),
-        "probe",
-        manifest="gemini-extension.json",
-        root="extensionPath",
-    ),
-    Case(qwen, _extension(qwen), _extension_off(qwen), "probe"),
-    Case(droid, _droid, _droid_off, "probe@market"),
+    Case(copilot, from_a_marketplace(copilot, "install"), _disable(copilot), "probe@market"),
+    Case(gemini, _gemini, _extension_off(gemini), "probe", manifest="gemini-extension.json", root="extensionPath"),
+    Case(qwen, as_an_extension(qwen), _extension_off(qwen), "probe"),
+    Case(droid, from_a_marketplace(droid, "install"), _droid_off, "probe@market"),
     Case(openhands, _openhands, _openhands_off, "probe", root=""),
 ]
 QUICK = (claude, codex)
@@ -163,11 +136,8 @@ def ran(case: Case, client: Client, place: Place) -> list[str]:
     "case",
     [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES],
 )
-def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(
-    case: Case, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    client: Client = request.getfixturevalue(case.host)
-    place = case.driver.Place.make(tmp_path / "place")
+def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
     case.install(client, place, write_probe(case, place))
     (root,) = ran(case, client, place)
     (hook,) = listed(case, place)
@@ -212,11 +182,8 @@ def write_layout(case: Case, place: Place, folder: Path, files: dict[str, str], 
 
 @pytest.mark.full
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.host) for case in CASES])
-def test_those_hooks_of_a_plugin_are_listed_that_the_client_runs(
-    case: Case, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    client: Client = request.getfixturevalue(case.host)
-    place = case.driver.Place.make(tmp_path / "place")
+def test_those_hooks_of_a_plugin_are_listed_that_the_client_runs(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
     case.install(client, place, write_probe(case, place))
     (hook,) = listed(case, place)
     options = [codex.BYPASS] if case.driver is codex else []

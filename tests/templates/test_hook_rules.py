@@ -367,14 +367,6 @@ def test_nothing_is_written_through_a_planted_link(lab: Lab) -> None:
         (lab.folder / name).unlink()
 
 
-@pytest.mark.parametrize("name", ["blocks", "attempts", "total", "nudges", "soft", "streak", "host", "acts"])
-def test_no_counter_on_file_is_a_credit(lab: Lab, name: str) -> None:
-    lab.task(remaining=2)
-    assert lab.stop() == "B"
-    lab.edit(**{name: -1_000_000})
-    assert lab.stops("1111111") == "BBBBBRA"
-
-
 # A transcript that is still being written while the hook reads it.
 
 # In front of the hook: what the host writes while the hook sleeps for the first time.
