@@ -13,7 +13,7 @@ import gc
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -123,6 +123,13 @@ class JsonDocument(Document):
         scans = (self._scan, *filter(None, [new.source]))
         is_lenient = any(one.comments or one.commas for one in scans)
         return type(self)(text, self.where, strict=not is_lenient)
+
+    def _verified(self, splices: Sequence[Splice], path: Path, new: New) -> Any:
+        after = super()._verified(splices, path, new)
+        if after is not self and self._root and after._root:
+            begin = min(splice.start for splice in splices)
+            after._root.known = [entry for entry in self._root.known if entry < begin]
+        return after
 
     # The layout of the file
 
@@ -351,13 +358,14 @@ class Node:
         self.start, self.end = span
         self.entry = entry  # where its key begins, or it
         self.holder, self.index = holder, index
+        self.known: list[int] = []  # the first of its entries, as far as they are known
 
     @cached_property
     def entries(self) -> list[int]:
         """Where the members or elements begin, in their order."""
-        found: list[int] = []
-        shadow, find_children = self.shadow, re.compile(_CHILD).finditer
-        offset = skip_blanks(shadow, self.start + 1)
+        found, shadow = self.known, self.shadow
+        find_children = re.compile(_CHILD).finditer
+        offset = found.pop() if found else skip_blanks(shadow, self.start + 1)
         while True:
             for match in find_children(shadow, offset):
                 if match.lastgroup is None:  # what is nested, or the closing bracket

@@ -34,10 +34,7 @@ class Listing(NamedTuple):
         return event if isinstance(event, str) else ""
 
     def fields_of(self, item: Any) -> Any:
-        """The fields of an item under hookctl's names, without its event.
-
-        A field of the file that has the name of another one is shown with a dot before it.
-        """
+        """The fields of an item under hookctl's names, without its event and others of a name."""
         if not isinstance(item, dict):
             return item
         lifted = {}
@@ -48,18 +45,12 @@ class Listing(NamedTuple):
                 item = edit_value(item, path, MISSING)
                 if item.get(path[0]) == {}:
                     item = edit_value(item, path[:1], MISSING)
-        plain = {}
-        for name, value in item.items():
-            if name != self.event:
-                plain[f".{name}" if name in self.names else name] = value
-        return plain | lifted
+        hidden = {self.event, *self.names}
+        return {name: value for name, value in item.items() if name not in hidden} | lifted
 
     def path_of(self, name: str | int) -> Path:
         """The real path of a field of an item."""
-        plain = str(name).removeprefix(".")
-        if name in self.names:
-            return self.names[str(name)]
-        return (plain if plain in self.names else name,)
+        return self.names.get(str(name), (name,))
 
     def is_taken(self, name: str | int) -> bool:
         """Whether the field that the file has for this name is that of the event."""

@@ -37,7 +37,7 @@ class Way(NamedTuple):
         """An item as the host's documents have it."""
         item: dict[str, Any] = {self.event: event}
         for name, value in fields.items():
-            path = {"matcher": self.matcher, "command": self.command}.get(name, (name.removeprefix("."),))
+            path = {"matcher": self.matcher, "command": self.command}.get(name, (name,))
             inner = item
             for key in path[:-1]:
                 inner = inner.setdefault(key, {})
