@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import resource
 import shutil
 import tempfile
 import time
@@ -300,6 +299,8 @@ class Commit:
 
 def _limit() -> None:
     """In the child: no file larger than a fetch may be, and no dump of memory."""
+    import resource  # late: Windows has none
+
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     most = MOST if hard == resource.RLIM_INFINITY else min(MOST, hard)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))

@@ -8,9 +8,7 @@ and a sticky folder passes.
 from __future__ import annotations
 
 import contextlib
-import grp
 import os
-import pwd
 import shlex
 import stat
 from collections.abc import Iterable
@@ -103,6 +101,9 @@ def _find_foreign_group(gid: int) -> str:
     """The group's name; '' if it is root's, or is known to have no member but the caller."""
     if gid == _ROOT:
         return ""
+    import grp  # late: Windows has none
+    import pwd
+
     try:
         group = grp.getgrgid(gid)
     except KeyError:
@@ -113,6 +114,8 @@ def _find_foreign_group(gid: int) -> str:
 
 def user_name(uid: int) -> str:
     """The name of a user; the number where there is no name."""
+    import pwd  # late: Windows has none
+
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -9,7 +9,6 @@ a run need not know what is in it.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -147,6 +146,8 @@ def lock_timeout(folder: str) -> HookctlError:
 
 def _try_lock(handle: int, folder: str) -> bool:
     """Lock a folder, unless another process holds it, or it was removed or replaced meanwhile."""
+    import fcntl  # late: Windows has none
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

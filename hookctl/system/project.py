@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 from collections.abc import Container, Iterator, Mapping
 
 from hookctl.errors import USAGE, HookctlError
@@ -37,6 +36,8 @@ def search(start: str, environ: Mapping[str, str]) -> str:
     """
     home = environ.get("HOME", "")
     if not home.startswith("/"):
+        import pwd  # late: Windows has none
+
         home = pwd.getpwuid(os.getuid()).pw_dir
     home = os.path.realpath(home)
     return str(guard_module("files").find_project(os.path.realpath(start), home))
