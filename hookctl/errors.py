@@ -57,11 +57,8 @@ class HookctlError(Exception):
         if where and self.line:
             where = f"{where}:{self.line}:{self.column}"
         text = f"{where}: {self.message}" if where else self.message
-        if not self.hint:
-            return text
-        return (
-            f"{text} {self.hint}" if text[-1:] in (".", "!", "?", ":") else f"{text}. {self.hint}"
-        )
+        end = "" if text[-1:] in (".", "!", "?", ":") else "."
+        return f"{text}{end} {self.hint}" if self.hint else text
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -346,7 +346,13 @@ class Survey:
 
     def findings(self, wanted: list[Host]) -> list[Finding]:
         """Everything about hookctl's own record and about these hosts, each finding once."""
-        found = list(self._judge_records())
+        folders, found = self._machine.folders, [*map(from_error, self._found.errors)]
+        try:
+            if journal := read_journal(folders):
+                paths = ", ".join(step.path for step in journal.steps)
+                found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
+        except HookctlError as error:
+            found.insert(0, from_error(error))
         names = [one.name for one in wanted]
         for key, record in self._usable.items():
             is_theirs = record.host in names or bool(record.project)  # of a project: of any host
@@ -364,17 +370,6 @@ class Survey:
             if not follows and not (unread and one.code == "not_installed"):
                 found.append(one)
         return list(dict.fromkeys(found))  # a client is named once, however many files it has
-
-    def _judge_records(self) -> Iterator[Finding]:
-        folders = self._machine.folders
-        try:
-            journal = read_journal(folders)
-            if journal:
-                names = ", ".join(step.path for step in journal.steps)
-                yield finding("interrupted_run", path=folders.journal, files=names)
-        except HookctlError as error:
-            yield from_error(error)
-        yield from map(from_error, self._found.errors)
 
     def _judge(self, wanted: Host) -> Iterator[Finding]:
         machine, files = self._machine, []

@@ -81,7 +81,6 @@ class Hook(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The name of its host."""
         return self.within.host.name
 
     @property
@@ -90,12 +89,10 @@ class Hook(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The path of its file, as people know it."""
         return self.within.path
 
     @property
     def plugin(self) -> str:
-        """The plugin that it belongs to."""
         return self.within.plugin
 
     @property

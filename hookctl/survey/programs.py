@@ -282,5 +282,5 @@ def _is_missing(path: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return True
     except (OSError, ValueError):
-        return False
+        pass
     return False

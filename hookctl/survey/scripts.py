@@ -157,10 +157,8 @@ def _file_name(word: str | None) -> str:
 
 
 def _interpreter(name: str) -> _Interpreter | None:
-    for pattern, kind in _INTERPRETERS:
-        if re.fullmatch(pattern, name):
-            return kind
-    return None
+    known = (kind for pattern, kind in _INTERPRETERS if re.fullmatch(pattern, name))
+    return next(known, None)
 
 
 def _without_own_head(command: str) -> str:
