@@ -13,7 +13,7 @@ import pytest
 from hookctl import hosts
 from hookctl.packs import choices
 from hookctl.system.package_data import guard_module
-from hookctl.verbs.options import ACTIONS
+from hookctl.verbs.run import ACTIONS
 
 from . import page_of_answers, page_of_commands, picture
 from .templates.modules import module
