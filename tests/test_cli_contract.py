@@ -292,7 +292,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("verify", ""), "which command"),
     (("verify", "--rechecks", "-1"), "--rechecks"),
     (("verify", "--grace", "soon", "true"), "soon"),
-    (("verify", "--timeout", "0", "true"), "nothing can be verified in 0"),
+    (("verify", "--timeout", "0", "true"), "no time for a run: 0"),
     (("log", "--since", "yore"), "yore"),
     (("log", "--since", "0001-01-01"), "0001-01-01"),
     (("log", "--project", "no/such/folder"), "no/such/folder"),
