@@ -52,7 +52,7 @@ COMMANDS = (
     "rm ~/.gemini/settings.json; hookctl uninstall",
     "hookctl status",
 )
-_NAMES = {"0": "</>", "1": "<bold>", "2": "<dim>", "31": "<red>", "32": "<green>", "33": "<yellow>", "36": "<cyan>"}
+_NAMES = {"0": "</>", "2": "<dim>", "31": "<red>", "32": "<green>", "33": "<yellow>", "36": "<cyan>"}
 
 
 def at_a_terminal(command: str, columns: int, environ: Mapping[str, str], cwd: Path) -> str:
@@ -123,7 +123,7 @@ def readable(text: str, root: Path) -> str:
     text = re.sub(r"\bsince(\s+)\d+(\s+)s\b", r"since\1N\2s", text)
     text = re.sub(r"guard_[0-9a-f]{16}", "guard_$HASH", text)
     # An ID of a command with such paths.
-    text = re.sub(r"\b[0-9a-f]{8}(  (?:</><bold>)?guard/)", r"01234567\1", text)
+    text = re.sub(r"\b[0-9a-f]{8}(  (?:</>)?guard/)", r"01234567\1", text)
     return re.sub(r"/\S*/python3(?:\.\d+)?", "$PYTHON", text)
 
 

@@ -52,11 +52,10 @@ def render(line: str | Line, stream: TextIO | None) -> str:
 
     Text that is no Line is a line of a diff or of another file, and keeps its width.
     """
-    coloured = has_colours(stream)
     if isinstance(line, str):
         text, colour = plain(by_look(line)), _DIFF_COLOURS.get(line[:1])
-        return f"\033[{colour}m{text}\033[0m" if colour and coloured else text
-    columns = width(stream)
+        return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
+    columns, coloured = width(stream), has_colours(stream)
     start = _mark(line.mark, stream if coloured else None) + " " * line.indent
     start += line.sign and f"{line.sign} "
     start += line.label and f"{plain(by_look(line.label))}  "

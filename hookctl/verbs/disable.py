@@ -25,8 +25,6 @@ from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
 
 HELP = """
-ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more).
-
 Examples:
   hookctl disable guard            a pack, with its settings
   hookctl disable 3f84             any hook, by its ID in hooks

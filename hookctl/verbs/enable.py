@@ -24,8 +24,6 @@ from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import load_hosts
 
 HELP = """
-ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more).
-
 Examples:
   hookctl enable 3f84 b7d1
 """

@@ -56,8 +56,11 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     listed = list(inventory.hooks)
     if event:
         listed = _list_of_event(listed, event)
-    order = [host.name for host in inventory.hosts]
-    listed.sort(key=lambda hook: (order.index(hook.host), _position(hook), hook.event))
+    order: dict[tuple[str, str], int] = {}  # of events, as a session of each host brings them
+    for one in inventory.hosts:
+        for name in [*one.events.values(), *sorted(hook.event for hook in listed)]:
+            order.setdefault((one.name, name), len(order))
+    listed.sort(key=lambda hook: order[hook.host, hook.event])
     data = {
         "hooks": lambda: [_describe(hook) for hook in listed],
         "unreadable": [
@@ -81,12 +84,6 @@ def _list_of_event(hooks: Sequence[Hook], event: str) -> list[Hook]:
         hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
         raise usage_error(f"no host has an event {event}", hint)
     return listed
-
-
-def _position(hook: Hook) -> int:
-    """Where its event stands among those of its host, as a session brings them."""
-    known = list(hosts.load(hook.host).events.values())
-    return known.index(hook.event) if hook.event in known else len(known)
 
 
 def _describe(hook: Hook) -> dict[str, Any]:

@@ -23,7 +23,6 @@ _Filter = Callable[[dict[str, Any]], bool]
 
 HELP = """
 --session ID  Only this session: its id, or its hash.
---since TIME  Only newer lines: 2h, 30m, or a date.
 --runs  Show the runs of packs' hooks too; --json always has them.
 --follow  Keep printing new lines; with --json one object per line.
 

@@ -4,7 +4,7 @@ A line names an option, its value, and what it is for; lines that are set in go 
 own name stands first where the option's is another one, or where it is an argument, which has no
 option's name:
 
-    --since TIME  Only newer lines: 2h, 30m, or a date.
+    --event E  Only this event.
     duration --for TIME  How long it lasts.
     file [FILE]  The settings file.
 """
@@ -25,6 +25,8 @@ pack  A built-in pack, the path of a pack file or its folder, or
     git+https://HOST/REPO[@REV].
 everywhere --all  Also the other projects that the records know.
 of_project --project DIR  Only what was in this project.
+ids ID ...  A pack, PACK/ID, or an ID that `hookctl hooks` shows (its first 4 characters or more).
+--since TIME  Only what is newer: 2h, 7d, or a date.
 --dry-run  Show the changes as plan does, and write nothing.
 --verbose -v  Show every entry, and what is fine.
 --json  Print one JSON object for machines.

@@ -29,7 +29,6 @@ from hookctl.verbs.stats import stats
 DEFAULT = "hookctl-report.html"
 HELP = """
 --output -o FILE  The file to write; default: hookctl-report.html here.
---since T  Only runs and decisions since then: 2h, 7d, or a date.
 
 Examples:
   hookctl report -o ~/hooks.html --since 7d

@@ -39,7 +39,6 @@ _NUMBERS = ("runs", "failures", "ms", "median_ms", "p95_ms", "bytes", "last_run"
 Tally = tuple[str, Kind, int]  # how often the guard decided in one way in one project, by its hash
 
 HELP = """
---since TIME  Only newer entries of the log: 7d, 2h.
 --prometheus  Print the totals as metrics for its textfile folder.
 
 Examples:
