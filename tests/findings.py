@@ -352,16 +352,6 @@ def theirs(path: str = "", **events: list[dict[str, Any]]) -> Callable[[Place], 
     return arrange
 
 
-def beside_ours(**events: list[dict[str, Any]]) -> Callable[[Place], None]:
-    """Hooks of others in the project, and the guard in the user's settings."""
-
-    def arrange(place: Place) -> None:
-        place.install()
-        put(Path(".claude/settings.json"), hooks_of(**events))
-
-    return arrange
-
-
 def wrapping_one(change: Callable[[Place], Any]) -> Callable[[Place], None]:
     """A hook of another tool that the guard wraps, and what happens to it then."""
 

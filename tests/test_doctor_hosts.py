@@ -89,9 +89,6 @@ def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, tex
     assert [one for one in found(place, host) if one["level"] != "info"] == []
 
 
-NOT_CLAUDES, CLAUDES = "[compat.claude]\nhooks = false\n", "[compat.claude]\nhooks = true\n"
-
-
 def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
     installed("hermes")(place)
     hooks = YamlDocument.parse(at(place, HERMES).read_bytes()).value["hooks"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from hookctl.documents.formats import PROGRAMS
 from hookctl.documents.plugin import current_code
 from tests.conftest import Hookctl, put
 from tests.documents import judge
-from tests.hostfiles import BY_NAME, KINDS, Kind
+from tests.hostfiles import KINDS, Kind
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -164,28 +163,6 @@ def test_what_is_written_has_the_documented_shape(case: Case) -> None:
     schema.validate(value(case.kind, case.golden.read_bytes()))
     if case.theirs:
         schema.validate(value(case.kind, theirs(case.kind).read_bytes()))
-
-
-Wrong = Callable[[Any], Any]
-
-
-def first(written: Any, kind: Kind) -> Any:
-    """The first handler of ours."""
-    last = kind.stop_hooks(written)[-1]
-    return last if kind.flat else last["hooks"][0]
-
-
-def without(key: str) -> Wrong:
-    return lambda written: {name: value for name, value in written.items() if name != key}
-
-
-def handler(kind: str, **fields: Any) -> Wrong:
-    def change(written: Any) -> Any:
-        copied = copy.deepcopy(written)
-        first(copied, BY_NAME[kind]).update(fields)
-        return copied
-
-    return change
 
 
 @EACH

@@ -273,16 +273,6 @@ def test_the_place_is_exact(folder: Path, text: str | bytes, line: int, column: 
         assert (error.line, error.column) == (line, column), error
 
 
-PLACES = {
-    ("title",): 2, ("quoted key",): 3, ("dotted",): 4, ("dotted", "part"): 4, ("dotted", "part", 0): 4,
-    ("dotted", "part", 1): 5, ("dotted", "part", 2): 5, ("dotted", "part", 2, "x"): 5, ("dotted", "part", 2, "y"): 5,
-    ("dotted", "part", 2, "y", 0): 5, ("dotted", "part", 2, "y", 1): 5, ("dotted", "part", 2, "y", 1, 0): 5,
-    ("text",): 7, ("raw",): 10, ("when",): 12, ("a",): 13, ("a", 0): 13, ("a", 0, "b"): 14, ("a", 0, "c"): 15,
-    ("a", 0, "c", "d"): 16, ("a", 1): 17, ("a", 1, "e"): 18, ("a", 1, "e", 0): 18, ("a", 1, "e", 0, "f"): 19,
-    ("a", 1, "e", 0, "f", "g"): 19, ("x.y",): 20, ("x.y", "z"): 20, ("x.y", "z", "k"): 21,
-}  # fmt: skip
-
-
 # What is hostile
 
 

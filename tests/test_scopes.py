@@ -20,7 +20,6 @@ from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 INSTALL = ("install", "--host", "claude")
-LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 SCOPES = ("user", "project", "local")
 THEIRS = '{\n  "permissions": {"deny": ["Read(.env)"]}\n}\n'
 

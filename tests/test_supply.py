@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PYTHON = shlex.quote(sys.executable)
 
 
 def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:

@@ -99,5 +99,4 @@ def test_a_null_with_an_anchor_is_refused(config: Path, hookctl: Hookctl) -> Non
     assert config.read_text() == "hooks: &mine\nmodel: x\n"
 
 
-ELSEWHERE = [(kind, path) for kind in JSON for path in [kind.stop[:1], kind.stop[: -1 if kind.event else None]]]
 ELSEWHERE += [(kind, ("env",)) for kind in JSON if kind.name in ("claude", "qwen")]
