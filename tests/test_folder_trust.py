@@ -1,4 +1,4 @@
-"""Which folders the new hosts trust, by the lists that they keep; for Mistral Vibe, see tests/test_vibe.py, too."""
+"""Which folders the new hosts trust, by the lists that they keep."""
 
 from __future__ import annotations
 

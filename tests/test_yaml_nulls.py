@@ -97,6 +97,3 @@ def test_a_null_with_an_anchor_is_refused(config: Path, hookctl: Hookctl) -> Non
     put(config, "hooks: &mine\nmodel: x\n")
     assert hookctl("install", "--host", "hermes").code == 4
     assert config.read_text() == "hooks: &mine\nmodel: x\n"
-
-
-ELSEWHERE += [(kind, ("env",)) for kind in JSON if kind.name in ("claude", "qwen")]
