@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from hookctl.documents import formats
 from tests.conftest import Hookctl, put
-from tests.hostfiles import JSON
 from tests.test_gaps import PACK
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
