@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl.model import Claim, Decision, Entry, Path, Wanted
+from hookctl.model import WRAP, Claim, Decision, Entry, Path, Wanted
 from hookctl.ownership import engine
 from tests import plain
 
@@ -905,3 +905,46 @@ def test_values_are_the_same_by_what_they_mean() -> None:
     assert not engine.same(1, True)
     assert not engine.same(1, 1.0)
     assert not engine.same(None, 0)
+
+
+# The engine and hooks of others that we are around: of those only the command is ours, and they come and go.
+
+
+ID = f"{WRAP}0123abcd"
+SAYS = f": hookctl={ID}; set -- say; it"
+MY_OWN = f": hookctl={ID}; my own"
+OWN = ": hookctl=guard/stop; run"
+
+
+def around(command: str = SAYS, **fields: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command, **fields}
+
+
+def settings(*handlers: dict[str, Any]) -> dict[str, Any]:
+    return {"hooks": {"Stop": [{"hooks": [one]} for one in handlers]}}
+
+
+def entry(id: str = ID, command: str = SAYS) -> Entry:
+    written = around(command)
+    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Claim(written, "1")}, id)
+
+
+@pytest.mark.parametrize(
+    ("there", "state"),
+    [
+        (settings(around()), "owned"),
+        (settings(around(timeout=20)), "owned"),
+        (settings(around(MY_OWN)), "overridden"),
+        (settings(around("say")), "missing"),
+        (settings(around(MY_OWN), around(timeout=5)), "owned"),
+    ],
+    ids=["as written", "another timeout", "an edited command", "gone", "an edited copy and ours"],
+)
+def test_the_command_alone_says_whose_it_is(there: dict[str, Any], state: str) -> None:
+    assert engine.state(entry(), plain.live(there), ("hooks", "Stop"), ID) == state
+
+
+def test_after_a_wipe_nobody_elses_hook_is_written() -> None:
+    entries = [entry(), entry("guard/stop", OWN)]
+    decision = engine.install(entries, plain.live(settings()), "other", "1", [])
+    assert [edit.fields["command"] for edit in decision.edits if hasattr(edit, "fields")] == [OWN]

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from hookctl import events
 from hookctl.system import project
+from hookctl.system.package_data import asset
 from tests.conftest import Hookctl, put
 
 T = 1_763_755_200
@@ -125,3 +128,47 @@ def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> N
         file.write(json.dumps(line("no_work", host='a"b\\c\nd')) + "\n")
     samples = metrics(hookctl("stats", "--prometheus").out)
     assert samples["hookctl_decisions_total", 'a"b\\c\nd', "no_work"] == 1
+
+
+# What `hookctl stats --json` prints is what its schema says, and the schema takes nothing else.
+
+
+SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
+
+
+def envelope(hookctl: Hookctl) -> Any:
+    return json.loads(hookctl("stats", "--json").out)
+
+
+@pytest.fixture
+def everything(isolated: Path) -> Path:
+    """A log with every reason in every decision, and refusals."""
+    lines = []
+    for code in events.CODES:
+        for decision in events.DONE:
+            kind = {"host": "claude", "event": "stop", "decision": decision, "code": code}
+            lines.append({"t": 1, **kind, "ignored": True})
+    lines.append({"t": 1, "host": "codex", "event": "pre-tool", "decision": "refuse", "code": "dispatch_refused"})
+    folder = isolated / "state" / "guard" / ("a" * 16)
+    run = {
+        "bytes": 0,
+        "event": "Stop",
+        "host": "claude",
+        "id": "p/x",
+        "kind": "run",
+        "ms": 3,
+        "outcome": "none",
+        "t": 1,
+    }
+    put(folder / "runs.jsonl", json.dumps(run) + "\n")
+    return put(folder / "events.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
+
+
+def test_the_envelope_of_every_reason_and_that_of_none(everything: Path, hookctl: Hookctl) -> None:
+    printed = envelope(hookctl)
+    assert printed["data"]["stops"] > len(events.CODES)
+    SCHEMA.validate(printed)
+    assert printed["data"]["hooks"][0]["runs"] == 1
+    everything.unlink()
+    everything.with_name("runs.jsonl").unlink()
+    SCHEMA.validate(envelope(hookctl))
