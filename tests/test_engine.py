@@ -679,7 +679,7 @@ REST = {
     ("7", "doctor"): "tests/test_doctor_hosts.py::test_doctor_is_clean_right_after_install",
     ("9", "doctor"): "tests/findings.py::entry_edited",
     ("9a", "doctor"): "tests/findings.py::entry_edited",
-    ("9b", "doctor"): "tests/findings.py::command_edited",
+    ("9b", "doctor"): "tests/findings.py::entry_edited",
     ("11", "doctor"): "tests/findings.py::entry_missing",
     ("12", "doctor"): "tests/findings.py::entries_wiped",
     ("14", "doctor"): f"{ON_DISK}::test_row_14_doctor_has_nothing_against_a_shared_value",
