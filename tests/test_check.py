@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -16,9 +17,12 @@ from typing import Any
 import pytest
 
 from hookctl import __version__, hosts
+from hookctl.checks.self_test import Part, find_causes
 from hookctl.packs import programs
+from hookctl.packs.choices import PRESETS
 from hookctl.system.files import digest
 from tests.conftest import Hookctl, Outcome, put
+from tests.manifest import hook, manifest
 from tests.trees import tree
 
 PACK = """[pack]
@@ -567,3 +571,264 @@ def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is
 
 
 # Leaving.
+
+
+# Files that a team needs and git ignores: install and check say so, and start nothing but git itself.
+
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+INSTALL = ("install", "--host", "claude", "--scope", "project")
+SETTINGS = ".claude/settings.json"
+
+
+def git_here(*arguments: str, folder: Path | None = None) -> str:
+    """What git says, in a repository with a user of its own."""
+    named = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    done = subprocess.run(["git", *named, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def ignore(path: str, *lines: str) -> Callable[[Path], None]:
+    def arrange(root: Path) -> None:
+        put(root / path, "\n".join(("# mine", *lines, "")))
+
+    return arrange
+
+
+def of_the_user(root: Path) -> None:
+    ignore("home/.config/git/ignore", ".claude/")(root)
+
+
+NOTHING: tuple[str, ...] = ()
+# What is arranged, what install then names, and whether check names it too
+RULES = {
+    "nothing ignored": (ignore("work/.gitignore", "node_modules/", ".hookctl/run/"), NOTHING, True),
+    "the settings' folder": (ignore("work/.gitignore", ".claude/"), (".claude/settings.json (.gitignore:2)",), True),
+    "the settings": (ignore("work/.claude/.gitignore", "*.json"), ("settings.json (.claude/.gitignore:2)",), True),
+    "our folder": (ignore("work/.gitignore", "", "/.hookctl"), ("git ignores .hookctl (.gitignore:3)",), True),
+    "only programs": (ignore("work/.gitignore", "*.py"), ("git ignores .hookctl (.gitignore:2)",), True),
+    "taken back in": (ignore("work/.gitignore", ".claude/*", "!.claude/settings.json"), NOTHING, True),
+    "this checkout": (ignore("work/.git/info/exclude", ".claude"), ("(.git/info/exclude:2)",), True),
+    "of the user": (of_the_user, ("home/.config/git/ignore:2)",), False),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_git_ignores_is_named(isolated: Path, hookctl: Hookctl, name: str) -> None:
+    arrange, named, for_check = RULES[name]
+    git_here("init")
+    arrange(isolated)
+    done = hookctl(*INSTALL)
+    told = [line for line in done.out.splitlines() if "git ignores" in line]
+    said = " ".join(done.out.split())
+    assert done.code == 0
+    assert len(told) == len(named)
+    assert all(part in said for part in named), said
+    assert "commit .claude/settings.json and .hookctl" in said
+    levels = ["warning", "error"] if named and for_check else [None, None]
+    for level, required in zip(levels, ((), ("--require", "guard")), strict=True):
+        result = hookctl("check", *required, "--json")
+        found = [(finding["code"], finding["level"]) for finding in result.data["findings"]]
+        assert found == ([("not_committed", level)] if level else [])
+        assert result.code == (1 if level == "error" else 0)
+
+
+NOTIFY = manifest(
+    "notify",
+    hook("stop", "sh {files}/notify.sh"),
+    protocol="host",
+    description="Tells you",
+    files=["notify.sh", "lib/texts"],
+)
+
+
+def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
+    """The pack's own files too; and they are asked about as the settings are."""
+    work = isolated / "work"
+    git_here("init")
+    for name, text in {"pack.toml": NOTIFY, "notify.sh": "echo\n", "lib/texts": "a\n"}.items():
+        put(work / "tools" / name, text)
+    put(work / ".gitignore", "texts\n")
+    pack = ("install", "tools/pack.toml", *INSTALL[1:], "--yes")
+    assert "git ignores .hookctl/packs/notify/lib/texts and tools/lib/texts" in " ".join(hookctl(*pack).out.split())
+    assert hookctl("uninstall", "notify", "--scope", "project").code == 0
+    (work / ".gitignore").unlink()
+    said = " ".join(hookctl(*pack).out.split())
+    paths = said.partition(" commit ")[2].partition(", so that")[0].replace(" and ", " ").split()
+    git_here("add", *paths)
+    git_here("commit", "-m", "a")
+    git_here("clone", str(work), str(isolated / "clone"))
+    assert hookctl("upgrade", "--project", str(isolated / "clone"), "--yes").code == 0
+
+
+@pytest.mark.parametrize("path", ["", "bin", "{work}/bin"])
+def test_without_git_nothing_is_said(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """A git that the project brings is none."""
+    git_here("init")
+    ignore("work/.gitignore", ".claude/")(isolated)
+    put(isolated / "work/bin/git", f"#!/bin/sh\ntouch {isolated}/ran\n").chmod(0o755)
+    monkeypatch.setenv("PATH", path.format(work=isolated / "work"))
+    done = hookctl(*INSTALL)
+    assert (done.code, "git ignores" in done.out) == (0, False)
+    assert hookctl("check", "--require", "guard").code == 0
+    assert not (isolated / "ran").exists()
+
+
+def test_no_program_that_the_repository_names_is_run(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, ran = isolated / "work", isolated / "ran"
+    git_here("init")
+    assert hookctl(*INSTALL).code == 0
+    git_here("add", ".")
+    git_here("commit", "-m", "a")
+    ignore("work/.gitignore", ".claude/")(isolated)
+    git_here("rm", "--cached", SETTINGS)
+    evil = put(work / "evil", f"#!/bin/sh\necho $0 $* >> {ran}\n")
+    evil.chmod(0o755)
+    for name in ("post-index-change", "reference-transaction", "fsmonitor-watchman"):
+        shutil.copy(evil, put(work / "hooks" / name, ""))
+    git_here("config", "core.fsmonitor", str(evil))
+    git_here("update-index", "--fsmonitor")
+    git_here("status")
+    assert ran.exists(), "what is planted works"
+    for name, value in {
+        "core.hooksPath": work / "hooks", "core.pager": evil, "pager.check-ignore": evil,
+        "alias.check-ignore": f"!{evil}", "core.sshCommand": evil, "core.editor": evil, "core.gitProxy": evil,
+        "filter.x.clean": evil, "filter.x.process": evil, "diff.external": evil, "credential.helper": f"!{evil}",
+        "remote.origin.url": isolated, "remote.origin.uploadpack": evil, "remote.origin.promisor": "true",
+        "extensions.partialClone": "origin", "protocol.allow": "always", "core.alternateRefsCommand": evil,
+    }.items():  # fmt: skip
+        git_here("config", name, str(value))
+    put(work / ".gitattributes", "* filter=x\n")
+    for index in ("", str(work / ".git" / "index")):
+        monkeypatch.setenv("GIT_INDEX_FILE", index) if index else None
+        monkeypatch.setenv("GIT_DIR", str(work / ".git")) if index else None
+        ran.unlink(missing_ok=True)
+        before = (work / ".git" / "index").read_bytes()
+        assert hookctl("check", "--require", "guard").code == 1
+        hookctl("doctor")
+        assert "git ignores" in hookctl(*INSTALL, "--set", f"max_stop_blocks={7 + len(index[:1])}").out
+        assert not ran.exists(), ran.read_text()
+        assert (work / ".git" / "index").read_bytes() == before
+
+
+# check and doctor ask hookctl's own copy of the guard: each way to neutralise it is named, and no fine one is.
+
+
+BLOCK = "does not block a stop while work remains"
+
+# What one commit can put into a configuration, and how the finding begins.
+NEUTRALISED: dict[str, tuple[dict[str, Any], str]] = {
+    "a variable that the host sets": ({"child_env": ["CLAUDECODE"]}, 'child_env is ["CLAUDECODE"]'),
+    "two variables": ({"child_env": ["A_CHILD", "CLAUDE_CODE_CHILD_SESSION"]}, "child_env is "),
+    "an owner": ({"owner": "nobody"}, 'owner is "nobody"'),
+    "a variable that every shell sets": ({"task_env": "PWD"}, 'task_env is "PWD"'),
+    "a run that nobody starts": ({"require_arm": True}, "require_arm is true"),
+    "two at once": ({"owner": "nobody", "child_env": ["CLAUDECODE"], "latch": False}, "owner is "),
+    "one behind fine ones": ({"run_dir": ".work", "task_file": "todo.json", "owner": "nobody"}, "owner is "),
+}
+VARIABLES = {
+    "HOOKCTL_OWNER": "nobody", "HOOKCTL_RUN_DIR": "/nowhere", "HOOKCTL_TASK_FILE": "/etc/passwd",
+    "HOOKCTL_MODE": "off", "HOOKCTL_CHILD_ENV": "CLAUDECODE", "HOOKCTL_REQUIRE_ARM": "1",
+    "XDG_STATE_HOME": "/dev/null", "HOME": "/nowhere", "HOOKCTL_STATE_DIR": ".state", "HOOKCTL_NOW": "9999999999",
+    "HOOKCTL_DISABLE": "1", "HOOKCTL_CHILD": "yes",
+}  # fmt: skip
+
+
+CHOSEN = [
+    ("--mode", "off", "--dispatch", "Bash"), ("--mode", "off", "--dispatch", "*:3/60"), ("--nudge", "done"),
+    ("--mode", "off", "--dispatch", "Bash", "--set", "dispatch_scope=session"), ("--mode", "guard", "--nudge", "done"),
+    ("--mode", "keepalive"), *(("--preset", name) for name in PRESETS if name != "rockbot"),
+    ("--preset", "rockbot", "--dispatch", "*"),
+]  # fmt: skip
+
+
+class Clone:
+    """A project with the guard, as one commit has changed it."""
+
+    def __init__(self, hookctl: Hookctl, *options: str, host: str = "claude") -> None:
+        self.hookctl = hookctl
+        Path(".git").mkdir()
+        assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
+
+    def configure(self, values: dict[str, Any]) -> None:
+        path = Path(".hookctl/guard/claude.json")
+        path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+    def set(self, **variables: str) -> None:
+        path = Path(".claude/settings.json")
+        settings = json.loads(path.read_text())
+        settings.setdefault("env", {}).update(variables)
+        path.write_text(json.dumps(settings))
+
+    def findings(self, *words: str, code: int) -> list[dict[str, str]]:
+        done = self.hookctl(*words, "--json")
+        assert done.code == code, done.out
+        return [finding for finding in done.data["findings"] if finding["level"] != "info"]
+
+
+@pytest.fixture
+def clone(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Clone:
+    return Clone(hookctl)
+
+
+@pytest.mark.parametrize("name", NEUTRALISED)
+def test_a_configuration_that_ends_the_guard_is_named(clone: Clone, name: str) -> None:
+    values, said = NEUTRALISED[name]
+    clone.configure(values)
+    found = clone.findings("check", "--require", "guard", code=1)
+    found = [finding for finding in found if finding["code"] != "config_invalid"]
+    assert {(finding["code"], finding["level"]) for finding in found} == {("self_test_failed", "error")}
+    assert found[0]["message"].startswith(said) and found[0]["message"].endswith(BLOCK)
+    assert len(found) == (2 if name == "two at once" else 1)
+    assert {finding["level"] for finding in clone.findings("check", code=0)} == {"warning"}
+    of_doctor = [f["message"] for f in clone.findings("doctor", code=0) if f["code"] == "self_test_failed"]
+    assert of_doctor == [finding["message"] for finding in found]
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_variable_that_ends_the_guard_is_named(clone: Clone, name: str) -> None:
+    clone.set(HOOKCTL_LATCH="0", **{name: VARIABLES[name]}, HOOKCTL_LOCK_MS="100")
+    for words in (("check",), ("check", "--require", "guard"), ("doctor", "--scope", "project")):
+        errors = [finding for finding in clone.findings(*words, code=1) if finding["level"] == "error"]
+        assert [finding["code"] for finding in errors] == ["hook_environment"], words
+        assert name in errors[0]["message"] and errors[0]["path"].endswith("settings.json")
+
+
+# To refuse, to end, and to block: while a run goes on, and while work remains.
+OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive"), ("--preset", "bmad")]
+ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)
+
+
+@pytest.mark.parametrize(("host", "options"), [*(("claude", options) for options in CHOSEN), *ON_OTHER_HOSTS], ids=str)
+def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: tuple[str, ...], host: str) -> None:
+    assert Clone(hookctl, *options, host=host).findings("check", "--require", "guard", code=0) == []
+
+
+def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
+    put(Path("evil.so"), "")
+    clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
+    told = [finding["message"].partition("=")[0] for finding in clone.findings("check", "--require", "guard", code=1)]
+    assert told == ["LD_PRELOAD", "PYTHONHOME", "PYTHONSTARTUP"], "named, and none of them loaded"
+
+
+def test_each_cause_is_found_and_without_all_of_them_it_works() -> None:
+    """Against all subsets of six parts of which any of some sets, taken whole, is a cause."""
+    parts = [Part(name, name > "d") for name in "abcdef"]
+    for bad in ({"a"}, {"c"}, {"f"}, {"a", "b"}, {"b", "f"}, set("abcdef")):
+        for other in ({"d"}, {"e"}, {"a", "e"}, set("xyz")):
+
+            def works(kept: list[Part], sets: tuple[set[str], ...] = (bad, other)) -> bool:
+                names = {part.name for part in kept}
+                return not any(cause <= names for cause in sets)
+
+            causes = list(find_causes(parts, works))
+            assert works([part for part in parts if part not in causes])
+            for cause in causes:
+                others = [part for part in causes if part != cause]
+                assert not works([part for part in parts if part not in others])
+    assert list(find_causes(parts, lambda kept: False)) == []

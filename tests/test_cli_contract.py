@@ -18,13 +18,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from hookctl import __version__, cli
+from hookctl import __version__, cli, hosts
+from hookctl.settings.targets import SCOPES
 from hookctl.system.package_data import asset
+from hookctl.verbs import options as known
 from hookctl.verbs import status
 from hookctl.verbs.options import read_options
-
-from .conftest import Hookctl, Outcome, put
-from .trees import tree
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
 
 COMMANDS = cli.NAMES
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
@@ -621,3 +622,93 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[st
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)
     assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]
+
+
+# hookctl completion: the scripts are loaded by real shells, which then complete.
+
+
+BY_NAME = {name: cli.command(name) for name in cli.NAMES}
+HOSTS = {*hosts.names(), "all"}
+SHELLS = [
+    pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))
+    for name in known.SHELLS
+]
+
+
+def options(command: str) -> set[str]:
+    return {name for p in BY_NAME[command].params for name in p.opts if name.startswith("--")} | {"--help"}
+
+
+@pytest.fixture
+def script(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """The script of a shell as a file; `hookctl`, which it asks, is on PATH."""
+    program = put(isolated / "bin" / "hookctl", f'#!/bin/sh\nexec {sys.executable} -m hookctl "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+    def make(shell: str) -> Path:
+        return put(isolated / f"hookctl.{shell}", hookctl("completion", shell).out)
+
+    return make
+
+
+def bash(script: Path, *words: str) -> list[str]:
+    """What bash offers for the last of these words; readline has been taken out of the play."""
+    line = " ".join(f"'{word}'" for word in ("hookctl", *words))
+    call = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; "
+    call += '_hookctl_completion hookctl; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "--norc", "-c", call], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def fish(script: Path, *words: str) -> list[str]:
+    call = f"source {script}; complete -C 'hookctl {' '.join(words)}'"
+    done = subprocess.run(["fish", "--no-config", "-c", call], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("ask", [pytest.param(bash, marks=SHELLS[0].marks), pytest.param(fish, marks=SHELLS[2].marks)])
+def test_what_fits_is_offered(ask, script) -> None:  # type: ignore[no-untyped-def]
+    file = script(ask.__name__)
+
+    def offered(*words: str) -> set[str]:
+        return set(ask(file, *words))
+
+    assert offered("") == set(BY_NAME)
+    assert offered("un") == {"uninstall"}
+    assert offered("--v") == {"--version"}
+    assert offered("install", "--") == options("install")
+    assert offered("install", "--host", "claude", "--js") == {"--json"}
+    assert offered("install", "--host", "") == HOSTS
+    assert offered("doctor", "--strict", "--host", "cl") == {"claude"}
+    assert offered("run", "") == set(known.ACTIONS)
+    assert offered("run", "--project", "stop", "h") == {"heartbeat"}
+
+
+VALUES = [
+    (("install", "--host"), HOSTS), (("plan", "--scope"), set(SCOPES)), (("uninstall", "--scope"), set(SCOPES)),
+    (("install", "--mode"), {"breaker", "keepalive", "guard", "off"}),
+    (("install", "--preset"), {"bmad", "nightly", "openhands", "rockbot", "hermes", "none"}),
+    (("render", "--host"), HOSTS - {"all"}),
+    (("render", "--scope"), {*SCOPES, "managed"}), (("install",), {"guard"}), (("uninstall",), {"guard"}),
+    (("completion",), {"bash", "zsh", "fish"}), (("install", "--set"), set()),
+    *(((name, "--"), options(name)) for name in BY_NAME),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "expected"), VALUES, ids=[" ".join(words) for words, _ in VALUES])
+def test_every_value_that_there_is_is_offered(words: tuple[str, ...], expected: set[str], process: Hookctl) -> None:
+    """What the scripts of bash call."""
+    line = [*words] if words[-1] == "--" else [*words, ""]
+    asked = {"COMP_WORDS": " ".join(["hookctl", *line]), "COMP_CWORD": str(len(line))}
+    done = process(**asked, **{known.COMPLETE: "complete_bash"})
+    assert (done.code, done.err) == (0, "")
+    assert set(done.out.split()) == expected
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-untyped-def]
+    done = subprocess.run([shell, "-n", str(script(shell))], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

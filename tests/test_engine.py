@@ -659,7 +659,7 @@ ENGINES = [str(number) for number in range(1, 19)] + ["9a", "9b", "15a"]
 # What the table itself calls the same as another cell.
 AS = {("8", "install"): ("8", "upgrade"), ("8", "install --force"): ("8", "upgrade --force")}
 # The cells that are not the engine's, and who tests them: file, and the name of a function there.
-ON_DISK = "tests/test_table_on_disk.py"
+ON_DISK = "tests/test_overrides.py"
 REST = {
     **{("19", verb): "tests/test_crash.py::test_the_run_after_a_kill_ends_as_if_nothing_had_happened"
        for verb in ("install", "upgrade", "uninstall")},
@@ -879,24 +879,6 @@ def test_the_state_of_a_key(entry: Entry | None, here: dict[str, Any], expected:
 )
 def test_the_state_of_an_element(entry: Entry | None, here: dict[str, Any], expected: str) -> None:
     assert engine.state(entry, plain.live(here), STOP, "p/stop") == expected
-
-
-@pytest.mark.parametrize(
-    ("entries", "here", "expected"),
-    [
-        ([], {}, False),
-        ([container("env")], {}, False),
-        ([adopted("5")], {}, False),
-        ([owned("5")], {}, True),
-        ([owned("5"), adopted("5")._replace(path=CAP)], env(CAP="5"), True),
-        ([owned("5"), CAPS], env(CAP="8"), False),
-        ([owned("5"), CAPS], env(CAP="9"), False),
-        ([owned("5"), element()], stop(group(handler())), False),
-        ([owned("5"), element()], {}, True),
-    ],
-)
-def test_a_wipe_is_when_all_that_we_wrote_is_gone(entries: list[Entry], here: Any, expected: bool) -> None:
-    assert engine.is_wiped(entries, plain.live(here)) is expected
 
 
 def test_values_are_the_same_by_what_they_mean() -> None:
