@@ -728,18 +728,6 @@ def test_the_tests_of_the_other_cells_are_there(where: str) -> None:
     assert not name or f"def {name}(" in text or f'("{name}", ' in text, "a function, or a row of a table"
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("max", ""), ("", "max"), ("max", "min")])
-def test_row_13_a_merge_rule_holds_only_if_all_packs_have_it(ours: str, theirs: str) -> None:
-    entries = [owned("5")._replace(owners={"q": Claim("5", "1", theirs)})]
-    assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge=ours)]).conflicts
-
-
-def test_row_13_a_merge_rule_must_be_that_of_every_other_pack() -> None:
-    owners = {"q": Claim("5", "1", "max"), "r": Claim("5", "1")}
-    entries = [owned("5")._replace(owners=owners)]
-    assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge="max")]).conflicts
-
-
 def test_a_conflict_is_about_values_and_not_about_their_spelling() -> None:
     one, other = {"a": 1, "b": 2}, {"b": 2, "a": 1}
     entries = [owned(one, q=one)]
