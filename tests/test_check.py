@@ -567,12 +567,6 @@ def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is
     }
 
 
-# What silences the guard is found by both verbs, and a choice is none.
-
-
-# Leaving.
-
-
 # Files that a team needs and git ignores: install and check say so, and start nothing but git itself.
 
 

@@ -273,9 +273,6 @@ def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_wh
         assert left == wanted
 
 
-# What is said.
-
-
 # Whatever bytes lie there.
 
 

@@ -129,9 +129,6 @@ def test_it_has_entries_and_relative_paths_and_nothing_of_programs(isolated: Pat
     assert not re.findall("[0-9a-f]{16,}", text)
 
 
-# Upgrades
-
-
 # Merges
 
 

@@ -264,6 +264,3 @@ def test_an_access_list_that_cannot_be_kept_is_refused(
     monkeypatch.setattr(os, "setxattr", fail)
     outcome = hookctl(*INSTALL)
     assert (outcome.code, "access list" in outcome.err, settings.read_text()) == (1, True, OPUS)
-
-
-# What is said where a file cannot be written: the call that failed, and its reason

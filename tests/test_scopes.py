@@ -45,19 +45,6 @@ def codes(outcome: Outcome) -> list[str]:
     return [error["code"] for error in outcome.result["errors"]]
 
 
-# Which folder is the project
-
-
-def test_codex_takes_a_shared_hook_at_the_top_of_the_repository_alone(project: Path, hookctl: Hookctl) -> None:
-    put(project / ".git" / "HEAD", "ref: refs/heads/main\n")
-    (project / "below").mkdir()
-    place = ("--host", "codex", "--scope", "project", "--project", str(project / "below"), "--json")
-    done = hookctl("install", *place)
-    assert (done.code, codes(done)) == (1, ["nested_folder"])
-    assert f"--project {project}" in done.result["errors"][0]["hint"]
-    assert list((project / "below").iterdir()) == []
-
-
 # Links
 
 
@@ -356,9 +343,6 @@ def test_a_project_that_moves_takes_its_installation_along(
     assert not (isolated / "data").exists()
     lost = scope == "project" and not linked  # nothing tells that this is the project of the first backup
     assert file_of(isolated, scope, new).read_text() == ('{"env": {}}' if lost else '{"env": { }}')
-
-
-# What may not be written
 
 
 # What the guard does where it is installed more than once

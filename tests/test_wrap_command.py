@@ -191,9 +191,6 @@ def test_an_edited_command_is_not_taken_for_ours(change: Callable[[str], str], f
     assert wrapping.original_of(change(command)) is None
 
 
-# Where a host runs no shell
-
-
 # A wrapped hook in a project: what a committed record of a stranger's making says is not believed.
 
 
