@@ -290,7 +290,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
 # Every code that a test here brings about, with its level.
 MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info")}
-MADE |= {("not_committed", "error")}  # tests/test_ignored_by_git.py
+MADE |= {("not_committed", "error")}  # below
 
 
 @pytest.mark.parametrize("name", BROKEN)
