@@ -147,10 +147,7 @@ def hook_old(place: Place) -> None:
 def settings_are(text: str | bytes) -> Callable[[Place], None]:
     """A settings file in which hookctl has written nothing."""
 
-    def arrange(place: Place) -> None:
-        put(place.settings, text)
-
-    return arrange
+    return lambda place: put(place.settings, text)
 
 
 def hooks_are(hooks: Any) -> Callable[[Place], None]:
@@ -164,29 +161,19 @@ def tools_are(groups: Any) -> Callable[[Place], None]:
 def in_the_project(text: str | bytes, name: str = "settings.json") -> Callable[[Place], None]:
     """A project's settings that have nothing of ours."""
 
-    def arrange(place: Place) -> None:
-        put(place.settings, "{}")
-        put(Path(".claude", name), text)
-
-    return arrange
+    return lambda place: (put(place.settings, "{}"), put(Path(".claude", name), text))
 
 
 def env_is(**env: Any) -> Callable[[Place], None]:
     """Values that the operator changed in the env of the settings."""
 
-    def arrange(place: Place) -> None:
-        place.install().change(lambda page: page["env"].update(env))
-
-    return arrange
+    return lambda place: place.install().change(lambda page: page["env"].update(env))
 
 
 def changed(change: Callable[[Any], Any]) -> Callable[[Place], None]:
     """The guard's settings file, with something changed by the operator."""
 
-    def arrange(place: Place) -> None:
-        place.install().change(change)
-
-    return arrange
+    return lambda place: place.install().change(change)
 
 
 def ours_with(**fields: Any) -> Callable[[Place], None]:
@@ -216,16 +203,9 @@ def rules_are(change: Callable[[str], str | bytes | None]) -> Callable[[Place], 
     return make
 
 
-rules_file_gone = rules_are(lambda text: None)
-
-
 def rules_of_a_project_missing(place: Place) -> None:
     place.install("--rules", "--scope", "project")
     (place.root / "work" / "CLAUDE.md").unlink()
-
-
-def command_edited(place: Place) -> None:
-    place.install().edit("exit 0", "exit 0 # mine")
 
 
 def disabled(place: Place) -> None:
@@ -245,10 +225,7 @@ def entry_doubled(place: Place) -> None:
 
 
 def state_has(name: str, text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.root / "state" / name, text)
-
-    return arrange
+    return lambda place: put(place.root / "state" / name, text)
 
 
 def ledger_unreadable(place: Place) -> None:
@@ -270,51 +247,15 @@ def installed(place: Place) -> None:
     place.install()
 
 
-def switched_off(place: Place) -> None:
-    place.install()
-    place.change(lambda settings: settings.update(json.loads(OFF)))
-
-
-def hook_missing(place: Place) -> None:
-    place.install().hook.unlink()
-
-
-def hook_edited(place: Place) -> None:
-    place.install().hook.write_text("print('mine')\n")
-
-
-def hook_newer(place: Place) -> None:
-    place.install().edit(f'VERSION = "{__version__}"', 'VERSION = "99.0"', place.hook)
-
-
-def interpreter_missing(place: Place) -> None:
-    with_python(place, "exit 0").unlink()
-
-
-def interpreter_unsafe(place: Place) -> None:
-    with_python(place, "exit 0").chmod(0o777)
-
-
 def config_unreadable(text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.install().config, text)
-
-    return arrange
-
-
-def config_missing(place: Place) -> None:
-    place.install().config.unlink()
+    return lambda place: put(place.install().config, text)
 
 
 _REFUSES = ("--mode", "off", "--dispatch", "*", "--set", "dispatch_end=0")  # and ends no turn
 
 
 def client_says(text: str, *options: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.client(text)
-        place.install(*options)
-
-    return arrange
+    return lambda place: (place.client(text), place.install(*options))
 
 
 def nothing(place: Place) -> None:
@@ -336,21 +277,7 @@ def hooks_of(**events: list[dict[str, Any]]) -> str:
 def theirs(path: str = "", **events: list[dict[str, Any]]) -> Callable[[Place], None]:
     """Hooks of others in a settings file, the user's unless it is named; nothing of ours anywhere."""
 
-    def arrange(place: Place) -> None:
-        put(place.settings, "{}")
-        put(Path(path) if path else place.settings, hooks_of(**events))
-
-    return arrange
-
-
-def beside_ours(**events: list[dict[str, Any]]) -> Callable[[Place], None]:
-    """Hooks of others in the project, and the guard in the user's settings."""
-
-    def arrange(place: Place) -> None:
-        place.install()
-        put(Path(".claude/settings.json"), hooks_of(**events))
-
-    return arrange
+    return lambda place: (put(place.settings, "{}"), put(Path(path) if path else place.settings, hooks_of(**events)))
 
 
 def wrapping_one(change: Callable[[Place], Any]) -> Callable[[Place], None]:
@@ -364,14 +291,6 @@ def wrapping_one(change: Callable[[Place], Any]) -> Callable[[Place], None]:
     return arrange
 
 
-wrap_gone = wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))
-
-
-def wrapped_by_none(place: Place) -> None:
-    """A wrapped hook alone needs the program too."""
-    wrapping_one(lambda place: place.install("--mode", "off").hook.unlink())(place)
-
-
 def forgotten(place: Place) -> None:
     """Of everything the ledger has, only the wrapped hook is gone from it."""
 
@@ -382,18 +301,11 @@ def forgotten(place: Place) -> None:
     place.change(forget, place.ledger)
 
 
-wrap_forgotten = wrapping_one(forgotten)
-
-
 # Several settings files.
 
 
 def managed_text(text: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        put(place.settings, "{}")
-        place.managed({}).write_text(text)
-
-    return arrange
+    return lambda place: (put(place.settings, "{}"), place.managed({}).write_text(text))
 
 
 def not_in_the_home_folder(place: Place) -> None:
@@ -413,18 +325,11 @@ def below_the_project(place: Place) -> None:
 
 
 def in_the_shell(name: str, value: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install()
-        place.monkeypatch.setenv(name, value)
-
-    return arrange
+    return lambda place: (place.install(), place.monkeypatch.setenv(name, value))
 
 
 def knob(**knobs: Any) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install().change(lambda page: page.update(knobs), place.config)
-
-    return arrange
+    return lambda place: place.install().change(lambda page: page.update(knobs), place.config)
 
 
 def state_elsewhere(place: Place) -> None:
@@ -485,22 +390,13 @@ def pack_file(place: Place) -> Path:
     return place.root / "data" / "packs" / "notify" / "notify.py"
 
 
-def pack_file_changed(place: Place) -> None:
-    pack(place)
-    pack_file(place).write_text("mine")
-
-
 def pack_file_missing(place: Place) -> None:
     pack(place)
     pack_file(place).unlink()
 
 
 def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        place.install()
-        path(place).chmod(mode)
-
-    return arrange
+    return lambda place: (place.install(), path(place).chmod(mode))
 
 
 # The project.
@@ -535,19 +431,11 @@ def clone_without_the_hook(place: Place) -> None:
 def work(name: str, data: str | bytes = "") -> Callable[[Place], None]:
     """A file in the run folder, and the guard installed."""
 
-    def arrange(place: Place) -> None:
-        place.install()
-        put(Path(".hookctl/run") / name, data)
-
-    return arrange
+    return lambda place: (place.install(), put(Path(".hookctl/run") / name, data))
 
 
 def run_stopped(name: str) -> Callable[[Place], None]:
-    def arrange(place: Place) -> None:
-        work("task.json", '{"remaining": "3"}')(place)
-        Path(".hookctl/run", name).touch()
-
-    return arrange
+    return lambda place: (work("task.json", '{"remaining": "3"}')(place), Path(".hookctl/run", name).touch())
 
 
 def untouched_work(place: Place) -> None:
@@ -625,7 +513,7 @@ def file_of(place: Place, name: str) -> Path:
     return place.root / FILES[name].replace("HASH", folder)
 
 
-MADE: list[tuple[str, str, Callable[[Place], None]]] = [
+STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("unparsable", "error", lambda place: place.install().edit('"8"', '"8')),
     ("not_utf8", "error", settings_are(b'{"model": "\xe9"}')),
     ("unreadable", "error", lambda place: place.settings.mkdir(parents=True)),
@@ -638,11 +526,9 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("invalid_hook", "error", tools_are("no array")),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command"}]}])),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}])),
-    ("hooks_disabled", "error", switched_off),
-    ("entries_wiped", "error", entries_wiped),
+    ("hooks_disabled", "error",
+     lambda place: (place.install(), place.change(lambda settings: settings.update(json.loads(OFF))))),
     ("entry_missing", "warning", rules_are(lambda text: "# Mine\n")),
-    ("entry_missing", "warning", rules_file_gone),
-    ("entry_missing", "error", rules_of_a_project_missing),
     ("entry_edited", "info", rules_are(lambda text: text.replace("## Long", "## Longer"))),
     ("rules_doubled", "warning", rules_are(lambda text: text * 2)),
     ("rules_doubled", "warning", rules_are(lambda text: text.replace("guard end", "end"))),
@@ -653,27 +539,20 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("disabled", "info", hook_alone_disabled),
     ("entry_edited", "info", lambda place: place.install().edit('"timeout": 10', '"timeout": 20')),
     ("entry_edited", "info", lambda place: place.install().edit('"5"', '"6"')),
-    ("entry_edited", "warning", command_edited),
-    ("entry_doubled", "error", entry_doubled),
+    ("entry_edited", "warning", lambda place: place.install().edit("exit 0", "exit 0 # mine")),
     ("ledger_missing", "warning", lambda place: (place.install().edit("exit 0", "exit 1"), place.ledger.unlink())),
     ("ledger_missing", "error", lambda place: (place.install(), place.ledger.unlink())),
     ("ledger_unreadable", "error", ledger_unreadable),
     ("ledger_unreadable", "error", state_has("journal.json", "{")),
     ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),
-    ("interrupted_run", "error", interrupted_run),
-    ("hook_missing", "error", hook_missing),
-    ("hook_changed", "error", hook_edited),
     ("unreadable", "error", lambda place: (place.install().hook.unlink(), place.hook.mkdir())),
-    ("hook_old", "info", hook_old),
-    ("hook_newer", "warning", hook_newer),
-    ("interpreter_broken", "error", interpreter_missing),
+    ("hook_newer", "warning",
+     lambda place: place.install().edit(f'VERSION = "{__version__}"', 'VERSION = "99.0"', place.hook)),
     ("interpreter_broken", "error", lambda place: with_python(place, "exit 1")),
-    ("loose_mode", "error", interpreter_unsafe),
     ("interpreter_broken", "error", lambda place: with_python(place, "printf '/usr/bin/python3\\n3\\n7\\n'")),
     ("config_unreadable", "error", config_unreadable("{")),
     ("config_unreadable", "error", config_unreadable("")),
     ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
-    ("config_unreadable", "error", config_missing),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),
     ("self_test_failed", "warning", owner_of_a_project),
@@ -708,8 +587,6 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
     # Hooks of others that the guard wraps.
     ("entry_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
-    ("ledger_missing", "warning", wrap_forgotten),
-    ("entry_missing", "info", wrap_gone),
     # Several settings files.
     ("unparsable", "warning", in_the_project("{")),
     ("unreadable", "warning",
@@ -722,12 +599,8 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     # The environment, the limit and the cap.
     ("hook_environment", "error", in_the_shell("HOOKCTL_DISABLE", "1")),
     ("config_changed", "warning", knob(mode="keepalive")),
-    ("state_elsewhere", "warning", state_elsewhere),
     # Runtime files.
     ("hook_fails", "warning", receipts(*[{"outcome": "failed", "status": 127}] * 3)),
-    ("hook_missing", "error", pack_file_missing),
-    ("hook_missing", "error", wrapped_by_none),
-    ("hook_changed", "warning", pack_file_changed),
     ("unreadable", "error", lambda place: (pack_file_missing(place), pack_file(place).mkdir())),
     ("loose_mode", "error", loose(lambda place: place.settings, 0o666)),
     ("loose_mode", "error", loose(lambda place: place.root / "state", 0o777)),
@@ -750,3 +623,27 @@ MADE: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_silent", "warning", lambda place: sessions(place.install(), 3)),
     ("fix_failed", "error", ledger_unreadable),
 ]  # fmt: skip
+# What an install again mends. Every other finding stays, and with it every byte.
+MENDED: list[tuple[str, str, Callable[[Place], None]]] = [
+    ("entries_wiped", "error", entries_wiped),
+    ("entry_missing", "warning", rules_are(lambda text: None)),
+    ("entry_missing", "error", rules_of_a_project_missing),
+    ("entry_doubled", "error", entry_doubled),
+    ("interrupted_run", "error", interrupted_run),
+    ("hook_missing", "error", lambda place: place.install().hook.unlink()),
+    ("hook_changed", "error", lambda place: place.install().hook.write_text("print('mine')\n")),
+    ("hook_old", "info", hook_old),
+    ("interpreter_broken", "error", lambda place: with_python(place, "exit 0").unlink()),
+    ("loose_mode", "error", lambda place: with_python(place, "exit 0").chmod(0o777)),
+    ("config_unreadable", "error", lambda place: place.install().config.unlink()),
+    ("ledger_missing", "warning", wrapping_one(forgotten)),
+    ("entry_missing", "info", wrapping_one(lambda place: place.change(lambda page: page["hooks"]["Stop"].pop(0)))),
+    ("state_elsewhere", "warning", state_elsewhere),
+    ("hook_missing", "error", pack_file_missing),
+    ("hook_missing", "error",
+     wrapping_one(lambda place: place.install("--mode", "off").hook.unlink())),  # which alone needs the program too
+    ("hook_changed", "warning", lambda place: (pack(place), pack_file(place).write_text("mine"))),
+    ("entries_wiped", "error", clone_without_the_settings),
+    ("hook_missing", "error", lambda place: (place.install("--scope", "project"), shutil.rmtree(".hookctl/runtime"))),
+]  # fmt: skip
+MADE = [*STAYING, *MENDED]

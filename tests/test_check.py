@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,8 +16,10 @@ from typing import Any
 
 import pytest
 
-from hookctl import __version__
+from hookctl import __version__, hosts
+from hookctl.checks.self_test import Part, find_causes
 from hookctl.packs import programs
+from hookctl.packs.choices import PRESETS
 from hookctl.system.files import digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -368,3 +373,296 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
     if scope == "project":
         outcome = hookctl("check", "--require", pack)
         assert (outcome.code, "hook_disabled" in outcome.out) == (1, True)
+
+
+# What a team lead finds out with check, doctor and upgrade: a pull request may have forged the record too,
+
+
+SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
+
+
+@pytest.fixture
+def work(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Path:
+    """A project with nothing in it yet."""
+    (isolated / "work" / ".git").mkdir()
+    return isolated / "work"
+
+
+def levels(hookctl: Hookctl, *command: str) -> dict[str, str]:
+    return {finding["code"]: finding["level"] for finding in hookctl(*command, "--json").data["findings"]}
+
+
+# The committed record is no witness.
+
+
+@pytest.mark.parametrize("host", SHARING)
+def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
+    work: Path, hookctl: Hookctl, host: str
+) -> None:
+    assert hookctl("install", "--host", host, "--scope", "project").code == 0
+    assert hookctl("check", "--require", "guard", "--json").data["findings"] == []
+    assert "entry_edited" not in levels(hookctl, "doctor")
+    forge(work, "; exit 0", f"; {EVIL}; exit 0")
+    assert hookctl("check", "--require", "guard").code == 1
+    assert levels(hookctl, "check") == {"entry_edited": "error"}
+    assert levels(hookctl, "doctor", "--scope", "project").get("entry_edited") == "error"
+
+
+def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work: Path, hookctl: Hookctl) -> None:
+    hookctl("install", *PROJECT)
+    settings, record = work / ".claude" / "settings.json", work / ".hookctl" / "ledger.json"
+    values = json.loads(settings.read_text())
+    del values["hooks"]
+    settings.write_text(json.dumps(values))
+    lines = [line for line in record.read_text().splitlines(keepends=True) if '"id": "guard/stop"' not in line]
+    record.write_text("".join(lines))
+    done = hookctl("check", "--require", "guard", "--json")
+    assert (done.code, [f["code"] for f in done.data["findings"]]) == (1, ["entry_missing"])
+    assert levels(hookctl, "doctor", "--scope", "project").get("entry_missing") == "error"
+    carry_out(hookctl, done.data["findings"][0]["fix"])
+    assert hookctl("check", "--require", "guard").code == 0
+
+
+# Every fix that is a command works as it stands.
+
+BY_HAND = {  # what no command can know
+    "file beside the programs", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
+    "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
+    "hooks switched off locally", "guard switched off", "a hook with our head", "folder of programs is a link",
+    "folder of packs is a link", "program is a link", "program of a newer hookctl", "forged programs of 0.2.0",
+    "hook doubled", "module added", "record deleted", "a second copy of a hook", "a second copy of a wrapped hook",
+    "wrap forged",
+    "STOP committed", "OWNER committed", "a run folder of its own committed", "a run folder that a commit takes",
+    "ignore file emptied", "ignore file gone",
+    "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",
+}  # fmt: skip
+
+
+def carry_out(hookctl: Hookctl, *fixes: str) -> list[str]:
+    """Run the commands of hookctl in fixes, as they stand."""
+    commands = commands_of(list(fixes))
+    assert commands
+    for command in commands:
+        done = hookctl(*shlex.split(command)[1:])
+        assert done.code == 0, (command, done)
+    return commands
+
+
+FIXED = [("check", name) for name in BROKEN if name not in BY_HAND]
+FIXED += [("doctor", name) for name in ("entry removed", "variable removed", "command edited", "settings deleted")]
+
+
+@pytest.mark.parametrize(("verb", "name"), FIXED)
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_each_fix_works_as_it_stands(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, verb: str, name: str, elsewhere: bool
+) -> None:
+    BROKEN[name][0](project)
+    where = ["--project", str(project.top)] if elsewhere else []
+    if elsewhere:
+        (isolated / "elsewhere").mkdir()
+        monkeypatch.chdir(isolated / "elsewhere")
+    options = where if verb == "check" else ["--all", "--scope", "project"]
+    done = project.hookctl(verb, *options, "--json")
+    assert done.code == 1
+    errors = [finding for finding in done.data["findings"] if finding["level"] == "error"]
+    commands = carry_out(project.hookctl, *(finding["fix"] for finding in errors))
+    left = project.check(*where)
+    assert (left.code, left.data["findings"]) == (0, []), commands
+
+
+def commands_of(fixes: list[str]) -> list[str]:
+    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
+    return [command for command in dict.fromkeys(found) if " PATH " not in command]
+
+
+# A finding names the file that differs.
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("hook.py", "hook_changed"), ("runtime/guard_*/stop.py", "hook_changed"), ("packs/bell", "pack_changed")],
+)
+def test_what_differs_is_named_and_written_anew_also_where_git_changed_its_line_endings(
+    project: Project, name: str, code: str
+) -> None:
+    (path,) = project.hook.parent.glob(name)
+    for file in [path] if path.is_file() else path.iterdir():
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    found = only(project)
+    assert (found["code"], found["path"]) == (code, str(path))
+    doctors = project.hookctl("doctor", "--scope", "project", "--json").data["findings"]
+    assert {"pack_changed": "hook_changed"}.get(code, code) in {finding["code"] for finding in doctors}
+    carry_out(project.hookctl, found["fix"])
+    assert project.check().data["findings"] == []
+
+
+# One finding for one cause.
+
+
+def only(project: Project, *options: str) -> dict[str, str]:
+    """The only finding of check."""
+    (found,) = project.check(*options).data["findings"]
+    return found
+
+
+def git(project: Project, *words: str) -> None:
+    name = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
+    subprocess.run(["git", "-C", str(project.top), *name, *words], check=True, capture_output=True)
+
+
+def run_git_of(fix: str) -> None:
+    """Run the command of git in a fix, as it stands."""
+    (command,) = re.findall("`(git [^`]*)`", fix)
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+
+
+def commit(project: Project) -> None:
+    (project.top / ".git").rmdir()
+    git(project, "init", "-q")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "All")
+
+
+@pytest.mark.parametrize("what", ["record", "folder"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_is_gone_is_one_finding_and_git_brings_it_back(
+    project: Project, isolated: Path, monkeypatch: pytest.MonkeyPatch, what: str, elsewhere: bool
+) -> None:
+    commit(project)
+    {"record": project.record.unlink, "folder": lambda: shutil.rmtree(project.record.parent)}[what]()
+    if elsewhere:
+        monkeypatch.chdir(isolated)
+    where = ("--project", str(project.top))
+    found = only(project, *where, "--require", "guard", "--require", str(project.pack))
+    assert (found["code"], found["path"]) == ("ledger_missing", str(project.record))
+    run_git_of(found["fix"])
+    assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
+
+
+def test_without_a_record_an_evil_program_is_found_all_the_same(project: Project) -> None:
+    project.record.unlink()
+    for path in (project.hook, put(project.config.parent / "evil.py", "")):
+        path.write_text("print()\n")
+        assert project.found() == {"ledger_missing", "stray_file"}
+        path.unlink()
+
+
+def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is_named(project: Project) -> None:
+    assert project.hookctl("install", "--host", "codex", "--scope", "project").code == 0
+    codex = project.top / ".codex" / "hooks.json"
+    for path in (project.record, project.settings, codex):
+        conflict(project, path)
+    found = project.check("--require", "guard", "--require", str(project.pack)).data["findings"]
+    assert {(f["code"], f["path"]) for f in found} == {
+        ("ledger_unreadable", str(project.record)),
+        ("unparsable", str(project.settings)),
+        ("unparsable", str(codex)),
+    }
+
+
+# check and doctor ask hookctl's own copy of the guard: each way to neutralise it is named, and no fine one is.
+
+
+BLOCK = "does not block a stop while work remains"
+
+# What one commit can put into a configuration, and how the finding begins.
+NEUTRALISED: dict[str, tuple[dict[str, Any], str]] = {
+    "a variable that the host sets": ({"child_env": ["CLAUDECODE"]}, 'child_env is ["CLAUDECODE"]'),
+    "two variables": ({"child_env": ["A_CHILD", "CLAUDE_CODE_CHILD_SESSION"]}, "child_env is "),
+    "an owner": ({"owner": "nobody"}, 'owner is "nobody"'),
+    "a variable that every shell sets": ({"task_env": "PWD"}, 'task_env is "PWD"'),
+    "a run that nobody starts": ({"require_arm": True}, "require_arm is true"),
+    "two at once": ({"owner": "nobody", "child_env": ["CLAUDECODE"], "latch": False}, "owner is "),
+    "one behind fine ones": ({"run_dir": ".work", "task_file": "todo.json", "owner": "nobody"}, "owner is "),
+}
+VARIABLES = {
+    "HOOKCTL_OWNER": "nobody", "HOOKCTL_RUN_DIR": "/nowhere", "HOOKCTL_TASK_FILE": "/etc/passwd",
+    "HOOKCTL_MODE": "off", "HOOKCTL_CHILD_ENV": "CLAUDECODE", "HOOKCTL_REQUIRE_ARM": "1",
+    "XDG_STATE_HOME": "/dev/null", "HOME": "/nowhere", "HOOKCTL_STATE_DIR": ".state", "HOOKCTL_NOW": "9999999999",
+    "HOOKCTL_DISABLE": "1", "HOOKCTL_CHILD": "yes",
+}  # fmt: skip
+
+
+CHOSEN = [
+    ("--mode", "off", "--dispatch", "Bash"), ("--mode", "off", "--dispatch", "*:3/60"), ("--nudge", "done"),
+    ("--mode", "off", "--dispatch", "Bash", "--set", "dispatch_scope=session"), ("--mode", "guard", "--nudge", "done"),
+    ("--mode", "keepalive"), *(("--preset", name) for name in PRESETS if name != "rockbot"),
+    ("--preset", "rockbot", "--dispatch", "*"),
+]  # fmt: skip
+
+
+class Clone:
+    """A project with the guard, as one commit has changed it."""
+
+    def __init__(self, hookctl: Hookctl, *options: str, host: str = "claude") -> None:
+        self.hookctl = hookctl
+        Path(".git").mkdir()
+        assert hookctl("install", "--host", host, "--scope", "project", *options).code == 0
+
+    def configure(self, values: dict[str, Any]) -> None:
+        path = Path(".hookctl/guard/claude.json")
+        path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+    def set(self, **variables: str) -> None:
+        path = Path(".claude/settings.json")
+        settings = json.loads(path.read_text())
+        settings.setdefault("env", {}).update(variables)
+        path.write_text(json.dumps(settings))
+
+    def findings(self, *words: str, code: int) -> list[dict[str, str]]:
+        done = self.hookctl(*words, "--json")
+        assert done.code == code, done.out
+        return [finding for finding in done.data["findings"] if finding["level"] != "info"]
+
+
+@pytest.fixture
+def clone(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Clone:
+    return Clone(hookctl)
+
+
+@pytest.mark.parametrize("name", NEUTRALISED)
+def test_a_configuration_that_ends_the_guard_is_named(clone: Clone, name: str) -> None:
+    values, said = NEUTRALISED[name]
+    clone.configure(values)
+    found = clone.findings("check", "--require", "guard", code=1)
+    found = [finding for finding in found if finding["code"] != "config_invalid"]
+    assert {(finding["code"], finding["level"]) for finding in found} == {("self_test_failed", "error")}
+    assert found[0]["message"].startswith(said) and found[0]["message"].endswith(BLOCK)
+    assert len(found) == (2 if name == "two at once" else 1)
+    assert {finding["level"] for finding in clone.findings("check", code=0)} == {"warning"}
+    of_doctor = [f["message"] for f in clone.findings("doctor", code=0) if f["code"] == "self_test_failed"]
+    assert of_doctor == [finding["message"] for finding in found]
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_variable_that_ends_the_guard_is_named(clone: Clone, name: str) -> None:
+    clone.set(HOOKCTL_LATCH="0", **{name: VARIABLES[name]}, HOOKCTL_LOCK_MS="100")
+    for words in (("check",), ("check", "--require", "guard"), ("doctor", "--scope", "project")):
+        errors = [finding for finding in clone.findings(*words, code=1) if finding["level"] == "error"]
+        assert [finding["code"] for finding in errors] == ["hook_environment"], words
+        assert name in errors[0]["message"] and errors[0]["path"].endswith("settings.json")
+
+
+# To refuse, to end, and to block: while a run goes on, and while work remains.
+OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive"), ("--preset", "bmad")]
+ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)
+
+
+@pytest.mark.parametrize(("host", "options"), [*(("claude", options) for options in CHOSEN), *ON_OTHER_HOSTS], ids=str)
+def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: tuple[str, ...], host: str) -> None:
+    assert Clone(hookctl, *options, host=host).findings("check", "--require", "guard", code=0) == []
+
+
+def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
+    put(Path("evil.so"), "")
+    clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
+    told = [finding["message"].partition("=")[0] for finding in clone.findings("check", "--require", "guard", code=1)]
+    assert told == ["LD_PRELOAD", "PYTHONHOME", "PYTHONSTARTUP"], "named, and none of them loaded"
+
+
+def test_each_cause_is_found_that_is_one_alone() -> None:
+    parts = [Part(name, name > "d") for name in "abcdef"]
+    causes = find_causes(parts, lambda kept: not {"b", "e"} & {part.name for part in kept})
+    assert [part.name for part in causes] == ["b", "e"]
+    assert list(find_causes(parts, lambda kept: False)) == []

@@ -22,9 +22,8 @@ from hookctl import __version__, cli
 from hookctl.system.package_data import asset
 from hookctl.verbs import status
 from hookctl.verbs.options import read_options
-
-from .conftest import Hookctl, Outcome, put
-from .trees import tree
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
 
 COMMANDS = cli.NAMES
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))

@@ -6,12 +6,19 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.conftest import Hookctl, put
+from tests.conftest import Hookctl, Outcome, put
+from tests.cut import added
+from tests.documents import judge
+from tests.hostfiles import JSON, KINDS, Kind
+from tests.manifest import hook, manifest
+from tests.trees import tree
 
 CORPUS = Path(__file__).parent / "corpus" / "claude"
 REFUSED = sorted((CORPUS / "refused").glob("*.json"))
@@ -131,7 +138,7 @@ def a_file(path: Path, elsewhere: Path) -> Path:
     return put(path, PLAIN)
 
 
-KINDS: list[Callable[[Path, Path], Path]] = [
+PLACED: list[Callable[[Path, Path], Path]] = [
     a_file, a_link, a_chain, a_dangling_link, a_second_name, a_linked_folder,
 ]  # fmt: skip
 
@@ -145,7 +152,7 @@ def shape(path: Path, target: Path) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664], ids=oct)
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", PLACED, ids=lambda kind: kind.__name__)
 def test_links_names_and_modes_stay(
     kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:
@@ -191,3 +198,221 @@ def test_another_owner_and_group_stay(
     assert b"hookctl=guard/stop" in target.read_bytes() and shape(path, target) == before
     assert hookctl("uninstall", "--scope", scope).code == 0
     assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)
+
+
+# Install, install again, edit, force and uninstall over look-alikes of every host's settings files.
+
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+OURS = ": hookctl=guard/"
+TOP = {"version", "env", "MAX_STOP_BLOCKS", "QWEN_CODE_STOP_HOOK_BLOCK_CAP", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"}
+
+
+def counts(kind: Kind, path: Path) -> bool:
+    """Whether the host's settings stand in a file like this one."""
+    if kind.name != "codex-config":
+        return True
+    hooks = tomllib.loads(path.read_text("utf-8-sig")).get("hooks")
+    return isinstance(hooks, dict) and any(isinstance(event, list) for event in hooks.values())
+
+
+def files(kinds: list[Kind] = KINDS) -> Iterator[tuple[Kind, Path]]:
+    for kind in kinds:
+        if kind.name != "claude":  # has a test of its own
+            yield from ((kind, path) for path in kind.corpus() if counts(kind, path))
+
+
+def variants_of(kind: Kind) -> list[str]:
+    """The ways in which other tools write such a file that are a file of this kind still."""
+    names = ["crlf", "no-final-newline", *(["bom"] if kind.byte_order_mark else [])]
+    if kind.format == "json":
+        names += ["tabs", "four-spaces", *([] if kind.comments else ["minified"])]
+    return names
+
+
+def cases() -> Iterator[Any]:
+    """Every file once: in turn as it is at user scope, and in another variant in a project."""
+    for number, (kind, path) in enumerate(files()):
+        if number % 2 == 0 or "project" not in kind.files:
+            yield pytest.param(kind, "user", path.read_bytes(), id=f"{kind.name}-{path.stem}")
+        else:
+            names = variants_of(kind)
+            name = names[number // 2 % len(names)]
+            data = VARIANTS[name](path.read_bytes())
+            yield pytest.param(kind, "project", data, id=f"{kind.name}-{path.stem}-{name}-in-a-project")
+
+
+def each(found: list[tuple[Kind, Path]]) -> Any:
+    parameters = [pytest.param(kind, path.read_bytes(), id=f"{kind.name}-{path.stem}") for kind, path in found]
+    return pytest.mark.parametrize(("kind", "data"), parameters)
+
+
+# Files with a command that an operator may edit; a version is taken over by --force, or stays (tests/stories).
+VERSIONS = ("another-version", "no-version")
+BELLS = [(k, p) for k, p in files() if b"bell" in p.read_bytes() and p.stem not in VERSIONS]
+KEYS = [(k, p) for k, p in files(JSON) if re.search(rb"version|MAX_STOP_BLOCKS|_CAP", p.read_bytes())]
+
+
+def records(isolated: Path) -> list[tuple[bytes, int]]:
+    found = [isolated / "state" / "ledger.json", isolated / "work" / ".hookctl" / "ledger.json"]
+    return [(path.read_bytes(), path.stat().st_mtime_ns) for path in found if path.exists()]
+
+
+def placed(kind: Kind, isolated: Path, data: bytes, scope: str = "user") -> Path:
+    (isolated / "work" / ".git").mkdir(exist_ok=True)
+    return put(kind.path(isolated, scope), data)
+
+
+def run(hookctl: Hookctl, verb: str, kind: Kind, *options: str, scope: str = "user") -> Outcome:
+    done = hookctl(verb, "--host", kind.host, "--scope", scope, *options)
+    assert done.code == 0, done
+    return done
+
+
+def bare(text: bytes) -> bytes:
+    """Without blanks and empty containers, which an element of ours may turn into another kind of text."""
+    return re.sub(rb"\s|\{\s*\}|\[\s*\]", b"", text)
+
+
+def require_only_ours(before: bytes, after: bytes) -> None:
+    """Every byte of before is there, and what is new is of ours."""
+    found = added(before, after)
+    assert any(OURS in text for _, text in found)
+    assert all(OURS in text or path[-1] in TOP for path, text in found), found
+
+
+@pytest.mark.parametrize(("kind", "scope", "data"), list(cases()))
+def test_install_adds_only_ours_and_uninstall_gives_the_bytes_back(
+    kind: Kind, scope: str, data: bytes, isolated: Path, hookctl: Hookctl
+) -> None:
+    path = placed(kind, isolated, data, scope)
+    run(hookctl, "install", kind, scope=scope)
+    installed = path.read_bytes()
+    assert OURS.encode() in installed
+    if kind.format == "json":
+        require_only_ours(data, installed)
+    else:
+        assert is_within(bare(data), bare(installed))
+        lost = [line for line in lost_lines(data, installed) if bare(line) == b"".join(line.split()) != b""]
+        assert len(lost) <= 2 and all(grown(line, installed) for line in lost), lost
+    about, ledgers = path.stat(), records(isolated)
+    assert run(hookctl, "install", kind, scope=scope).out.endswith("nothing to do\n")
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
+    assert records(isolated) == ledgers
+    run(hookctl, "uninstall", kind, scope=scope)
+    assert path.read_bytes() == data
+    assert not (isolated / "data").exists() and not (isolated / "work" / ".hookctl").exists()
+
+
+@each(BELLS[::5])
+def test_an_edit_of_the_operators_stays_through_everything(
+    kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl
+) -> None:
+    path = placed(kind, isolated, data)
+    run(hookctl, "install", kind)
+    edited = path.read_bytes().replace(b"bell", b"gong --twice")
+    put(path, edited)
+    assert run(hookctl, "install", kind).out.endswith("nothing to do\n")
+    assert path.read_bytes() == edited
+    run(hookctl, "install", kind, "--force")
+    assert path.read_bytes() == edited
+    run(hookctl, "uninstall", kind)
+    left, wanted = path.read_bytes(), data.replace(b"bell", b"gong --twice")
+    assert b"".join(left.split()) == b"".join(wanted.split()), "nothing but blanks differs"
+    if kind.format == "json":
+        assert judge.read(left.decode()) == judge.read(wanted.decode())
+
+
+@each([(kind, path) for kind, path in BELLS if kind.name != "windsurf"][1::8])  # that has no timeouts
+def test_a_timeout_that_the_operator_changed_is_theirs_until_force(
+    kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl
+) -> None:
+    path = placed(kind, isolated, data)
+    run(hookctl, "install", kind)
+    installed = path.read_bytes()
+    head, behind = installed.split(OURS.encode(), 1)
+    changed, count = re.subn(rb"(timeout(?:Sec)?\"?(?: =|:) ?)10(?:000)?\b", rb"\g<1>777", behind, count=1)
+    assert count == 1
+    mine = put(path, head + OURS.encode() + changed).read_bytes()
+    assert "timeout" in run(hookctl, "install", kind).out  # kept, and said
+    assert path.read_bytes() == mine
+    run(hookctl, "install", kind, "--force")
+    assert path.read_bytes() == installed
+    run(hookctl, "uninstall", kind)
+    assert b"".join(path.read_bytes().split()) == b"".join(data.split())
+
+
+@each(KEYS[::5])
+def test_what_force_takes_over_uninstall_gives_back(kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl) -> None:
+    path = placed(kind, isolated, data)
+    run(hookctl, "install", kind, "--force")
+    forced = judge.value_of(judge.read(path.read_text("utf-8-sig")))
+    assert OURS in json.dumps(kind.stop_hooks(forced)[-1])
+    run(hookctl, "uninstall", kind)
+    assert path.read_bytes() == data
+
+
+# Two packs, other settings, a disable, a moved HOME, in each kind of settings file: nothing stays behind.
+
+
+PACK = manifest(
+    "notify",
+    hook("Stop", "true done", id="done"),
+    hook("PreToolUse", "true asked", matcher="Bash", id="asked", timeout=7),
+)
+CASES = [(kind, scope) for kind in KINDS for scope in kind.files]
+
+
+def first_file(kind: Kind) -> bytes | None:
+    """A look-alike with a hook of another tool in it, if there is one; none for a plugin."""
+    found = [path for path in kind.corpus() if counts(kind, path)]
+    with_hooks = [path for path in found if b"bell" in path.read_bytes() and b"hookctl=" not in path.read_bytes()]
+    return (with_hooks or found)[0].read_bytes() if found else None
+
+
+def kept(top: Path) -> dict[str, tuple[object, ...]]:
+    """The mode of each file and folder, and the bytes of each file; hookctl's own backups apart."""
+    found = {name: (about[0], *about[2:]) for name, about in tree(top).items()}
+    return {name: about for name, about in found.items() if not re.match(r"home/\.local(/state.*)?$", name)}
+
+
+@pytest.mark.parametrize(("kind", "scope"), CASES, ids=[f"{kind.name}-{scope}" for kind, scope in CASES])
+def test_nothing_stays_behind(
+    kind: Kind, scope: str, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, pack = ("--host", kind.host, "--scope", scope), str(put(isolated / "notify.toml", PACK))
+    (isolated / "work" / ".git").mkdir()
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):  # they lie in HOME, and go with it
+        monkeypatch.delenv(name)
+    path, before = kind.path(isolated, scope), first_file(kind)
+    if before is not None:
+        put(path, before)
+    start = kept(isolated)
+
+    def run(*arguments: str) -> bytes:
+        done = hookctl(*arguments)
+        assert done.code == 0, (arguments, done)
+        return path.read_bytes() if path.exists() else b""
+
+    one = run("install", *place)
+    both = run("install", pack, *place)
+    assert one != both and b": hookctl=notify/" in both
+    run("install", "--set", "max_stop_blocks=3", *place)
+    assert run("install", "--reset", *place) == both
+    assert run("upgrade", "--yes") == both
+    for command in (("status",), ("hooks",), ("doctor", "--host", kind.host)):
+        assert hookctl(*command).code in (0, 1)
+        assert path.read_bytes() == both, command
+    run("disable", "guard", "notify")
+    assert run("enable", "notify", "guard") == both
+    if scope == "user":
+        os.rename(isolated / "home", isolated / "elsewhere")
+        monkeypatch.setenv("HOME", str(isolated / "elsewhere"))
+        path = isolated / "elsewhere" / path.relative_to(isolated / "home")
+        assert kind.host in str(hookctl("status", "--json").data["files"])
+    assert b"".join(run("uninstall", "notify", *place).split()) == b"".join(one.split())
+    run("uninstall", "--all", "--yes")
+    if scope == "user":
+        os.rename(isolated / "elsewhere", isolated / "home")
+    assert kept(isolated) == start

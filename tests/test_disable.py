@@ -13,7 +13,7 @@ import pytest
 from hookctl.errors import HookctlError
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import KINDS, Kind
-from tests.test_corpus_every_host import counts
+from tests.test_corpus_bytes import counts
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")

@@ -16,20 +16,8 @@ from hypothesis import strategies as st
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import CAP, FILES, LIMIT, MADE, Place, everything, file_of, pack
+from .findings import CAP, FILES, LIMIT, MENDED, STAYING, Place, everything, file_of, pack
 from .trees import tree
-
-# What an install again mends. Every other finding stays, and with it every byte.
-MENDED: set[Callable[[Place], None]] = {
-    findings.entries_wiped, findings.entry_doubled, findings.interrupted_run,
-    findings.hook_missing, findings.hook_edited, findings.pack_file_changed, findings.wrapped_by_none,
-    findings.interpreter_missing, findings.config_missing,
-    findings.interpreter_unsafe, findings.rules_file_gone, findings.rules_of_a_project_missing,
-    findings.state_elsewhere, findings.wrap_gone, findings.wrap_forgotten,
-    findings.pack_file_missing, findings.clone_without_the_settings,
-    findings.clone_without_the_hook,
-}  # fmt: skip
-MENDED_CODES = {"hook_old"}  # however it came about
 
 
 @pytest.fixture
@@ -64,29 +52,26 @@ def fix(place: Place, *options: str) -> tuple[list[dict[str, Any]], list[str]]:
     return data["fixed"], [finding["code"] for finding in data["findings"]]
 
 
-MENDING = [case for case in MADE if case[2] in MENDED or case[0] in MENDED_CODES]
-STAYING = list({case[0]: case for case in MADE if case not in MENDING}.values())  # one of each code
+ONE_OF_EACH = list({case[0]: case for case in STAYING}.values())
 
 
 def named(case: object) -> str:
     return getattr(case, "__qualname__", str(case)).partition(".")[0]
 
 
-@pytest.mark.parametrize(("code", "level", "arrange"), STAYING, ids=named)
+@pytest.mark.parametrize(("code", "level", "arrange"), ONE_OF_EACH, ids=named)
 def test_what_is_not_mended_stays_byte_for_byte(
     place: Place, code: str, level: str, arrange: Callable[[Place], None]
 ) -> None:
     arrange(place)
     before = content(place)
-    fixed, left = fix(
-        place,
-    )
+    fixed, left = fix(place)
     assert (fixed, content(place)) == ([], before)
-    if code not in ("self_test_failed",):  # not played here
+    if code != "self_test_failed":  # not played here
         assert code in left
 
 
-@pytest.mark.parametrize(("code", "level", "arrange"), MENDING, ids=named)
+@pytest.mark.parametrize(("code", "level", "arrange"), MENDED, ids=named)
 def test_what_is_mended_is_gone_and_only_ours_has_changed(
     place: Place, code: str, level: str, arrange: Callable[[Place], None]
 ) -> None:
@@ -286,9 +271,6 @@ def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_wh
         left = {name: about for name, about in content(place).items() if not name.startswith("other")}
         wanted.pop("" if script.exists() else "work/.hookctl/packs/notify/notify.py", None)
         assert left == wanted
-
-
-# What is said.
 
 
 # Whatever bytes lie there.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl.model import Claim, Decision, Entry, Path, Wanted
+from hookctl.model import WRAP, Claim, Decision, Entry, Path, Wanted
 from hookctl.ownership import engine
 from tests import plain
 
@@ -659,7 +659,7 @@ ENGINES = [str(number) for number in range(1, 19)] + ["9a", "9b", "15a"]
 # What the table itself calls the same as another cell.
 AS = {("8", "install"): ("8", "upgrade"), ("8", "install --force"): ("8", "upgrade --force")}
 # The cells that are not the engine's, and who tests them: file, and the name of a function there.
-ON_DISK = "tests/test_table_on_disk.py"
+ON_DISK = "tests/test_overrides.py"
 REST = {
     **{("19", verb): "tests/test_crash.py::test_the_run_after_a_kill_ends_as_if_nothing_had_happened"
        for verb in ("install", "upgrade", "uninstall")},
@@ -679,7 +679,7 @@ REST = {
     ("7", "doctor"): "tests/test_doctor_hosts.py::test_doctor_is_clean_right_after_install",
     ("9", "doctor"): "tests/findings.py::entry_edited",
     ("9a", "doctor"): "tests/findings.py::entry_edited",
-    ("9b", "doctor"): "tests/findings.py::command_edited",
+    ("9b", "doctor"): "tests/findings.py::entry_edited",
     ("11", "doctor"): "tests/findings.py::entry_missing",
     ("12", "doctor"): "tests/findings.py::entries_wiped",
     ("14", "doctor"): f"{ON_DISK}::test_row_14_doctor_has_nothing_against_a_shared_value",
@@ -726,18 +726,6 @@ def test_the_tests_of_the_other_cells_are_there(where: str) -> None:
     file, _, name = where.partition("::")
     text = (File(__file__).parents[1] / file).read_text()
     assert not name or f"def {name}(" in text or f'("{name}", ' in text, "a function, or a row of a table"
-
-
-@pytest.mark.parametrize(("ours", "theirs"), [("max", ""), ("", "max"), ("max", "min")])
-def test_row_13_a_merge_rule_holds_only_if_all_packs_have_it(ours: str, theirs: str) -> None:
-    entries = [owned("5")._replace(owners={"q": Claim("5", "1", theirs)})]
-    assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge=ours)]).conflicts
-
-
-def test_row_13_a_merge_rule_must_be_that_of_every_other_pack() -> None:
-    owners = {"q": Claim("5", "1", "max"), "r": Claim("5", "1")}
-    entries = [owned("5")._replace(owners=owners)]
-    assert engine.install(entries, plain.live(env(LIMIT="5")), "p", "1", [leaf("6", merge="max")]).conflicts
 
 
 def test_a_conflict_is_about_values_and_not_about_their_spelling() -> None:
@@ -881,24 +869,6 @@ def test_the_state_of_an_element(entry: Entry | None, here: dict[str, Any], expe
     assert engine.state(entry, plain.live(here), STOP, "p/stop") == expected
 
 
-@pytest.mark.parametrize(
-    ("entries", "here", "expected"),
-    [
-        ([], {}, False),
-        ([container("env")], {}, False),
-        ([adopted("5")], {}, False),
-        ([owned("5")], {}, True),
-        ([owned("5"), adopted("5")._replace(path=CAP)], env(CAP="5"), True),
-        ([owned("5"), CAPS], env(CAP="8"), False),
-        ([owned("5"), CAPS], env(CAP="9"), False),
-        ([owned("5"), element()], stop(group(handler())), False),
-        ([owned("5"), element()], {}, True),
-    ],
-)
-def test_a_wipe_is_when_all_that_we_wrote_is_gone(entries: list[Entry], here: Any, expected: bool) -> None:
-    assert engine.is_wiped(entries, plain.live(here)) is expected
-
-
 def test_values_are_the_same_by_what_they_mean() -> None:
     assert engine.same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
     assert not engine.same([1, 2], [2, 1])
@@ -914,3 +884,46 @@ def test_a_pack_that_alone_was_wiped_comes_back_where_that_is_asked_for(restores
     live = plain.live(env(CAP="8", MODE="theirs"))
     done = engine.install(entries, live, "p", "1", wants, restores=restores)
     assert [(edit.path, edit.value) for edit in done.edits] == ([] if limit is None else [(KEY, limit)])
+
+
+# The engine and hooks of others that we are around: of those only the command is ours, and they come and go.
+
+
+ID = f"{WRAP}0123abcd"
+SAYS = f": hookctl={ID}; set -- say; it"
+MY_OWN = f": hookctl={ID}; my own"
+OWN = ": hookctl=guard/stop; run"
+
+
+def around(command: str = SAYS, **fields: Any) -> dict[str, Any]:
+    return {"type": "command", "command": command, **fields}
+
+
+def settings(*handlers: dict[str, Any]) -> dict[str, Any]:
+    return {"hooks": {"Stop": [{"hooks": [one]} for one in handlers]}}
+
+
+def entry(id: str = ID, command: str = SAYS) -> Entry:
+    written = around(command)
+    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Claim(written, "1")}, id)
+
+
+@pytest.mark.parametrize(
+    ("there", "state"),
+    [
+        (settings(around()), "owned"),
+        (settings(around(timeout=20)), "owned"),
+        (settings(around(MY_OWN)), "overridden"),
+        (settings(around("say")), "missing"),
+        (settings(around(MY_OWN), around(timeout=5)), "owned"),
+    ],
+    ids=["as written", "another timeout", "an edited command", "gone", "an edited copy and ours"],
+)
+def test_the_command_alone_says_whose_it_is(there: dict[str, Any], state: str) -> None:
+    assert engine.state(entry(), plain.live(there), ("hooks", "Stop"), ID) == state
+
+
+def test_after_a_wipe_nobody_elses_hook_is_written() -> None:
+    entries = [entry(), entry("guard/stop", OWN)]
+    decision = engine.install(entries, plain.live(settings()), "other", "1", [])
+    assert [edit.fields["command"] for edit in decision.edits if hasattr(edit, "fields")] == [OWN]

@@ -91,9 +91,6 @@ def test_a_file_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.Mo
     assert "read access" in refused("unreadable", files.read, str(target)).hint
 
 
-# Links
-
-
 # What a file keeps
 
 

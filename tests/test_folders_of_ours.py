@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from hookctl.documents import formats
+from hookctl.system import folders, interpreter
+from hookctl.verbs.uninstall import Request, question
 from tests.conftest import Hookctl, put
+from tests.test_entries_of_hosts import TWO_EVENTS
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -75,3 +83,159 @@ def test_the_last_to_leave_removes_what_the_first_to_come_has_made(
     for scope in ("user", "local") if first == "user" else ("local", "user"):
         assert hookctl("uninstall", *named, "--scope", scope).code == 0
     assert below(isolated) == before
+
+
+# hookctl uninstall --all: what it asks is what it does and says; a file that cannot be planned stops no other.
+
+
+INSTALL = ("install", "--host", "claude")
+ONE = '[pack]\nname = "one"\nversion = "1"\nprotocol = "host"\n[env]\nONE = "1"\n'
+
+
+@pytest.fixture
+def places(isolated: Path, hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The guard at every scope and in a linked settings folder, another pack at user scope alone; the names to say."""
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ, project: ())
+    (isolated / "work" / ".git").mkdir()
+    (isolated / "dotfiles").mkdir()
+    settings.parent.symlink_to(isolated / "dotfiles")
+    put(isolated / "one.toml", ONE)
+    project = isolated / "work" / ".claude"
+    assert hookctl(*INSTALL).code == 0
+    assert hookctl(*INSTALL, str(isolated / "one.toml")).code == 0
+    assert hookctl(*INSTALL, "--scope", "project").code == 0
+    assert hookctl(*INSTALL, "--scope", "local").code == 0
+    return {
+        "user": str(settings),
+        "project": str(project / "settings.json"),
+        "local": str(project / "settings.local.json"),
+    }
+
+
+def named_in(asked: str) -> list[str]:
+    """The settings files that a question names."""
+    return [os.path.expanduser(line.split("  ")[1].split(": ")[0]) for line in asked.split("\n")[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("removal", "scopes"),
+    [
+        (Request("", True), ["user", "local", "project"]),
+        (Request("guard", True), ["user", "local", "project"]),
+        (Request("one", True), ["user"]),
+        (Request("", True, scope="local"), ["local"]),
+        (Request("one", True, scope="local"), []),
+        (Request("", True, hosts=("claude",)), ["user", "local", "project"]),
+        (Request("", True, hosts=("codex",)), []),
+    ],
+    ids=["all", "the guard", "another pack", "a scope", "a pack and a scope", "a host", "another host"],
+)
+def test_the_question_names_what_the_answer_takes(
+    isolated: Path, hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
+) -> None:
+    asked = question(folders.here(), removal, [])
+    assert sorted(named_in(asked)) == sorted(places[scope] for scope in scopes)
+    options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
+    if "codex" not in removal.hosts:
+        plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
+        assert {action["scope"] for action in plan["actions"]} == set(scopes)
+
+
+def test_what_is_installed_after_the_answer_is_not_taken_out(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+
+    def agree(question: str) -> bool:
+        assert hookctl("install", "--host", "codex").code == 0
+        return bool(question)
+
+    monkeypatch.setattr("hookctl.verbs.uninstall.confirm", agree)
+    monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: True)
+    outcome = hookctl("uninstall", "--all")
+    assert (outcome.code, "what you agreed to has changed meanwhile" in outcome.err) == (1, True)
+    assert "hookctl=guard/stop" in settings.read_text()
+
+
+# Hermes takes `hooks:` and an event without a value for none: install fills them, and the bytes come back.
+
+
+TEXTS = [
+    "hooks:\n",
+    "hooks: ~\n",
+    "hooks: null  # mine\nmodel: x\n",
+    "model: x\nhooks:",
+    "hooks:  # mine\nmodel: x\n",
+    "hooks:\n  pre_verify:\n",
+    "hooks:\n  pre_verify: ~\n  # mine\n  on_session_end: []\n",
+    "hooks:\r\nmodel: x\r\n",
+    "hooks:\n# mine\nmodel: x\n",
+    "hooks:\n  # mine\nmodel: x\n",
+    "hooks: !!null\nmodel: x\n",
+]
+
+
+@pytest.fixture
+def config(isolated: Path) -> Path:
+    return isolated / "home" / ".hermes" / "config.yaml"
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_null_is_filled_and_the_bytes_come_back(config: Path, hookctl: Hookctl, text: str) -> None:
+    before = put(config, text.encode()).read_bytes()
+    told = json.loads(hookctl("doctor", "--host", "hermes", "--json").out)["data"]["findings"]
+    assert {finding["code"] for finding in told if finding["level"] != "info"} <= {"not_installed"}
+    assert hookctl("install", "--host", "hermes").code == 0
+    installed = config.read_bytes()
+    (hook,) = formats.parse("yaml", installed).get(("hooks", "pre_verify"))
+    assert "hookctl=guard/stop" in hook["command"]
+    assert hookctl("install", "--host", "hermes").code == 0
+    assert config.read_bytes() == installed
+    assert hookctl("uninstall", "--host", "hermes").code == 0
+    assert config.read_bytes() == before
+
+
+NULLS = st.sampled_from(["", " ~", " null", " Null", " !!null"])
+COMMENTS = st.sampled_from(["", " # mine", "   # mine"])
+OTHERS = st.sampled_from(["", "model: x\n", "# mine\n", "\n", "agents:\n  max: 3 # mine\n"])
+EVENTS = st.lists(st.sampled_from(["pre_verify", "subagent_stop", "on_session_end"]), max_size=2, unique=True)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """A configuration in which the hooks are a null, or some of its events are."""
+    lines = [draw(OTHERS), "hooks:"]
+    events = draw(EVENTS)
+    lines.append("" if events else draw(NULLS))
+    lines.append(draw(COMMENTS) + "\n")
+    for event in events:
+        lines.append(f"  {event}:{draw(NULLS)}{draw(COMMENTS)}\n")
+    text = "".join([*lines, draw(OTHERS)])
+    return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+
+
+def test_whatever_is_null_comes_back_byte_for_byte_around_the_edits_of_others(
+    isolated: Path, config: Path, hookctl: Hookctl
+) -> None:
+    bell = str(put(isolated / "bell.toml", TWO_EVENTS.format("bell").encode()))
+
+    @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+    @given(texts(), st.permutations(["guard", "bell"]), st.sampled_from(["# later\n", "later: {a: 1}\n"]))
+    def check(text: str, leaving: list[str], edit: str) -> None:
+        later = edit.replace("\n", "\r\n" if "\r" in text else "\n")
+        put(config, text.encode())
+        for pack in ("guard", bell):
+            assert hookctl("install", pack, "--host", "hermes").code == 0
+        put(config, config.read_bytes() + later.encode())
+        for pack in leaving:
+            assert hookctl("uninstall", pack, "--host", "hermes").code == 0
+        assert config.read_bytes() == f"{text}{later}".encode()
+
+    check()
+
+
+def test_a_null_with_an_anchor_is_refused(config: Path, hookctl: Hookctl) -> None:
+    put(config, "hooks: &mine\nmodel: x\n")
+    assert hookctl("install", "--host", "hermes").code == 4
+    assert config.read_text() == "hooks: &mine\nmodel: x\n"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,21 +102,6 @@ def ssh(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     put(isolated / "ssh-bin" / "ssh", script).chmod(0o755)
     monkeypatch.setenv("PATH", f"{isolated / 'ssh-bin'}:{os.environ['PATH']}")
     return calls
-
-
-@pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Sits at the terminal and types this."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    def type_(text: str) -> None:
-        monkeypatch.setattr(sys, "stdin", Terminal(text))
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-
-    return type_
 
 
 def error_of(done: Outcome) -> dict[str, Any]:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import posix
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.hosts import loading
+from hookctl.hosts.codex import state_path, trusted_hash
+from hookctl.packs import guard
+from hookctl.packs.abilities import list_abilities
 from hookctl.settings import targets
-
-from .conftest import Hookctl
+from hookctl.settings.approval import is_untrusted
+from hookctl.settings.targets import active_file
+from tests.conftest import Hookctl, put
+from tests.templates.modules import module
+from tests.trees import tree
 
 FOLDER = Path(hosts.__file__).parent
 
@@ -69,3 +79,426 @@ def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(o
         for text in (odd, "/* plain */{} // too\r\n"):
             is_refused = loading.refusal(host, formats.parse("json", text.encode())) is not None
             assert is_refused == (name != "claude" and text == odd), (name, text)
+
+
+# OpenHands, which reads one hooks.json only: the project's, else the user's.
+
+
+HOST = ("--host", "openhands")
+THEIRS = json.dumps({"stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}]})
+
+
+@pytest.fixture
+def users(isolated: Path) -> Path:
+    """A user's file with a hook of the operator's, and a project."""
+    (isolated / "work" / ".git").mkdir()
+    return put(isolated / "home" / ".openhands" / "hooks.json", THEIRS)
+
+
+def test_a_new_project_file_that_hides_the_users_is_told(hookctl: Hookctl, users: Path) -> None:
+    outcome = hookctl("install", *HOST, "--scope", "project")
+    assert f"OpenHands then reads no hook of {users} in this project" in outcome.err
+    assert "reads no hook of" not in hookctl("install", *HOST, "--scope", "project").err
+    assert users.read_text() == THEIRS
+
+
+def test_doctor_says_nothing_of_a_hidden_file_where_the_guard_runs(hookctl: Hookctl, users: Path) -> None:
+    hookctl("install", *HOST)
+    hookctl("install", *HOST, "--scope", "project")
+    out = hookctl("doctor", *HOST, "--verbose").out
+    assert "OH_PERSISTENCE_DIR" not in out
+    assert "[not_read]" not in out, "the guard runs from the other file"
+
+
+# Which of Droid's two files a hook goes into: one hides the other, event by event.
+
+
+HOOK = [{"hooks": [{"type": "command", "command": "bell"}]}]
+
+
+@pytest.mark.parametrize(
+    ("settings", "hooks", "file"),
+    [
+        (None, None, "settings.json"),
+        ({}, None, "settings.json"),
+        ({"hooks": {"Stop": HOOK}}, None, "settings.json"),
+        ({"hooks": {"Stop": HOOK}}, {"SessionEnd": HOOK}, "settings.json"),
+        ({"hooks": {"Stop": HOOK}}, {}, "settings.json"),
+        ({"hooks": {"Stop": HOOK}}, {"hooks": {"Stop": HOOK}}, "settings.json"),
+        ({"hooks": {"Stop": HOOK, "PreToolUse": HOOK}}, {"Stop": HOOK}, "hooks.json"),
+        ({"hooks": {"Stop": []}}, {"SessionEnd": HOOK}, "hooks.json"),
+        ({"hooks": {"SessionEnd": HOOK}}, {"SessionEnd": HOOK}, "hooks.json"),
+        ({"hooks": 5}, {"SessionEnd": HOOK}, "hooks.json"),
+        ({}, {}, "hooks.json"),
+        (None, {"Stop": HOOK}, "hooks.json"),
+    ],
+)
+def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
+    tmp_path: Path, settings: dict[str, Any] | None, hooks: dict[str, Any] | None, file: str
+) -> None:
+    folder = tmp_path / ".factory"
+    folder.mkdir()
+    for name, value in (("settings.json", settings), ("hooks.json", hooks)):
+        if value is not None:
+            (folder / name).write_text(json.dumps(value))
+    host, path = active_file(hosts.load("droid"), "user", {"HOME": str(tmp_path)})
+    assert path == str(folder / file)
+    assert host.stands == ("hooks.json" if file == "hooks.json" else "")
+
+
+# What a first install of the guard says: a warning is for what a person should do, a fact is a note.
+
+
+# Hooks there wait for a person: to approve them, or to trust the folder.
+WAITING = {"codex": "not_approved", "gemini": "not_approved", "hermes": "not_approved"}
+
+
+def first_line(text: str) -> str:
+    return text.splitlines()[0]
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_a_fine_install_warns_of_nothing(hookctl: Hookctl, name: str) -> None:
+    done = hookctl("install", "--host", name)
+    expected = "warn" if name in WAITING or name == "windsurf" else "ok"
+    assert first_line(done.out).startswith(expected), done.out
+    messages = hookctl("install", "--host", name, "--json").data["messages"]
+    warned = {message["code"] for message in messages if message["level"] == "warning"}
+    assert warned == ({"host_limits"} if name == "windsurf" else {*filter(None, [WAITING.get(name)])})
+
+
+@pytest.mark.parametrize(("name", "cap"), [("kimi", 1), ("vibe", 3), ("hermes", 3)])
+def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hookctl, name: str, cap: int) -> None:
+    for wish, level in (("5", "info"), ("7", "warning")):
+        done = hookctl("install", "--host", name, "--set", f"MAX_STOP_BLOCKS={wish}", "--json")
+        said = [one for one in done.data["messages"] if f"stops blocking after {cap} and not {wish}" in one["message"]]
+        assert [message["level"] for message in said] == [level]
+
+
+# `hookctl hosts` at a glance: what is here, what has hooks of hookctl's, what each can do, in one screen.
+
+
+HEADS = ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CHANGE", "END", "CAP", "SURE", "SETTINGS"]
+
+
+def rows_of(text: str) -> dict[str, dict[str, str]]:
+    """The cells of each host by the heads of their columns."""
+    head, *lines = text.splitlines()
+    starts = [head.index(name) for name in head.split()]
+    rows = {}
+    for line in lines[: len(hosts.names())]:
+        cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        rows[cells[0]] = dict(zip(head.split(), cells, strict=True))
+    return rows
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Hookctl) -> None:
+    """The runner's forms of an answer, beside what `hookctl fire` knows of the host."""
+    host = hosts.load(name)
+    can = list_abilities(host)
+    abilities = [ability for ability in ("block", "refuse", "ask", "change", "end") if can[ability]]
+    row = rows_of(hookctl("hosts").out)[name]
+    assert [head.lower() for head in HEADS[3:8] if row[head] != "-"] == abilities
+    ends = {"both": (True, True), "stop": (True, False), "call": (False, True), "-": (False, False)}
+    assert (can["end_at_stop"], can["end_at_call"]) == ends[row["END"]]
+    assert bool(host.dialect.refuse_end) is (row["END"] in ("both", "call")), "what --dispatch can do"
+    assert bool(host.dialect.end) is (row["END"] in ("both", "stop")), "what mode guard can do"
+    tool, stop = (host.reads.get(event, {}) for event in ("PreToolUse", "Stop"))
+    read = {answer for answer in ("refuse", "ask", "change", "end") if tool.get(answer)}
+    read |= {word for answer, word in (("refuse", "block"), ("end", "end")) if stop.get(answer)}
+    if "refuse" in tool.get("status", {}).values():
+        read.add("refuse")
+    if tool.get("end_of_refusal"):
+        read.add("end")
+    assert set(abilities) <= read
+
+
+# Who reads whose files: one table, in the files of their hosts, which everything that tells of it follows.
+
+
+def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolated: Path, hookctl: Hookctl) -> None:
+    """Copilot CLI reads every other file there, each once."""
+    for host in ("copilot", "vscode"):
+        assert hookctl("install", "--host", host).code == 0
+    hooks = hookctl("hooks", "--json").data["hooks"]
+    assert {(hook["host"], Path(hook["file"]).name) for hook in hooks} == {
+        ("copilot", "hookctl.json"),
+        ("vscode", "hookctl-vscode.json"),
+    }
+    assert len({(hook["host"], hook["id"]) for hook in hooks}) == len(hooks)
+    assert {hook["state"] for hook in hooks} == {"runs"}
+
+
+def test_uninstall_for_one_host_names_the_file_that_still_has_the_guard(hookctl: Hookctl) -> None:
+    hookctl("install", "--host", "claude")
+    said = "still installed: guard in ~/.claude/settings.json; `hookctl status --all` says more"
+    assert said in hookctl("uninstall", "--host", "grok").err
+    assert "still installed" not in hookctl("uninstall", "--host", "grok", "--host", "claude").err
+
+
+# The guard answers as its hosts' data files say: what a file says reaches the hook through config.json.
+
+
+def host(name: str) -> Any:
+    """A host as the hook has it from its configuration."""
+    return module("hosts").find_host(guard.host_table(hosts.load(name)), name, {})
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_hook_answers_in_the_words_of_the_hosts_file(name: str) -> None:
+    data, known = hosts.load(name).data, host(name)
+    dialect, environment = data["dialect"], data["environment"]
+    forms = (known.block, known.release, known.end, known.refuse)
+    assert forms == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
+    assert known.project_variable == environment.get("project", "")
+    assert known.session_variable == environment.get("session", "")
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cap = hosts.load(name).cap
+    if not cap or "field" in cap or cap.get("asks"):  # nothing that the hook could count
+        assert host(name).cap == float("inf")
+        return
+    for text in ("", "0", "3", "-1", "1000", "x"):
+        if "key" in cap:
+            monkeypatch.setenv(cap["key"], text)
+            monkeypatch.setitem(posix.environ, cap["key"].encode(), text.encode())
+        wanted = hosts.read_cap(hosts.load(name), text if "key" in cap else "")
+        bounded = wanted > 0 or cap.get("overrides_last")
+        assert host(name).cap == (wanted if bounded else float("inf")), text
+
+
+@pytest.mark.parametrize("name", hosts.names())
+def test_the_table_of_a_registration_has_who_runs_it_and_nobody_else(name: str) -> None:
+    known = [reader for reader in hosts.load(name).data.get("also_read_by", ()) if "host" in reader]
+    readers = [reader["host"] for reader in known if not reader.get("never_ours")]
+    table = guard.host_table(hosts.load(name))
+    assert set(table) == {name, *readers}
+    assert set(table[name].get("also_run_by", {})) == set(readers)
+
+
+def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> None:
+    table = guard.host_table(hosts.load("claude"))
+    known = {name: value for name, value in table["claude"].items() if name != "also_run_by"}
+    assert {"claude": known} == module("hosts").USUAL
+
+
+# Which folders the new hosts trust, by the lists that they keep.
+
+
+FILES = {"vibe": ".vibe/trusted_folders.toml", "grok": ".grok/trusted_folders.toml", "pi": ".pi/agent/trust.json"}
+PI_SETTINGS = ".pi/agent/settings.json"
+
+
+def listed(trusted: object, untrusted: object) -> str:
+    """The lists of Mistral Vibe."""
+    return f"trusted = {json.dumps(trusted)}\nuntrusted = {json.dumps(untrusted)}\n"
+
+
+TRUSTED = [
+    ("vibe", 'untrusted = ["PROJECT"]\ntrusted = ["PROJECT"]\n'),
+    ("vibe", listed(["/"], "x")),
+    ("vibe", listed([5, "a\0", "PROJECT"], 5)),
+    ("grok", '[folders."PROJECT"]\ntrusted = true\n'),
+    ("grok", '[folders."ABOVE"]\ntrusted = true\n[folders."PROJECT"]\ndecided_at = 1\n'),
+    ("pi", '{"PROJECT": true}'),
+    ("pi", '{"ABOVE": true, "PROJECT": null}'),
+]
+UNTRUSTED = [
+    *((host, "") for host in FILES),
+    ("vibe", listed([], [])),
+    ("vibe", listed(5, [])),
+    ("vibe", listed(["PROJECT/sub", "PROJECT2"], [])),
+    ("grok", '[folders."PROJECT"]\ntrusted = false\n'),
+    ("grok", '[folders."PROJECT"]\ntrusted = "true"\n'),
+    ("pi", '{"ABOVE": true, "PROJECT": false}'),
+]
+
+
+@pytest.fixture
+def project(isolated: Path) -> Path:
+    folder = (isolated / "above" / "project").resolve()
+    folder.mkdir(parents=True)
+    return folder
+
+
+def distrusts(host: str, project: Path, isolated: Path) -> bool:
+    return is_untrusted(hosts.load(host), "project", str(project), {"HOME": str(isolated / "home")})
+
+
+def write(host: str, text: str, project: Path, isolated: Path) -> None:
+    text = text.replace("PROJECT", str(project)).replace("ABOVE", str(project.parent))
+    put(isolated / "home" / FILES[host], text)
+
+
+@pytest.mark.parametrize(("host", "text"), TRUSTED)
+def test_a_trusted_folder(host: str, text: str, project: Path, isolated: Path) -> None:
+    write(host, text, project, isolated)
+    assert distrusts(host, project, isolated) is False
+
+
+@pytest.mark.parametrize(("host", "text"), UNTRUSTED)
+def test_one_that_is_not(host: str, text: str, project: Path, isolated: Path) -> None:
+    write(host, text, project, isolated)
+    assert distrusts(host, project, isolated) is True
+    assert is_untrusted(hosts.load(host), "user", str(project), {"HOME": str(isolated / "home")}) is False
+
+
+@pytest.mark.parametrize("host", FILES)
+def test_without_a_list_none_is_trusted(host: str, project: Path, isolated: Path) -> None:
+    assert distrusts(host, project, isolated) is True
+
+
+@pytest.mark.parametrize(("value", "trusts"), [('"always"', True), ('"ask"', False), ("true", False), ("false", False)])
+def test_pi_s_settings_may_trust_every_folder(value: str, trusts: bool, project: Path, isolated: Path) -> None:
+    put(isolated / "home" / PI_SETTINGS, f'{{"defaultProjectTrust": {value}}}')
+    assert distrusts("pi", project, isolated) is not trusts
+
+
+# The hash that Codex trusts a hook by: as `codex app-server` gave them (tests/e2e/test_codex.py asks it again).
+
+
+SAY = 'say "é"'
+
+
+@pytest.mark.parametrize(
+    ("event", "group", "handler", "expected"),
+    [
+        ("Stop", {"matcher": "x"}, {"timeout": 10}, "242d76517213cc7894ac39e67c387ebfa86020b2bd4ba7d7f63c78e79c27746a"),
+        ("Stop", {}, {}, "3105d7b2cea4a1911ea26f2813774e76446ab7035e514019f9550370baee074d"),
+        (
+            "PreToolUse",
+            {"matcher": "Bash"},
+            {"timeout": 0},
+            "dcbfe662f5f145dc13912929ab06fc2b6f57267c0ec5df6936ef95a4ce2e7570",
+        ),
+        (
+            "PreToolUse",
+            {"matcher": ""},
+            {"timeout": 601, "statusMessage": "hi"},
+            "0d8bf2d264183d5b5a134370aab13eb50a3b0fb4a1e5550aa0170704d8129bdb",
+        ),
+        ("SessionEnd", {"matcher": "x"}, {}, "099c66250098d17ce32ae902fb55bb83eeb9c4b7c2843298172528dffc88ed21"),
+        (
+            "SessionEnd",
+            {},
+            {"timeout": 10, "async": True},
+            "76490c59d4ea201e70c20d4b57cd135294e2ec2e6e6a791d7b695e2b76e2e46d",
+        ),
+        (
+            "PreModelRequest",
+            {"matcher": "x"},
+            {"timeout": 5},
+            "d1e7fdd883b39f584d6e9b892f67fcb249f799677270270e12bc386ea100bfce",
+        ),
+    ],
+    ids=[
+        "stop",
+        "no timeout",
+        "a matcher, a timeout of 0",
+        "an empty matcher, a message",
+        "an end",
+        "an end that takes longer",
+        "a request",
+    ],
+)
+def test_the_hash_is_the_client_s_own(
+    event: str, group: dict[str, Any], handler: dict[str, Any], expected: str
+) -> None:
+    assert trusted_hash(event, group, {"type": "command", "command": SAY, **handler}) == f"sha256:{expected}"
+
+
+@pytest.mark.parametrize("event", ["Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest"])
+def test_some_events_have_no_matcher(event: str) -> None:
+    handler = {"command": "true"}
+    assert trusted_hash(event, {"matcher": "x"}, handler) == trusted_hash(event, {}, handler)
+    assert trusted_hash("PreToolUse", {"matcher": "x"}, handler) != trusted_hash("PreToolUse", {}, handler)
+
+
+def test_a_field_that_says_nothing_is_as_good_as_none() -> None:
+    bare, null = {"command": "true"}, {"command": "true", "timeout": None, "statusMessage": None, "name": "mine"}
+    assert trusted_hash("Stop", {}, bare) == trusted_hash("Stop", {"matcher": None}, null)
+
+
+def test_the_key_has_the_event_s_name_in_small_words() -> None:
+    path = ("hooks", "UserPromptSubmit", 2, "hooks", 1)
+    assert state_path("/h/hooks.json", path) == ("hooks", "state", "/h/hooks.json:user_prompt_submit:2:1")
+
+
+# A host is one data file: the example in docs/adding-a-host.md works as it is put beside the others.
+
+
+ROOT = Path(__file__).parents[1]
+MINE = '{\n\t"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}\n'
+
+
+@pytest.fixture
+def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings file of a host that nobody knew before, with a hook in it."""
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "adding-a-host.md").read_text(), re.S)
+    folder = shutil.copytree(Path(hosts.path_of("claude")).parent, isolated / "hosts")
+    text = text.replace('block = \'{"decision":"block","reason":%s}\'', 'block = \'{"verdict":"go on","because":%s}\'')
+    text = text.replace('# project = "ROBIN_PROJECT"', 'project = "ROBIN_PROJECT"')
+    put(folder / "robin.toml", text + '\n[cap]\nkey = "ROBIN_CAP"\ndefault = 6\noff = "0"\n')
+    monkeypatch.setattr(hosts, "_FOLDER", str(folder))
+    return put(isolated / "home" / ".robin" / "hooks.json", MINE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[guard]", "[gard]", "'gard' was unexpected"),
+        ('root = ["hooks"]', 'rot = ["hooks"]', "registration: "),
+        ('root = ["hooks"]', 'root = "hooks"', "registration.root: 'hooks' is not of type 'array'"),
+        ('timeout_unit = "seconds"', 'timeout_unit = "minutes"', "timeout_unit: 'minutes' is not one of"),
+        ('name = "robin"', 'name = "rabbit"', "name: 'rabbit' is not the name of this file"),
+        ("in_command = ", "# in_command = ", "environment: 'in_command' is a required property"),
+        ('in_command = "."', 'in_command = ""', "environment.in_command: '' "),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [("hosts",), ("plan", "--host", "robin"), ("install", "--host", "robin", "--scope", "project"), ("doctor",)],
+    ids=lambda command: command[0],
+)
+def test_a_slip_in_a_new_host_s_file_is_named_with_its_file_and_key(
+    robin: Path, isolated: Path, hookctl: Hookctl, old: str, new: str, said: str, command: tuple[str, ...]
+) -> None:
+    file = isolated / "hosts" / "robin.toml"
+    assert old in file.read_text()
+    put(file, file.read_text().replace(old, new, 1))
+    before = tree(isolated)
+    outcome = hookctl(*command)
+    assert (outcome.code, outcome.out) == (4, "")
+    assert said in outcome.err and str(file) in outcome.err and "docs/adding-a-host.md" in outcome.err
+    assert tree(isolated) == before
+
+
+def stop(settings: Path, isolated: Path) -> str:
+    """What the guard's hook says to a stop of the new host, by the command that stands in its file."""
+    (command,) = re.findall(r'"(: hookctl=guard/stop; (?:[^"\\]|\\.)*)"', settings.read_text())
+    payload = json.dumps({"session_id": "s", "cwd": str(isolated / "work")})
+    done = subprocess.run(json.loads(f'"{command}"'), shell=True, input=payload, capture_output=True, text=True)
+    return done.stdout
+
+
+def test_the_guard_speaks_the_words_of_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "robin").code == 0
+    assert hookctl("run", "remaining", "3").code == 0
+    said = [stop(robin, isolated) for _ in range(6)]
+    assert [json.loads(text)["verdict"] for text in said[:5]] == ["go on"] * 5
+    assert "Work remains (3)" in json.loads(said[0])["because"]
+    assert list(json.loads(said[5])) == ["systemMessage"]
+
+
+def test_all_verbs_know_a_new_host(robin: Path, isolated: Path, hookctl: Hookctl) -> None:
+    assert "Robin" in hookctl("hosts", "robin").out
+    assert hookctl("install", "--host", "robin").code == 0
+    assert "Robin" in hookctl("status").out
+    assert [one["code"] for one in hookctl("doctor", "--host", "robin", "--json").data["findings"]
+            if one["level"] != "info"] == []  # fmt: skip
+    assert hookctl("install", "--host", "robin").out == "nothing to do\n"
+    assert hookctl("uninstall", "--host", "robin").code == 0
+    assert robin.read_text() == MINE

@@ -9,15 +9,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
 
-from hookctl import events
+from hookctl import events, hosts
+from hookctl.receipts.reading import RECENT, HookName, read_events, read_runs
+from hookctl.survey.listing import with_receipts
+from hookctl.survey.model import Hook, HookFile
+from hookctl.system import project
+from hookctl.system.package_data import asset, guard_module
 from hookctl.system.project import session_hash
-
-from .conftest import Hookctl, Outcome, put
+from tests.conftest import Hookctl, Outcome, put
+from tests.test_every_hook import Machine, machine  # noqa: F401 (a fixture)
 
 NOW = 1_700_000_000
 
@@ -195,3 +205,448 @@ def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
     follower = Follower("--json", "--since", "1h")
     assert [json.loads(follower.line()).get("ms") for _ in range(3)] == [None, 1, 2]
     assert follower.end()[0] == 130
+
+
+# hookctl stats: the guard's decisions in numbers, for people and for Prometheus.
+
+
+T = 1_763_755_200
+
+
+def line(code: str, decision: str = "allow", **more: Any) -> dict[str, Any]:
+    return {"t": T, "host": "claude", "session": "a" * 16, "event": "stop", "decision": decision, "code": code, **more}
+
+
+LINES = [
+    line("no_work"), line("no_work", host="codex"), line("blocked", "block"), line("tripped", "release"),
+    line("blocked", "block", event="wrap"), line("stop_loop", "end"), line("nudged", "block"),
+    line("no_work", ignored=True), line("state_error"),
+    line("dispatch_refused", "refuse", event="pre-tool", refusals=1),
+    line("dispatch_refused", "refuse", event="pre-tool", refusals=100),
+]  # fmt: skip
+
+
+RECEIPT = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 3, "outcome": "none",
+       "session": "a" * 16, "status": 0, "t": T}  # fmt: skip
+
+
+@pytest.fixture
+def logged(isolated: Path) -> Path:
+    """A log of a project, and one decision in another."""
+    state = isolated / "state" / "guard"
+    here = state / Path(project.state_folder("s", str(isolated / "work"))).name
+    put(here / "events.jsonl", "".join(json.dumps(entry) + "\n" for entry in LINES))
+    put(state / ("f" * 16) / "events.jsonl", json.dumps(line("open", t=T + 3600)) + "\n")
+    return here
+
+
+def metrics(text: str) -> dict[tuple[str, str, str], float]:
+    """What the official client reads: name, host and code of each sample."""
+    samples: dict[tuple[str, str, str], float] = {}
+    for family in text_string_to_metric_families(text):
+        assert family.type == ("histogram" if "duration" in family.name else "counter") and family.documentation
+        for sample in family.samples:
+            key = (sample.name, sample.labels.get("host", ""), sample.labels.get("code", ""))
+            samples[key] = samples.get(key, 0) + sample.value
+    return samples
+
+
+# The log of a project at T: one refused call; then 92 that it does not tell of yet, and their times from T on.
+@pytest.mark.parametrize(
+    ("since", "until", "span", "trips"),
+    [
+        (10, 20, "1h", 93),
+        (10, 20, "3595s", 92),  # the line is from before
+        (10, 20, "3588s", 92),
+        (10, 20, "3570s", 0),
+        (3599, 3599, "30m", 92),
+    ],
+)
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_span_counts_what_shared_lines_stand_for_by_the_last_call(
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch,
+    since: int, until: int, span: str, trips: int, is_told: bool,
+) -> None:  # fmt: skip
+    folder = isolated / "state" / "guard" / ("f" * 16)
+    lines = [line("dispatch_refused", "refuse", event="pre-tool", refusals=1, trips=1)]
+    times = {"since": T + since, "until": T + until}
+    if is_told:  # later, when the window was over
+        later = {**times, "t": T + 3600, "refusals": 92, "trips": 93}
+        lines.append({**line("dispatch_refused", "refuse", event="pre-tool"), **later})
+    put(folder / "events.jsonl", "".join(json.dumps(entry) + "\n" for entry in lines))
+    put(folder / "dispatch.json", json.dumps({"w": {}, "trips": 93, "told": 93 if is_told else 1, **times}))
+    monkeypatch.setenv("HOOKCTL_NOW", str(T + 3600))
+    data = hookctl("stats", "--since", span, "--json").data
+    assert data["trips"] == trips
+    assert hookctl("stats", "--json").data["trips"] == 93
+    refusals = [event["refusals"] for event in hookctl("log", "--json").data["events"]]
+    assert refusals == [1, 92]
+    assert "(92 calls" in hookctl("log").out
+
+
+def write_runs(isolated: Path, *runs: dict[str, Any], project: str = "a" * 16) -> Path:
+    text = "".join(json.dumps({**RECEIPT, **fields}, sort_keys=True, separators=(",", ":")) + "\n" for fields in runs)
+    return put(isolated / "state" / "guard" / project / "runs.jsonl", text)
+
+
+def test_the_official_client_reads_the_runs_of_hooks_back(isolated: Path, hookctl: Hookctl) -> None:
+    write_runs(isolated, {"ms": 10}, {"ms": 11, "outcome": "failed"}, {"ms": 40_000, "bytes": 9}, {"fired": True})
+    write_runs(isolated, {"ms": 2}, {"host": "qwen", "id": "d" * 12}, project="b" * 16)
+    out = hookctl("stats", "--prometheus").out
+    found = {}
+    for family in text_string_to_metric_families(out):
+        for sample in family.samples:
+            labels = dict(sample.labels)
+            if labels.pop("host", "") == "claude":
+                assert (labels.pop("event"), labels.pop("id")) == ("PreToolUse", "p/x")
+                found[sample.name.removeprefix("hookctl_hook_"), labels.pop("le", "")] = sample.value
+                assert not labels
+    ends = ["0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "30", "+Inf"]
+    sums = {("duration_seconds_bucket", end): 2 if end == "0.01" else 4 if end == "+Inf" else 3 for end in ends}
+    expected = {("runs_total", ""): 4, ("failures_total", ""): 1, ("context_bytes_total", ""): 9,
+                ("duration_seconds_sum", ""): 40.023, ("duration_seconds_count", ""): 4}  # fmt: skip
+    assert found == {**sums, **expected}
+    assert 'hookctl_hook_runs_total{host="qwen",event="PreToolUse",id="dddddddddddd"} 1' in out
+
+
+def test_the_official_client_reads_the_metrics_back(logged: Path, hookctl: Hookctl) -> None:
+    samples = metrics(hookctl("stats", "--prometheus").out)
+    assert samples["hookctl_trips_total", "", ""] == 101
+    assert samples["hookctl_ignored_total", "claude", ""] == 1
+    assert samples["hookctl_decisions_total", "claude", "blocked"] == 2
+    assert samples["hookctl_decisions_total", "codex", "no_work"] == 1
+    assert sum(value for (name, _, _), value in samples.items() if name == "hookctl_decisions_total") == 10
+
+
+def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> None:
+    with (logged / "events.jsonl").open("a") as file:
+        file.write(json.dumps(line("no_work", host='a"b\\c\nd')) + "\n")
+    samples = metrics(hookctl("stats", "--prometheus").out)
+    assert samples["hookctl_decisions_total", 'a"b\\c\nd', "no_work"] == 1
+
+
+# What `hookctl stats --json` prints is what its schema says, and the schema takes nothing else.
+
+
+SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
+
+
+def envelope(hookctl: Hookctl) -> Any:
+    return json.loads(hookctl("stats", "--json").out)
+
+
+@pytest.fixture
+def everything(isolated: Path) -> Path:
+    """A log with every reason in every decision, and refusals."""
+    lines = []
+    for code in events.CODES:
+        for decision in events.DONE:
+            kind = {"host": "claude", "event": "stop", "decision": decision, "code": code}
+            lines.append({"t": 1, **kind, "ignored": True})
+    lines.append({"t": 1, "host": "codex", "event": "pre-tool", "decision": "refuse", "code": "dispatch_refused"})
+    folder = isolated / "state" / "guard" / ("a" * 16)
+    run = {
+        "bytes": 0,
+        "event": "Stop",
+        "host": "claude",
+        "id": "p/x",
+        "kind": "run",
+        "ms": 3,
+        "outcome": "none",
+        "t": 1,
+    }
+    put(folder / "runs.jsonl", json.dumps(run) + "\n")
+    return put(folder / "events.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
+
+
+def test_the_envelope_of_every_reason_and_that_of_none(everything: Path, hookctl: Hookctl) -> None:
+    printed = envelope(hookctl)
+    assert printed["data"]["stops"] > len(events.CODES)
+    SCHEMA.validate(printed)
+    assert printed["data"]["hooks"][0]["runs"] == 1
+    everything.unlink()
+    everything.with_name("runs.jsonl").unlink()
+    SCHEMA.validate(envelope(hookctl))
+
+
+# Receipts as hookctl reads them: exact numbers by hook, medians, and what becomes of odd lines.
+
+
+LINE = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 3, "outcome": "none",
+        "session": "a" * 16, "status": 0, "t": 1000}  # fmt: skip
+HOOK = HookName("claude", "PreToolUse", "p/x")
+
+
+def run_line(**fields: Any) -> str:
+    return json.dumps({**LINE, **fields}, sort_keys=True, separators=(",", ":"))
+
+
+def receipts(state: Path, *lines: str, project: str = "a" * 16, file: str = "runs.jsonl") -> Path:
+    return put(state / "guard" / project / file, "".join(f"{text}\n" for text in lines))
+
+
+def turn_over(folder: Path) -> None:
+    guard_module("receipts").turn_over(str(folder), -1)
+
+
+def test_the_numbers_of_a_hook(tmp_path: Path) -> None:
+    receipts(
+        tmp_path,
+        run_line(ms=5, bytes=7),
+        run_line(ms=40, outcome="failed", t=3000),
+        run_line(ms=7, outcome="timeout", t=2000),
+    )
+    receipts(tmp_path, run_line(ms=1, id="p/y", event="Stop"), run_line(), project="b" * 16)
+    found = read_runs(str(tmp_path))
+    assert list(found) == [HOOK, HookName("claude", "Stop", "p/y")]
+    runs = found[HOOK]
+    assert (runs.runs, runs.failures, runs.ms, runs.bytes, runs.last_run) == (4, 2, 55, 7, 3000)
+    assert (runs.median_ms, runs.p95_ms) == (5, 40)
+    assert runs.failed == (False, False, True, True)
+    assert read_runs(str(tmp_path), "b" * 16)[HOOK].runs == 1
+    assert read_runs(str(tmp_path), since=2000)[HOOK].runs == 2
+    assert read_runs(str(tmp_path / "nothing")) == {}
+
+
+@pytest.mark.parametrize("odd", [{"fired": True}, {"ms": "3"}, {"id": "a b"}, {"host": ""}, {"bytes": -1}])
+def test_lines_that_do_not_count(tmp_path: Path, odd: dict[str, Any]) -> None:
+    receipts(tmp_path, run_line(**odd), "{", "", "[]", run_line())
+    assert read_runs(str(tmp_path))[HOOK].runs == 1
+    assert len(read_runs(str(tmp_path))) == 1
+
+
+@pytest.mark.parametrize("torn", ['{"bytes":0,"event":"PreTo', "\0\0\0", '{"bytes":0', run_line()[:-1], "{"])
+def test_a_torn_line_does_not_take_the_next_one_along(tmp_path: Path, torn: str) -> None:
+    path = receipts(tmp_path, run_line(ms=1))
+    path.write_text(path.read_text() + torn + run_line(ms=8) + "\n" + run_line(ms=9) + "\n")
+    assert read_runs(str(tmp_path))[HOOK].ms == 18
+    assert [event["ms"] for event in read_events(str(tmp_path))] == [1, 8, 9]
+    for _ in range(2):
+        turn_over(path.parent)
+        receipts(tmp_path)
+    assert read_runs(str(tmp_path))[HOOK].ms == 18
+
+
+MS = st.integers(0, 40_000)
+STEPS = st.lists(st.one_of(MS, st.sampled_from(["turn", "killed", "late"])), max_size=40)
+
+
+@settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_every_run_counts_once_whatever_turns_the_file_over(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Any]
+) -> None:
+    state = tmp_path_factory.mktemp("state")
+    folder = receipts(state).parent
+    current, old = folder / "runs.jsonl", folder / "runs.jsonl.1"
+    template, times = guard_module("receipts"), []
+    for number, step in enumerate(steps):
+        if step == "turn" and current.exists():
+            turn_over(folder)
+        elif step == "killed":  # after the totals, before the file was moved
+            guard_module("rotation").keep_totals(str(folder), template.describe_log())
+        else:  # `late`: a call had opened the file before it was moved
+            ms, path = (1, old) if step == "late" else (step, current)
+            if isinstance(ms, int):
+                with path.open("a") as file:
+                    file.write(run_line(ms=ms, t=number) + "\n")
+                times.append(ms)
+        runs = read_runs(str(state)).get(HOOK)
+        assert (runs.runs if runs else 0, runs.ms if runs else 0) == (len(times), sum(times))
+    if runs := read_runs(str(state)).get(HOOK):
+        assert sum(runs.buckets) == len(times)
+
+
+def test_percentiles_are_of_the_runs_whose_receipts_are_there(tmp_path: Path) -> None:
+    totals = {f"claude PreToolUse p/x {name}": number for name, number in
+              {"runs": 100, "ms": 9000, "le3": 90, "le11": 10, "t": 77}.items()}  # fmt: skip
+    put(tmp_path / "guard" / ("a" * 16) / "run-totals.json", json.dumps({"file": "1 2 3", "counts": totals}))
+    runs = read_runs(str(tmp_path))[HOOK]
+    assert (runs.runs, runs.median_ms, runs.last_run) == (100, None, 77)
+    receipts(tmp_path, *(run_line(ms=60) for _ in range(RECENT + 5)))
+    runs = read_runs(str(tmp_path))[HOOK]
+    assert (runs.runs, runs.median_ms, len(runs.failed)) == (100 + RECENT + 5, 60, RECENT)
+
+
+def test_each_hook_of_the_list_gets_the_runs_of_its_own(tmp_path: Path) -> None:
+    def hook(scope: str, own: str, id: str = "0" * 12, host: str = "claude") -> Hook:
+        command = f"hook.py run PreToolUse --host {host} --id {own} :"
+        event = "BeforeTool" if own else "PreToolUse"  # as the host names it
+        file = HookFile(hosts.load(host), scope, "f")
+        return Hook(file, (), event, {"command": command}, line=1, own_id=own, id=id)
+
+    receipts(
+        tmp_path,
+        run_line(ms=5, bytes=7),
+        run_line(ms=40, outcome="failed"),
+        run_line(id="d" * 12),
+    )
+    receipts(tmp_path, run_line(), run_line(event="Stop"), project="b" * 16)
+    hooks = [hook("user", "p/x"), hook("project", "p/x"), hook("user", "p/y"), hook("user", "", "d" * 12),
+             hook("user", "p/x", host="qwen"), hook("user", "p/x", "d" * 12)]  # fmt: skip
+    found = [hook.receipts for hook in with_receipts(hooks, str(tmp_path), "b" * 16)]
+    assert [receipts.runs for receipts in found] == [3, 1, 0, 0, 0, 3]
+    first = found[0]
+    assert (first.failures, first.median_ms, first.p95_ms, first.bytes, first.last_run) == (1, 5, 40, 7, 1000)
+
+
+# The page of `hookctl report`: what it tells, that it loads nothing, and which files it never writes over.
+
+
+TODAY = 1_790_000_000
+VOID = ("meta",)
+
+
+class Parsed(HTMLParser):
+    """The page by its elements: sure that each is closed, and in its order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.attributes.append((tag, {name: value or "" for name, value in attributes}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and self.open[-1] != "style":
+            self.texts.append(" ".join(data.split()))
+
+    def select(self, tag: str, **wanted: str) -> list[dict[str, str]]:
+        return [
+            each
+            for name, each in self.attributes
+            if name == tag and all(each.get(key.rstrip("_")) == value for key, value in wanted.items())
+        ]
+
+
+def squeezed(words: str, home: str) -> str:
+    """Words without blanks, marks of code and the home folder, which the page shows in its own way."""
+    return re.sub(r"[\s`]", "", words.replace(home, "~"))
+
+
+def receipt(id: str, ms: int, size: int = 0, *, host: str = "claude", at: int = TODAY - 60, **more: Any) -> str:
+    line = {"t": at, "host": host, "event": "PreToolUse", "kind": "run", "id": id, "ms": ms, "bytes": size}
+    return json.dumps({**line, "outcome": "ok", "session": None, **more}, sort_keys=True, separators=(",", ":"))
+
+
+def decision(number: int, word: str, code: str, **more: Any) -> str:
+    line = {"t": TODAY - 3600 * number, "host": "claude", "session": "s", "event": "stop", "decision": word}
+    return json.dumps({**line, "code": code, "blocks": 1, **more})
+
+
+@pytest.fixture
+def told(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log and receipts; the folder that has them."""
+    monkeypatch.setenv("HOOKCTL_NOW", str(TODAY))
+    folder = isolated / "state" / "guard" / "work-0123456789"
+    runs = [receipt("lint/check", 40 + number, 100) for number in range(30)]
+    runs += [receipt("lint/check", 900, outcome="failed", status=1)]
+    runs += [receipt("memory/tell", 2500, 12_000, host="gemini", event="SessionStart")] * 4
+    put(folder / "runs.jsonl", "\n".join(runs) + "\n")
+    lines = [decision(number, "block", "blocked") for number in range(1, 40)]
+    lines += [decision(number, "allow", "no_work") for number in range(1, 80, 3)]
+    lines += [decision(5, "refuse", "dispatch_refused", refusals=12), decision(4, "release", "tripped")]
+    put(folder / "events.jsonl", "\n".join(lines) + "\n")
+    return folder
+
+
+def page(hookctl: Hookctl, *options: str) -> tuple[str, Parsed, dict[str, Any]]:
+    outcome = hookctl("report", *options, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    path = Path(outcome.data["file"])
+    assert path.stat().st_mode & 0o777 == 0o600
+    text = path.read_text()
+    return text, Parsed(text), outcome.data
+
+
+def test_the_page_of_a_machine_with_nine_hosts_has_every_hook_with_its_state_and_place(
+    hookctl: Hookctl,
+    machine: Machine,  # noqa: F811
+    told: Path,
+) -> None:
+    listed = hookctl("hooks", "--json").data
+    text, parsed, data = page(hookctl)
+    assert data["hooks"] == len(listed["hooks"]) >= 60
+    home = str(machine.home)
+    shown = squeezed(" ".join(parsed.texts), home)
+    assert home not in text
+    for hook in listed["hooks"]:
+        place = f"{hook['file']}:{hook['line']}"
+        for words in (place, *hook["reason"].split("; also: "), hook["fix"], hook["matcher"][:59]):
+            assert squeezed(words, home) in shown, words
+    assert squeezed(f"its hooks are not known: {listed['unreadable'][0]['message']}", home) in shown
+    meant = ("runs", "off", "hidden", "disabled", "twice")
+    broken = [hook for hook in listed["hooks"] if hook["state"] not in meant]
+    findings = hookctl("doctor", "--json").data["findings"]
+    odd = [finding for finding in findings if finding["level"] != "info"]
+    assert data["attention"] == len(broken) + len(odd) + len(listed["unreadable"]) > len(broken) > 10
+    for finding in odd:
+        assert squeezed(finding["message"], home) in shown
+    running = sum(hook["state"] == "runs" for hook in listed["hooks"])
+    assert squeezed(f"{running} of {len(listed['hooks'])} hooks will run", home) in shown
+    assert "memory/tell gemini SessionStart 4 0 2.5 s 2.5 s 48000" in parsed.texts
+
+
+def test_it_loads_nothing_and_runs_nothing(hookctl: Hookctl, machine: Machine, told: Path) -> None:  # noqa: F811
+    text, parsed, _ = page(hookctl)
+    names = {name for name, _ in parsed.attributes}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "form", "base", "audio", "video"}
+    for _, attributes in parsed.attributes:
+        assert not {"src", "srcset", "action", "background", "poster"} & attributes.keys()
+        assert not [name for name in attributes if name.startswith("on")]
+        assert attributes.get("href", "#").startswith("#")
+    assert "url(" not in text and "@import" not in text
+    policy = parsed.select("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert [each["content"] for each in policy] == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_a_text_from_elsewhere_is_a_text_and_no_secret_is_shown(
+    hookctl: Hookctl, isolated: Path, settings: Path, told: Path
+) -> None:
+    secret = "sk-ant-api03-" + "A1b2C3d4" * 5
+    hostile = "</style></code><script>alert(1)</script> &lt; \u202e\x1b[31m"
+    hooks = [{"type": "command", "command": text} for text in (hostile, f"curl -H 'x-api-key: {secret}' example.org")]
+    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": f'"><svg onload=x>{secret}', "hooks": hooks}]}}))
+    text, parsed, _ = page(hookctl)
+    assert "<script" not in text and not parsed.select("script")
+    assert secret not in text and "A1b2C3d4" not in text
+    assert "</style></code><script>alert(1)</script>" in " ".join(parsed.texts)
+    assert not parsed.select("svg", onload="x")
+    assert "\u202e" not in text and "\x1b" not in text
+
+
+def test_an_older_page_is_replaced_and_no_other_file(hookctl: Hookctl, isolated: Path) -> None:
+    outcome = hookctl("report")
+    path = isolated / "work" / "hookctl-report.html"
+    assert (outcome.code, outcome.out.split(":")[0]) == (0, str(path))
+    assert hookctl("report", "-o", str(path)).code == 0
+    path.write_text("<p>mine")
+    refused = hookctl("report")
+    assert (refused.code, path.read_text()) == (1, "<p>mine")
+    assert "this file is not a hookctl report" in refused.err
+    assert hookctl("report", "-o", "there/is/none.html").code == 2
+    assert hookctl("report", "-o", str(isolated)).code == 2
+    link = isolated / "work" / "linked.html"
+    link.symlink_to(isolated / "elsewhere.html")
+    assert hookctl("report", "-o", "linked.html").code == 0
+    assert link.is_symlink() and (isolated / "elsewhere.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("target", ["gone", "empty"])
+def test_a_link_that_somebody_left_here_is_not_written_through(hookctl: Hookctl, isolated: Path, target: str) -> None:
+    put(isolated / "home/empty", "")
+    Path("hookctl-report.html").symlink_to(isolated / "home" / target)
+    refused = hookctl("report")
+    assert (refused.code, "this is a link" in refused.err) == (1, True)
+    assert not (isolated / "home/gone").exists() and (isolated / "home/empty").read_text() == ""

@@ -5,14 +5,21 @@ What plan, install and doctor say is in tests/stories/a-matcher-of-another-host.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from hookctl import hosts
 from hookctl.firing.calls import Call, is_meant
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
-
-from .matching import OF_SHELL, SHELLS, VIBES, of_vibe
+from tests.approving import approve
+from tests.e2e.random_entries import Maker
+from tests.e2e.random_settings import CASES, Bench
+from tests.matching import OF_SHELL, SHELLS, VIBES, of_vibe
 
 
 @pytest.mark.parametrize(
@@ -117,3 +124,37 @@ def test_an_expression_that_takes_hours_hides_no_other(monkeypatch: pytest.Monke
     claude = hosts.load("claude")
     assert not fits(claude, "(.*)*(.*)*(.*)*x!", ["mcp__one__Bash"])
     assert fits(claude, "^Bash$", ["Bash"]) and fits(claude, "^(Edit|Write.*)$", ["Write"])
+
+
+# Which matchers fire, as the real clients had it: `fire` runs those, and `hooks` says `runs` of no other one.
+
+
+FIRES = json.loads(Path(__file__).with_name("field_matchers.json").read_text())
+
+
+def cases() -> Iterator[Any]:
+    for host, events in FIRES.items():
+        for name in events:
+            for aspect in ("fire", "hooks"):
+                label = f"{aspect}: {host} {name}"
+                yield pytest.param(host, name, aspect, id=label)
+
+
+@pytest.mark.parametrize(("host", "name", "aspect"), [*cases()])
+def test_every_matcher(host: str, name: str, aspect: str, isolated: Path) -> None:
+    shape = CASES[host].shape()
+    bench = Bench(CASES[host], None, isolated)
+    event = next(event for event, names in shape.events.items() if name in names)
+    pieces = Maker(shape, 1, bench.marks).every_matcher(event, name)
+    place = bench.lay_out(pieces)
+    if host == "codex":
+        approve(place.settings)
+    fires = set(FIRES[host][name])
+    if aspect == "fire":
+        fired = bench.fired(place, (event,))
+        assert {piece.value["matcher"] for piece in pieces if piece.marks & fired} == fires
+    else:
+        states, _ = bench.said(place)
+        runs = {piece.value["matcher"] for piece in pieces if {"runs"} in map(states.get, piece.marks)}
+        assert fires - runs == set()
+        assert runs - fires <= {piece.value["matcher"] for piece in pieces if piece.may}

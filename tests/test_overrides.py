@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
+import re
+import string
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from hookctl.output.diffs import _Own
+from hookctl.ownership import execute as run
 from tests.conftest import Hookctl, put
+from tests.hostfiles import KINDS
 
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 
@@ -117,3 +123,284 @@ def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
     error = outcome.result["errors"][0]
     assert (outcome.code, error["path"], error["line"]) == (4, str(settings), 2)
     assert settings.read_text() == "\n" + text
+
+
+# The cells of the table of ownership that need files: what doctor says, and who writes at the same time.
+
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+LIMIT_NAME = "MAX_STOP_BLOCKS"
+HOST = ("--host", "claude")
+THEIRS = {"type": "command", "command": "say done"}
+OWN = '{\n  "model": "m"\n}\n'
+
+
+def document(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+def findings(hookctl: Hookctl) -> dict[str, dict[str, Any]]:
+    """What doctor says of entries, by code."""
+    found = hookctl("doctor", *HOST, "--json").data["findings"]
+    return {finding["code"]: finding for finding in found if finding["code"].startswith(("entr", "ledger", "edited"))}
+
+
+def pack(name: str, **env: str) -> str:
+    lines = ["[pack]", f'name = "{name}"', 'version = "1"', "[env]", *(f'{key} = "{env[key]}"' for key in env)]
+    return str(put(Path(f"{name}.toml"), "\n".join(lines) + "\n").absolute())
+
+
+def test_row_3_doctor_has_nothing_against_a_value_that_is_as_wanted(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, f'{{"env": {{"{LIMIT}": "5"}}}}')
+    assert findings(hookctl) == {}
+
+
+def test_row_4_doctor_has_nothing_against_an_adopted_value(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, f'{{"env": {{"{LIMIT}": "5"}}}}')
+    hookctl("install", *HOST)
+    assert findings(hookctl) == {}
+
+
+def test_row_14_doctor_has_nothing_against_a_shared_value(settings: Path, hookctl: Hookctl) -> None:
+    for name in "pq":
+        assert hookctl("install", pack(name, SHARED="1"), *HOST).code == 0
+    assert findings(hookctl) == {}
+
+
+def test_row_18_doctor_has_nothing_against_a_move(settings: Path, hookctl: Hookctl) -> None:
+    put(settings, OWN)
+    hookctl("install", *HOST)
+    here = document(settings)
+    (ours,) = here["hooks"]["Stop"][0]["hooks"]
+    here["hooks"]["Stop"] = [{"hooks": [THEIRS, ours]}]
+    put(settings, json.dumps(here))
+    assert findings(hookctl) == {}
+
+
+def test_row_22_fix_works_on_the_real_file_and_leaves_the_link(
+    settings: Path, isolated: Path, hookctl: Hookctl
+) -> None:
+    real = put(isolated / "dotfiles" / "settings.json", OWN)
+    settings.parent.mkdir()
+    settings.symlink_to(real)
+    hookctl("install", *HOST)
+    installed = real.read_bytes()
+    put(real, OWN)
+    assert hookctl("doctor", *HOST, "--fix", "--json").data["fixed"]
+    assert settings.is_symlink() and not real.is_symlink()
+    assert real.read_bytes() == installed
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("install",), ("install", "--set", "max_stop_blocks=9"), ("uninstall",), ("doctor", "--fix")],
+    ids=["install", "upgrade", "uninstall", "fix"],
+)
+@pytest.mark.parametrize("times", [1, 4])
+def test_row_24_who_writes_meanwhile_loses_nothing(
+    command: tuple[str, ...], times: int, settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(settings, OWN)
+    hookctl(*(command if command == ("install",) else ("install",)), *HOST)
+    if command in (("install",), ("doctor", "--fix")):
+        put(settings, OWN)  # reset by somebody, so that there is something to write
+    writes, real = [], run.execute
+
+    def execute(*arguments: Any) -> None:
+        if len(writes) < times:
+            writes.append(f"X{len(writes)}")
+            put(settings, json.dumps({**document(settings), writes[-1]: 1}))
+        real(*arguments)
+
+    monkeypatch.setattr(run, "execute", execute)
+    outcome = hookctl(*command, *HOST)
+    assert "changed_meanwhile" not in outcome.err
+    here = document(settings)
+    assert {key: here[key] for key in ("model", *writes)} == {"model": "m", **dict.fromkeys(writes, 1)}
+    assert len(writes) == times
+    assert ("hooks" in here) == (command != ("uninstall",))
+    assert here.get("env", {}).get(LIMIT_NAME) == {"install": "5", "doctor": "5", "uninstall": None}[command[0]] or (
+        "--set" in command and here["env"][LIMIT_NAME] == "9"
+    )
+
+
+# No command that writes shows a value or a comment that is not hookctl's: of a foreign one only the key.
+
+
+FILES = {
+    "claude": ".claude/settings.json", "gemini": ".gemini/settings.json", "antigravity": ".gemini/config/hooks.json",
+    "cursor": ".cursor/hooks.json", "kiro": ".kiro/hooks/hookctl.json", "kimi": ".kimi-code/config.toml",
+    "vibe": ".vibe/hooks.toml", "hermes": ".hermes/config.yaml", "opencode": ".config/opencode/plugin/hookctl.js",
+}  # fmt: skip
+HOOK = '{"type": "command", "command": "say @", "timeout": 0, "env": {"TOKEN": "@", "A": "@"}}'
+JSON = {
+    "lines": '{\n  "model": "@",\n  "token": "@",\n  "n": 0,\n  "env": {\n    "A": "@",\n    "B": "@"\n  }\n}\n',
+    "one line": f'{{"model": "@", "env": {{"A": "@"}}, "hooks": {{"Stop": [{{"hooks": [{HOOK}]}}]}}, "n": [0, "@"]}}',
+    "beside": '{\n  "model": "@", "env": {}, "n": 0,\n  "hooks": {"Stop": [{"matcher": "@", "hooks": [HOOK]}],'
+    ' "AfterAgent": [{"hooks": [HOOK]}]}, "z": "@"\n}\n'.replace("HOOK", HOOK),
+    "arrays": '{\n  "env": {"A": ["--token", "@", ["@"]]},\n  "args": [\n    "--token",\n    "@", {"x": "@"}]}',
+    "escapes": '{"a": "@\\n\\u0041@\\u2028\\"}, {@", "env": {"B": "-----BEGIN KEY-----\\n@\\n@"}, "c": "T=\\"@\\""}',
+    "our head": '{"hooks": {"Stop": [{"hooks": [{"command": ": hookctl=other/x; x", "type": "@", "note": "@"}]}]}}',
+}
+COMMENTS = {
+    "comments": '// @\n{ // @\n  "a": "@", /* @\n @ */ "env": { // "TOKEN": "@"\n    "A": 0 // @\n  }\n} // @\n',
+    "in our place": '{\n  "hooks": { // @\n    // "Stop": ["@"]\n  },\n  "env": {\n    /* @ */\n  } /* @ */\n}\n',
+}
+TOML = {
+    "lines": '# @\nmodel = "@" # @\ntoken = "@"\nn = 0\n\n[env] # @\nA = "@"\n# B = "@"\n',
+    "long strings": 'a = """\n@\ntoken = "@"\n[hooks]\n"""\nb = \'\'\'@\n@ = 0\'\'\'\n',
+    "arrays": 'a = ["--token", # @\n  "@", [0, "@"],\n  # @\n]\nb = {c = "@", d.e = "@"}\n[[servers]]\nx = "@"\n',
+    "hooks": '[[hooks]] # @\nevent = "@"\ntype = "@"\ncommand = "@" # @\n\n[[hooks]]\ntype = "x"\nnote = "@"\n',
+}
+YAML = {
+    "lines": "# @\nmodel: '@' # @\ntoken: @\nn: 0\nenv:\n  A: @ # @\n  # B: @\nlist:\n- @\n- [@, @]\n- a: @\n  b: @\n",
+    "long strings": "a: |\n  @\n  token: @\n  # @\nb: >-\n  @\n\n  @: @\nc: '@\n  @'\nd: @\n  @ @\n",
+    "hooks": "hooks: # @\n  on_session_end:\n  # @\n  - command: @ # @\n    timeout: 0\n    note: |\n      @\n",
+    "aliases": "a: &x\n  token: @\nb: *x\nc:\n  <<: *x\n  d: @\n",
+}
+PLAIN = '{\n  "model": "@",\n  "version": 1, "x": {"token": "@"},\n  "list": [0, "@"]\n}\n'
+CASES = [
+    *[("claude", name, text) for name, text in JSON.items()],
+    *[("gemini", name, text) for name, text in {**JSON, **COMMENTS}.items()],
+    *[(host, name, text) for host in ("kimi", "vibe") for name, text in TOML.items()],
+    *[("hermes", name, text) for name, text in YAML.items()],
+    *[(host, "plain", PLAIN) for host in ("antigravity", "cursor", "kiro")],
+    ("kiro", "a list", '{"version": "v1", "hooks": [{"trigger": "@", "action": {"type": "command", "command": "@"}}]}'),
+]  # fmt: skip
+
+
+class Foreign:
+    """Fills a text with random words and numbers, and finds them again."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def fill(self, text: str) -> str:
+        return re.sub("[@0]", lambda match: self._make(match[0]), text)
+
+    def _make(self, kind: str) -> str:
+        signs = string.ascii_lowercase if kind == "@" else "123456789"
+        self.words.append("".join(random.choices(signs, k=12)))
+        return self.words[-1]
+
+    def run(self, hookctl: Hookctl, *commands: str) -> str:
+        """Run commands; returns all that they print, in which there is no foreign word."""
+        seen = ""
+        for command in commands:
+            done = hookctl(*command.split())
+            seen += done.out + done.err
+            assert done.code in (0, 1, 4), done
+            assert not [word for word in self.words if word in seen], f"{command}: {seen}"
+        return seen
+
+
+def looking(verb: str) -> list[str]:
+    return [f"{verb} --dry-run {flags}" for flags in ("", "--json")]
+
+
+def id_of(case: object) -> str:
+    return str(case) if isinstance(case, str) and len(case) < 20 else ""
+
+
+@pytest.mark.parametrize(("host", "name", "text"), CASES, ids=id_of)
+def test_of_a_foreign_value_only_the_key_is_shown(
+    hookctl: Hookctl, isolated: Path, host: str, name: str, text: str
+) -> None:
+    foreign = Foreign()
+    file = put(isolated / "home" / FILES[host], foreign.fill(text))
+    install = f"install --host {host}"
+    planned = foreign.run(hookctl, f"plan --host {host}")
+    assert f"--- {file}\n+++ {file}\n@@ " in planned
+    assert re.search(r"^\+ .*: hookctl=guard/stop; ", planned, re.MULTILINE)
+    foreign.run(hookctl, *looking(install), f"{install} --json", *looking(f"{install} --set max_stop_blocks=7 --force"))
+    removed = foreign.run(hookctl, *looking("uninstall"), "status", f"doctor --host {host}")
+    assert re.search(r"^- .*: hookctl=guard/stop; ", removed, re.MULTILINE)
+    foreign.run(hookctl, *looking("upgrade"), f"restore {file} --dry-run", f"restore {file} --dry-run --json")
+    installed = file.read_text()
+    file.write_text(installed.replace("\n", foreign.fill("\n# @\n" if host in ("kimi", "vibe", "hermes") else "\n"), 1))
+    for word in foreign.words[:3]:  # what a restore would undo
+        file.write_text(file.read_text().replace(word, foreign.fill("@")))
+    foreign.run(hookctl, f"restore {file} --dry-run", f"restore {file} --dry-run --json", f"restore {file}")
+    foreign.run(hookctl, f"doctor --host {host} --fix", "hosts", "log --json", "run status --json", "uninstall --json")
+
+
+BROKEN = {
+    "claude": ['{"a": "@" "@"}', '{"a": @}', '{"@', "@", '{"a": 1 /* @ */, // @\n}', "<<<<<<< @\n{}"],
+    "kimi": ["a = @", 'a = "@" @', 'a = "@', "@", "[a\n# @", 'a = 1\na = "@"', 'a = """@'],
+    "hermes": ["a: *@", "a: @: @", "a: '@", "- @\nb: @", "a: !@ @", "a: [@", "%@\n", "a: &@ @\na: @"],
+    "opencode": ["const x = '@'\n"],
+}
+
+
+@pytest.mark.parametrize(("host", "text"), [(host, text) for host, texts in BROKEN.items() for text in texts])
+def test_nor_is_what_stands_where_a_file_is_broken(hookctl: Hookctl, isolated: Path, host: str, text: str) -> None:
+    foreign = Foreign()
+    file = isolated / "home" / FILES[host]
+    put(file, foreign.fill(text))
+    words = f"plan --host {host}", f"install --host {host} --json", f"doctor --host {host}", "status"
+    assert str(file) in foreign.run(hookctl, *words)
+
+
+def test_the_words_would_be_found(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = Foreign()
+    put(settings, foreign.fill(JSON["lines"]))
+    monkeypatch.setattr("hookctl.output.diffs._find_own", lambda *_: _Own({()}, set()))
+    monkeypatch.setattr("hookctl.output.diffs._HIDDEN", json.dumps(foreign.words[0]))
+    with pytest.raises(AssertionError):
+        foreign.run(hookctl, "plan --host claude")
+
+
+# What a settings file may have anywhere but where hookctl writes: there it is refused, with the form that works.
+
+
+class Form(NamedTuple):
+    """A form: where it is refused, at which place and with which fix; and where it is not touched."""
+
+    kind: str
+    refused: str
+    place: tuple[int, int]
+    fix: str
+    untouched: str
+
+
+LINES = "Write it in plain lines"
+FORMS = [
+    Form("hermes", "hooks: {pre_verify: [{command: x}]}\n", (1, 8), LINES, "a: {b: [c, {d: e}]} # mine\n"),
+    Form("hermes", "hooks:\n  pre_verify: [{command: x}]\n", (2, 15), LINES, "hooks:\n  other: [{command: x}]\n"),
+    Form("hermes", '{"hooks": {}}\n', (1, 1), LINES, 'a: {"b": {}}\n'),
+    Form("hermes", "a: &x {}\nhooks: *x\n", (2, 8), LINES, "a: &x {b: 1}\nc: *x\n"),
+    Form("hermes", "hooks: &x\n  other: []\n", (1, 8), LINES, "hooks:\n  other: &x []\nb: *x\n"),
+    Form("hermes", "a: &x {b: 1}\nhooks:\n  <<: *x\n", (3, 3), LINES, "a: &x {b: 1}\nc:\n  <<: *x\n"),
+    Form("kimi", "hooks = [{event = 'Stop', command = 'x'}]\n", (1, 9), "Write it as [[hooks]]", "a = {b='c'}\n"),
+    Form("kimi", "a = 1\nhooks = [ # mine\n]\n", (2, 9), "Write it as [[hooks]]", "a.b = [ # mine\n]\n"),
+    Form("vibe", "hooks = [\n]\n", (1, 9), "Write it as [[hooks]]", "hook.b.c = [\n]\n"),
+    Form("codex-config", "hooks.Stop = [{hooks = []}]\n", (1, 14), "Write it as [[hooks.Stop]]",
+         "hooks.state.x.enabled = true\n[[hooks.PreToolUse]]\nhooks = [{command = 'x', type = 'command'}]\n"),
+    Form("codex-config", "[hooks]\nStop = [{hooks = []}]\n", (2, 8), "Write it as [[hooks.Stop]]",
+         "[[hooks.PreToolUse]]\n[features]\na = {b=1,\n}\n"),
+]  # fmt: skip
+each_form = pytest.mark.parametrize("form", FORMS, ids=[f"{form.kind} {form.refused!r}" for form in FORMS])
+
+
+@each_form
+def test_it_is_refused_where_hookctl_would_write(form: Form, isolated: Path, hookctl: Hookctl) -> None:
+    (kind,) = (kind for kind in KINDS if kind.name == form.kind)
+    path = put(kind.path(isolated, "user"), form.refused)
+    done = hookctl("install", "--host", kind.host, "--json")
+    (error,) = done.result["errors"]
+    code = "unsupported_yaml" if form.kind == "hermes" else "unsupported_toml"
+    assert (done.code, error["code"], error["path"]) == (4, code, str(path)), error
+    assert ((error["line"], error["column"]), error["hint"][: len(form.fix)]) == (form.place, form.fix)
+    assert path.read_text() == form.refused and not (isolated / "data").exists()
+
+
+@each_form
+def test_it_is_no_obstacle_elsewhere(form: Form, isolated: Path, hookctl: Hookctl) -> None:
+    (kind,) = (kind for kind in KINDS if kind.name == form.kind)
+    path = put(kind.path(isolated, "user"), form.untouched)
+    assert hookctl("install", "--host", kind.host).code == 0
+    assert "hookctl=guard" in path.read_text()
+    put(path, "# later\n" + path.read_text())
+    assert hookctl("uninstall", "--host", kind.host).code == 0
+    assert path.read_text() == "# later\n" + form.untouched

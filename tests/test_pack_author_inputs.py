@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import Hookctl, put
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
-
-from .conftest import Hookctl, put
 
 PACK = manifest("own", pack_hook("PreToolUse", "python3 {files}/own.py"), files=["own.py"])
 
@@ -157,3 +158,206 @@ def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hook
     put(Path("np/pack.toml"), Path("np/pack.toml").read_text().replace('matcher = "Bash"', 'matcher = "bash"'))
     done = hookctl("pack", "test", "np", "--host", "claude")
     assert (done.code, "expected deny, and it was not asked" in done.out) == (1, True)
+
+
+# hookctl pack check: it warns of what the pack really needs and a host lacks, each thing once.
+
+
+HEAD = '[pack]\nname = "own"\nversion = "1"\n'
+POST_GOES_NOWHERE = [
+    "antigravity",
+    "cursor",
+    "hermes",
+    "kimi",
+    "kiro",
+    "openhands",
+    "windsurf",
+]  # from the reference tables
+
+
+def hook(event: str, more: str = "") -> str:
+    return f'[[hooks]]\nevent = "{event}"\ncommand = "true"\n{more}\n'
+
+
+def case(event: str, expect: str, more: str = "") -> str:
+    return f'[[cases]]\nevent = "{event}"\nexpect = "{expect}"\n{more}\n'
+
+
+SILENCE = "no opinion is told as an `allow`, since silence refuses there"
+
+
+def noted(hookctl: Hookctl, hooks: str, cases: str = "") -> dict[str, list[str]]:
+    """What is said of a pack, and of which hosts."""
+    put(Path("own/pack.toml"), HEAD + hooks)
+    if cases:
+        put(Path("own/tests/cases.toml"), cases)
+    done = hookctl("pack", "check", "own", "--json")
+    assert done.code == 0
+    told: dict[str, list[str]] = {}
+    for row in done.data["hosts"]:
+        for note in row["notes"]:
+            if note.endswith(SILENCE):  # of every hook before tools
+                assert row["host"] == "antigravity"
+                continue
+            told.setdefault(note, []).append(row["host"])
+    return told
+
+
+@pytest.mark.parametrize("language", ["sh", "python", "node"])
+def test_a_pack_that_only_refuses_has_no_warning(hookctl: Hookctl, language: str) -> None:
+    hookctl("pack", "new", "own", "--lang", language)
+    done = hookctl("pack", "check", "own", "--json")
+    told = [(row["host"], note) for row in done.data["hosts"] for note in row["notes"]]
+    assert told == [("antigravity", f"no-force: {SILENCE}")]
+    assert hookctl("pack", "check", "own").out.count("warn") == 2, "the host, and what is said of it"
+
+
+@pytest.mark.parametrize(
+    ("event", "expect", "said"),
+    [
+        ("PreToolUse", "ask", "pre-tool: `ask` becomes a refusal"),
+        ("PreToolUse", "change", "pre-tool: a changed input becomes a refusal that names it"),
+        ("PreToolUse", "context", "pre-tool: context for the model is dropped"),
+        ("PreToolUse", "end", "pre-tool: `continue: false` becomes a refusal"),
+        ("PostToolUse", "block", "post-tool: nobody reads a refusal"),
+        ("PostToolUse", "end", "post-tool: `continue: false` is dropped"),
+        ("UserPromptSubmit", "block", "prompt: it cannot refuse there, so the call runs"),
+        ("Stop", "end", "stop: `continue: false` lets the agent stop"),
+    ],
+)
+def test_what_a_case_shows_is_said_where_it_is_lost(hookctl: Hookctl, event: str, expect: str, said: str) -> None:
+    told = noted(hookctl, hook(event), case(event, expect))
+    assert said in told
+    about = said[: said.index(": ") + 12]
+    others = [text for text in told if not text.startswith(about)]
+    assert all("has no event" in text for text in others), "and nothing else"
+    assert "claude" not in told[said]
+
+
+@pytest.mark.parametrize("cases", [case("PostToolUse", "block"), ""])
+def test_a_refusal_after_a_call_that_goes_nowhere_is_said(hookctl: Hookctl, cases: str) -> None:
+    told = noted(hookctl, hook("PostToolUse"), cases)
+    assert told["post-tool: nobody reads a refusal"] == POST_GOES_NOWHERE
+
+
+def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PreToolUse", "may_allow = true"), case("PreToolUse", "deny"))
+    assert told == {
+        "pre-tool: `allow` lifts no permission": [
+            "antigravity", "cursor", "gemini", "grok", "hermes", "kimi", "kiro", "opencode", "openhands", "pi",
+            "vibe", "windsurf",
+        ]
+    }  # fmt: skip
+    told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
+    assert told["prompt: it cannot refuse there, so the call runs"] == ["antigravity", "droid", "hermes", "opencode"]
+
+
+def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
+    said = "post-tool-failure: it does not say which calls failed: not registered"
+    told = noted(hookctl, hook("PostToolUseFailure"), case("PostToolUseFailure", "none"))
+    assert told.keys() == {said}
+    assert {"codex", "droid"} <= set(told[said])
+    done = hookctl("install", "./own", "--host", "codex", "--yes")
+    assert "own on Codex CLI: post-tool-failure: it does not say which calls failed: not registered" in done.err
+
+
+NOT_KNOWN = "how it names MCP tools is not known: mcp__gh__make may never fit"
+NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits"
+
+
+def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "Bash|mcp__gh__make"'), case("PreToolUse", "deny"))
+    assert told == {
+        f"pre-tool: {NOT_KNOWN}": ["openhands"],
+        f"pre-tool: {NOT_TOLD}": ["cursor"],
+    }
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
+    assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* never fits", "mcp__gh__.* may never fit"]
+    assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
+
+
+# What stands in an exported plugin; tests/e2e/test_exported_plugin.py loads one.
+
+
+JUDGE = """\
+[pack]
+name = "judge"
+version = "1"
+FILES
+[[hooks]]
+event = "PreToolUse"
+matcher = "MATCHER"
+command = "COMMAND"
+"""
+FILES = '[files]\ninclude = ["judge.sh"]\n'
+
+
+@pytest.fixture
+def export(isolated: Path, hookctl: Hookctl) -> Any:
+    """Writes a pack, exports it and gives the plugin's only group of hooks, and its folder."""
+
+    def run(files: str = FILES, matcher: str = "Bash", command: str = "sh {files}/judge.sh") -> Any:
+        text = JUDGE.replace("FILES", files).replace("MATCHER", matcher).replace("COMMAND", command)
+        pack = put(isolated / "judge" / "pack.toml", text).parent
+        put(pack / "judge.sh", "echo no >&2; exit 2\n")
+        folder = isolated / "a plugin"
+        assert hookctl("pack", "export", str(pack), "--as", "claude-plugin", "-o", str(folder)).code == 0
+        shutil.rmtree(pack)
+        (group,) = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]["PreToolUse"]
+        return group, folder
+
+    return run
+
+
+def run(command: str, root: str) -> tuple[int, str]:
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env={"CLAUDE_PLUGIN_ROOT": root, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stderr
+
+
+def test_the_command_runs_from_the_plugins_folder_and_does_nothing_without_it(export: Any) -> None:
+    group, folder = export()
+    (entry,) = group["hooks"]
+    assert run(entry["command"], str(folder)) == (2, "no\n")
+    assert run(entry["command"], "") == (0, "")
+    shutil.rmtree(folder)
+    assert run(entry["command"], str(folder)) == (0, "")
+
+
+def exported(hookctl: Hookctl, manifest: str, programs: dict[str, str], expected: int) -> tuple[Any, list[str]]:
+    """The plugin's hooks by event, and what is said to be lost."""
+    put(Path("own/pack.toml"), f'[pack]\nname = "own"\nversion = "1"\n\n{manifest}')
+    for name, text in programs.items():
+        put(Path("own", name), text)
+    done = hookctl("pack", "export", "own", "--as", "claude-plugin", "-o", "plugin", "--json")
+    assert done.code == expected, done
+    return json.loads(Path("plugin/hooks/hooks.json").read_text())["hooks"], done.data["lost"]
+
+
+HOOK = '[files]\ninclude = ["a.py"]\n\n[[hooks]]\nevent = "PreToolUse"\ncommand = "python3 {files}/a.py"\n'
+
+
+def test_each_command_asks_for_its_own_files_and_keeps_its_time(hookctl: Hookctl) -> None:
+    manifest = HOOK.replace('"a.py"]', '"a.py", "start.py"]')
+    for event, command in (
+        ("SessionStart", "python3 {files}/start.py"),
+        ("Stop", "true"),
+        ("PreCompact", "ls {files}"),
+    ):
+        manifest += f'[[hooks]]\nevent = "{event}"\ncommand = "{command}"\n'
+    manifest += '[[host.claude.hooks]]\nevent = "TaskCompleted"\ncommand = "true"\n'
+    hooks = exported(hookctl, manifest, {"a.py": "", "start.py": ""}, 0)[0]
+    entries = {event: groups[0]["hooks"][0] for event, groups in hooks.items()}
+    root = '"${CLAUDE_PLUGIN_ROOT}"'
+    assert {event: entry["command"].partition(" || exit 0; ")[0] for event, entry in entries.items()} == {
+        "PreToolUse": f"[ -r {root}/a.py ]",
+        "SessionStart": f"[ -r {root}/start.py ]",
+        "Stop": "true",
+        "PreCompact": f"[ -r {root}/a.py ]",
+        "TaskCompleted": "true",
+    }
+    assert [entry.get("timeout") for entry in entries.values()] == [10, 10, 10, 10, None]

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,21 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, HookctlError
-from hookctl.hosts import Host
+from hookctl.hosts import Host, settings_path
 from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.cases import Case, load_cases
+from hookctl.packs.choices import PRESETS, Request, Settings, choose, remarks
+from hookctl.packs.listing import is_risky
 from hookctl.packs.pack import EnvClaim, Pack, PackHook, Part, load_file
 from hookctl.packs.runner import Programs
 from hookctl.packs.runner import wants as wants_of
 from hookctl.packs.slots import Slot, Unreadable, slots
-from hookctl.system.package_data import asset
-
-from .conftest import put
+from hookctl.system import files
+from hookctl.system.files import content_digest
+from hookctl.system.package_data import asset, read_data
+from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 
 SAMPLES = Path(__file__).parent / "packs"
 CLAUDE = hosts.load("claude")
@@ -276,16 +281,6 @@ def test_the_place_is_exact(folder: Path, text: str | bytes, line: int, column: 
         changed = text.replace("\n", ending) if isinstance(text, str) else text.replace(b"\n", ending.encode())
         error = refused(folder, changed)
         assert (error.line, error.column) == (line, column), error
-
-
-PLACES = {
-    ("title",): 2, ("quoted key",): 3, ("dotted",): 4, ("dotted", "part"): 4, ("dotted", "part", 0): 4,
-    ("dotted", "part", 1): 5, ("dotted", "part", 2): 5, ("dotted", "part", 2, "x"): 5, ("dotted", "part", 2, "y"): 5,
-    ("dotted", "part", 2, "y", 0): 5, ("dotted", "part", 2, "y", 1): 5, ("dotted", "part", 2, "y", 1, 0): 5,
-    ("text",): 7, ("raw",): 10, ("when",): 12, ("a",): 13, ("a", 0): 13, ("a", 0, "b"): 14, ("a", 0, "c"): 15,
-    ("a", 0, "c", "d"): 16, ("a", 1): 17, ("a", 1, "e"): 18, ("a", 1, "e", 0): 18, ("a", 1, "e", 0, "f"): 19,
-    ("a", 1, "e", 0, "f", "g"): 19, ("x.y",): 20, ("x.y", "z"): 20, ("x.y", "z", "k"): 21,
-}  # fmt: skip
 
 
 # What is hostile
@@ -772,8 +767,8 @@ def test_the_guards_own_file_keeps_to_the_schema_but_for_its_commands() -> None:
     schema = json.loads(Path(asset("schemas", "pack.schema.json")).read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     data = tomllib.loads((Path(packs.__file__).parent / "guard.toml").read_text())
-    for hook in data["hooks"]:
-        hook.setdefault("command", "x")
+    for one in data["hooks"]:
+        one.setdefault("command", "x")
     jsonschema.Draft202012Validator(schema).validate(data)
     known = set(schema["properties"]["hooks"]["items"]["properties"]["event"]["enum"])
     assert known >= set(CLAUDE.events)
@@ -801,3 +796,493 @@ def test_the_cases_of_the_guide_are_cases(folder: Path) -> None:
     assert (case.tool, case.expect) == ("Bash", "deny")
     keys = set(re.findall(r"^(\w+) =", shown, re.MULTILINE))
     assert keys == set(Case._fields) - {"path"}, "the page shows every key"
+
+
+# A value of the wrong type, at any key of a pack, is an error with its line.
+
+
+# One key a line. A line of a table inside another has its dots.
+PACK = """\
+pack.name = "own"
+pack.version = "1"
+pack.description = "d"
+pack.protocol = "claude"
+files.include = ["a.sh"]
+rules.text = "t"
+env.A = "1"
+env.B.value = "1"
+env.B.merge = "max"
+host.claude.env.C = "1"
+[[hooks]]
+event = "PreToolUse"
+id = "i"
+command = "c"
+timeout = 5
+matcher = "Bash"
+on_failure = "deny"
+may_allow = true
+hosts = ["claude"]
+[[host.claude.hooks]]
+event = "Stop"
+id = "j"
+command = "c"
+timeout = 5
+[[host.claude.hooks]]
+event = "PostToolUse"
+matcher = "Bash"
+command = "c"
+"""
+LINES = PACK.splitlines()
+KEYS = [number for number, line in enumerate(LINES) if " = " in line]
+TABLES = [
+    "pack", "files", "rules", "env", "env.B", "host", "host.claude", "host.claude.env", "host.claude.hooks", "hooks",
+]  # fmt: skip
+VALUES = [
+    "7", "1.5", "inf", "99999999999999999999", "true", "1979-05-27", "07:32:00", "'?'", "''", "[]", "[7]", "[[7]]",
+    "[{}]", "[true, true]", "{}", "{ a = 7 }", "{ value = 7 }",
+]  # fmt: skip
+
+
+def outcomes(hookctl: Hookctl, lines: list[str], number: int, key: str) -> dict[str, tuple[int, int | None]]:
+    """With each of the values at a line: the exit status, and the line of the error."""
+    found = {}
+    for value in VALUES:
+        put(Path("own.toml"), "\n".join([*lines[:number], f"{key} = {value}", *lines[number + 1 :]]) + "\n")
+        done = hookctl("plan", "./own.toml", "--host", "claude", "--json")
+        found[value] = done.code, done.result["errors"][0].get("line") if done.code else None
+    return found
+
+
+@pytest.mark.parametrize("number", KEYS, ids=lambda number: f"{number + 1} {LINES[number].split(' =')[0]}")
+def test_a_value_of_a_wrong_type(hookctl: Hookctl, number: int) -> None:
+    put(Path("a.sh"), "")
+    key = LINES[number].split(" = ")[0]
+    found = outcomes(hookctl, LINES, number, key)
+    refused = [value for value, (code, _) in found.items() if code]
+    assert {found[value] for value in refused} == {(4, number + 1)}
+    assert len(refused) >= 14, "one type is right"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_value_in_place_of_a_table(hookctl: Hookctl, table: str) -> None:
+    put(Path("a.sh"), "")
+    head = [] if table == "pack" else ['pack = { name = "own", version = "1" }']
+    found = outcomes(hookctl, [*head, ""], len(head), table)
+    refused = [value for value, (code, _) in found.items() if code]
+    assert {found[value] for value in refused} == {(4, len(head) + 1)}
+    assert len(refused) >= 14, "one type is right"
+
+
+def test_those_are_all_keys_of_a_pack() -> None:
+    written = {line.split(" =")[0].split(".")[-1] for line in LINES if " = " in line}
+    assert set(keys(json.loads(read_data("schemas", "pack.schema.json")))) - {"include"} <= written | set(TABLES)
+
+
+def keys(schema: Any) -> list[str]:
+    """The keys that a schema names, at any depth."""
+    if isinstance(schema, list):
+        return [key for inner in schema for key in keys(inner)]
+    if not isinstance(schema, dict):
+        return []
+    own = list(schema.get("properties", {}))
+    return own + [key for inner in schema.values() for key in keys(inner)]
+
+
+# A name in a pack that stands for nothing is an error with its line.
+
+
+HEAD_OF_BELL = '[pack]\nname = "bell"\nversion = "1"\n'
+ITS_FILES = '[files]\ninclude = ["ring.sh", "lib/tones.py"]\n'
+CLAUDES = '[[host.claude.hooks]]\ncommand = "x"\n'
+
+
+def bound(command: str, *more: str, event: str = "stop") -> str:
+    return "\n".join([f'[[hooks]]\nevent = "{event}"', f"command = '''{command}'''", *more, ""])
+
+
+def load(folder: Path, text: str) -> None:
+    put(folder / "ring.sh", "echo\n")
+    put(folder / "lib" / "tones.py", "\n")
+    load_file(str(put(folder / "pack.toml", text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "nearest"),
+    [
+        (bound("x", 'hosts = ["claude", "cluade"]'), 9, "there is no host 'cluade'", "mean claude?"),
+        ('[[host.codxe.hooks]]\nevent = "Stop"\ncommand = "x"\n', 6, "there is no host 'codxe'", "mean codex?"),
+        ('[host.gemin.env]\nA = "1"\n', 6, "there is no host 'gemin'", "mean gemini?"),
+        (bound("x", event="stpo"), 7, "hooks.event cannot be 'stpo'", "mean stop?"),
+        (bound("x", event="Stpo"), 7, "hooks.event cannot be 'Stpo'", "mean stop?"),
+        (f'{CLAUDES}event = "PreTooluse"\n', 8, "Claude Code has no event 'PreTooluse'", "mean PreToolUse?"),
+        (bound("echo $(x {evnt})"), 8, "has an unknown placeholder {evnt}", "Placeholders are {files}"),
+        (bound("sh {files}/rings.sh"), 8, "{files}/rings.sh, which is not in the pack", "mean ring.sh?"),
+        (bound("python3 {files}/'lib/tone.py'"), 8, "{files}/lib/tone.py, which is not", "mean lib/tones.py?"),
+        (bound("x", 'matchr = "a"'), 9, "an unknown key 'matchr'", "mean matcher?"),
+    ],
+)  # fmt: skip
+def test_a_name_that_stands_for_nothing(isolated: Path, text: str, line: int, message: str, nearest: str) -> None:
+    with pytest.raises(HookctlError) as raised:
+        load(isolated / "work", HEAD_OF_BELL + ITS_FILES + text)
+    assert raised.value.code == "bad_pack"
+    assert message in raised.value.message
+    assert raised.value.line == line
+    assert nearest in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh {files}/ring.sh > {files}/log >>{files}/more",
+        "PYTHONPATH={files}/lib:{files} python3 {files}/lib/tones.py",
+        "sh {files}/$NAME; sh {files}/*.sh",
+        "git log HEAD@{upstream} '{file}' \"{name}\" ${file} %{size}",
+        "find . -exec cat {} +; { true; }; echo ${A:-{b}}",
+        "ls {files}/ {files}/./ring.sh",
+    ],
+)
+def test_what_a_shell_or_another_program_means(isolated: Path, command: str) -> None:
+    load(isolated / "work", HEAD_OF_BELL + ITS_FILES + bound(command))
+
+
+@pytest.mark.parametrize("letter", ["\u3164", "\u2800", "\ufe00", "\U000e0100", "\U000e0041", "\u2060", "\u00ad"])
+def test_a_letter_that_nobody_sees(tmp_path: Path, letter: str) -> None:
+    text = f'[pack]\nname = "p"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo a{letter}b"\n'
+    with pytest.raises(HookctlError, match="invisible character"):
+        load_file(str(put(tmp_path / "p.toml", text)))
+
+
+RISKY = [
+    "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "MAKEFLAGS", "VIMINIT", "RIPGREP_CONFIG_PATH", "PYTEST_ADDOPTS",
+    "PYTEST_PLUGINS", "CC", "CXX", "MAKE", "CCACHE_PREFIX", "TF_CLI_CONFIG_FILE", "TF_CLI_ARGS_plan",
+    "ANSIBLE_CONFIG", "FZF_DEFAULT_COMMAND", "CLAUDE_CODE_GIT_BASH_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GH_HOST", "PGHOST", "VAULT_ADDR", "GTK_MODULES", "DJANGO_SETTINGS_MODULE",
+    "RSYNC_RSH", "INPUTRC", "CFLAGS", "GOTOOLCHAIN", "GOAUTH", "CHROME_BIN", "PUPPETEER_EXECUTABLE_PATH",
+    "IPYTHONDIR", "COREPACK_NPM_REGISTRY", "GEMINI_SANDBOX", "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RISKY)
+def test_variables_that_start_other_programs_are_asked_for(name: str) -> None:
+    assert is_risky(name)
+
+
+@pytest.mark.parametrize("host", hosts.names())
+def test_variables_that_move_a_host_are_asked_for(host: str) -> None:
+    named = hosts.load(host)
+    places = [*named.folder_trust.switch.files, *named.trust.unasked.files]
+    gates = [place[1:] for place in places if place.startswith("$")]
+    folders = [named.config.variable, named.environment.project]
+    free = [name for name in [*folders, *gates] if name and not is_risky(name)]
+    assert not free
+
+
+# Who may run a pack's files after an upgrade: as the pack's own files say; otherwise their mode is the operator's.
+
+
+OLD, NEW = "#!/bin/sh\n", "#!/bin/sh\necho ring\n"
+Release = Callable[..., str]
+
+
+@pytest.fixture
+def release(isolated: Path) -> Release:
+    """Writes a version of the pack; its path."""
+
+    def write(version: str, text: str, mode: int) -> str:
+        program = put(isolated / "bell" / "ring.sh", text)
+        program.chmod(mode)
+        about = f'[pack]\nname = "bell"\nversion = "{version}"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n'
+        return str(put(isolated / "bell" / "pack.toml", f'{about}[env]\nBELL = "{version}"\n'))
+
+    return write
+
+
+def copy_of(isolated: Path, scope: str) -> Path:
+    top = isolated / "work" / ".hookctl" if scope == "project" else isolated / "data"
+    (found,) = top.rglob("ring.sh")
+    return found
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def install(hookctl: Hookctl, pack: str, scope: str = "user") -> int:
+    return hookctl("install", pack, "--host", "claude", "--scope", scope).code
+
+
+@pytest.fixture
+def usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "public_mode", lambda: 0o644)
+
+
+@pytest.mark.usefixtures("usual")
+@pytest.mark.parametrize("text", [OLD, NEW], ids=["same bytes", "other bytes"])
+@pytest.mark.parametrize(
+    ("scope", "first", "then", "copies"),
+    [
+        ("user", 0o644, 0o755, (0o600, 0o700)),
+        ("user", 0o755, 0o644, (0o700, 0o600)),
+        ("project", 0o644, 0o755, (0o644, 0o755)),
+        ("project", 0o755, 0o644, (0o755, 0o644)),
+    ],
+)
+def test_an_upgraded_copy_is_executable_as_the_packs_file_is(
+    isolated: Path, hookctl: Hookctl, release: Release, scope: str, first: int, then: int, copies: tuple[int, int],
+    text: str,
+) -> None:  # fmt: skip
+    assert install(hookctl, release("1", OLD, first), scope) == 0
+    copy = copy_of(isolated, scope)
+    assert mode(copy) == copies[0]
+    assert install(hookctl, release("2", text, then), scope) == 0
+    assert (mode(copy), copy.read_text()) == (copies[1], text)
+    assert hookctl("install", release("2", text, then), "--host", "claude", "--scope", scope).out == "nothing to do\n"
+
+
+# A pack's own files may have the names of hookctl's programs.
+
+
+WITH_A_HOOK_PY = manifest("own", hook("PreToolUse", "python3 {files}/hook.py"), files=["hook.py", "config.json"])
+
+
+@pytest.fixture
+def pack(isolated: Path) -> Path:
+    put(isolated / "own" / "hook.py", "pass\n")
+    put(isolated / "own" / "config.json", "{}\n")
+    put(isolated / "own" / "pack.toml", WITH_A_HOOK_PY)
+    return isolated / "own"
+
+
+def test_a_pack_with_a_hook_py_is_installed_by_its_files_and_removed_with_them(
+    isolated: Path, hookctl: Hookctl, pack: Path
+) -> None:
+    done = hookctl("install", str(pack), "--host", "claude", "--yes")
+    assert done.code == 0
+    assert "3 files" in done.out
+    folder = isolated / "data" / "packs" / "own"
+    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "hook.py", "pack.toml"]
+    assert hookctl("doctor").code == 0
+    assert hookctl("uninstall", "own").code == 0
+    assert not folder.exists()
+
+
+def test_doctor_puts_back_a_hook_py_that_is_a_packs(isolated: Path, hookctl: Hookctl, pack: Path) -> None:
+    assert hookctl("install", str(pack), "--host", "claude", "--yes").code == 0
+    program = isolated / "data" / "packs" / "own" / "hook.py"
+    program.unlink()
+    hookctl("doctor", "--fix")
+    assert program.read_text() == "pass\n"
+
+
+# The digest of what a pack brings: the same for the same, and another for anything else.
+
+
+BROUGHT = [
+    (b"", {}), (b"a", {}), (b"", {"a": b""}), (b"", {"": b"a"}), (b"a", {"b": b"c"}), (b"ab", {"": b"c"}),
+    (b"a", {"bc": b""}), (b"a", {"b": b"", "c": b""}), (b"0:1:", {}), (b"", {"x\udc80": b"a"}),
+]  # fmt: skip
+
+
+def test_no_part_is_taken_for_another() -> None:
+    assert len({content_digest(manifest, files) for manifest, files in BROUGHT}) == len(BROUGHT)
+
+
+def test_the_order_of_files_does_not_count() -> None:
+    assert content_digest(b"m", {"a": b"1", "b": b"2"}) == content_digest(b"m", {"b": b"2", "a": b"1"})
+
+
+# Variables that two packs want follow one rule on every host that gives hooks variables; status shows the values.
+
+
+WITH_VARIABLES = [name for name in hosts.names() if hosts.load(name).env_path]
+
+
+class Two:
+    """Two packs and one host."""
+
+    def __init__(self, folder: Path, hookctl: Hookctl, host: str) -> None:
+        self.folder, self.hookctl, self.host = folder, hookctl, host
+        path = settings_path(hosts.load(host), "user", {"HOME": str(folder / "home")})
+        self.settings = Path(path)
+
+    def install(self, name: str, env: str, *options: str) -> int:
+        text = f'[pack]\nname = "{name}"\nversion = "1"\nprotocol = "host"\n[env]\n{env}\n'
+        text += '[[hooks]]\nevent = "stop"\ncommand = "true"\n'
+        pack = put(self.folder / f"{name}.toml", text)
+        self.outcome = self.hookctl("install", str(pack), "--host", self.host, *options)
+        return self.outcome.code
+
+    def values(self, key: str) -> set[str]:
+        """Every value of a variable in the settings."""
+        found: set[str] = set()
+
+        def walk(value: Any) -> None:
+            for name, inner in value.items() if isinstance(value, dict) else ():
+                if name == key:
+                    found.add(inner)
+            for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+                walk(inner)
+
+        walk(json.loads(self.settings.read_text()))
+        return found
+
+
+@pytest.fixture(params=WITH_VARIABLES)
+def two(isolated: Path, hookctl: Hookctl, request: pytest.FixtureRequest) -> Two:
+    return Two(isolated, hookctl, request.param)
+
+
+def level(value: int, rule: str = "max") -> str:
+    return f'LEVEL = {{ value = "{value}", merge = "{rule}" }}'
+
+
+def test_both_get_what_the_common_rule_gives_and_the_rest_comes_back(two: Two) -> None:
+    assert two.install("one", level(3)) == 0
+    assert two.values("LEVEL") == {"3"}
+    assert two.install("two", level(7)) == 0
+    assert two.values("LEVEL") == {"7"}
+    assert two.install("one", level(3)) == 0
+    assert two.outcome.out == "nothing to do\n"
+    assert two.hookctl("uninstall", "two").code == 0
+    assert two.values("LEVEL") == {"3"}
+    assert two.hookctl("uninstall", "one").code == 0
+    assert not two.settings.exists()
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("min", "3"), ("first", "3"), ("max", "7")])
+def test_every_rule(two: Two, rule: str, expected: str) -> None:
+    assert two.install("one", level(3, rule)) == 0
+    assert two.install("two", level(7, rule)) == 0
+    assert two.values("LEVEL") == {expected}
+
+
+@pytest.mark.parametrize("other", ['LEVEL = "7"', level(7, "min")])
+def test_without_a_rule_in_common_it_is_a_conflict(two: Two, other: str) -> None:
+    assert two.install("one", level(3)) == 0
+    before = two.settings.read_bytes()
+    assert two.install("two", other) == 1
+    assert 'env.LEVEL: one wants "3", two wants "7"' in two.outcome.err
+    assert two.settings.read_bytes() == before
+    assert two.install("two", other, "--force") == 0
+    assert "7" in two.values("LEVEL")
+    assert two.install("two", other) == 0, "what was forced is settled"
+
+
+def test_in_a_clone_the_hooks_of_a_pack_that_somebody_else_installed_stay(isolated: Path, hookctl: Hookctl) -> None:
+    """What a committed ledger says of them is not trusted."""
+    two = Two(isolated, hookctl, "copilot")
+    here = ("--scope", "project", "--project", str(isolated))
+    assert two.install("one", level(3), *here) == 0
+    (two.settings,) = isolated.rglob("*hookctl*.json") or [two.settings]
+    shutil.rmtree(isolated / "state")
+    assert two.install("two", level(7), *here) == 0
+    assert two.values("LEVEL") == {"3", "7"}
+
+
+def test_equal_values_are_no_conflict(two: Two) -> None:
+    assert two.install("one", 'LEVEL = "3"') == 0
+    assert two.install("two", level(3)) == 0
+
+
+def test_status_shows_the_values(two: Two) -> None:
+    assert two.install("one", level(3)) == 0
+    assert two.install("two", level(7)) == 0
+    assert "LEVEL=7" in two.hookctl("status", "--verbose").out
+
+
+# What an operator can choose for the guard, and what becomes of an earlier choice.
+
+
+TOOLS = {"dispatch_tools": ["Task"]}
+
+
+@pytest.mark.parametrize(
+    ("before", "request_", "mode", "knobs"),
+    [
+        (Settings(), Request(), "breaker", {}),
+        (Settings("off"), Request(), "off", {}),
+        (Settings("guard"), Request(mode="keepalive"), "keepalive", {}),
+        (Settings(options={"latch": False}), Request(assignments=("MAX_STOP_BLOCKS=8",)), "breaker",
+         {"latch": False, "max_stop_blocks": 8}),
+        (Settings(), Request(nudge="a, b,"), "breaker", {"required_tools": ["a", "b"]}),
+        (Settings(options={"required_tools": ["a"]}), Request(nudge=""), "breaker", {"required_tools": []}),
+        (Settings(), Request(nudge_env=" TASK "), "breaker", {"required_scope_env": "TASK"}),
+        (Settings(), Request(dispatch=("Task", "Web:9/60")), "breaker",
+         {"dispatch_tools": ["Task", "Web"], "dispatch_max": 9, "dispatch_window_s": 60}),
+        (Settings(), Request(dispatch=("Task", "Task")), "breaker", TOOLS),
+        (Settings(), Request(dispatch=("mcp__a.b:1/2",)), "breaker",
+         {"dispatch_tools": ["mcp__a.b"], "dispatch_max": 1, "dispatch_window_s": 2}),
+        (Settings(options={**TOOLS, "dispatch_max": 3}), Request(dispatch=("",)), "breaker",
+         {"dispatch_tools": [], "dispatch_max": 3}),
+        # A preset brings its mode, unless one is named; and it goes with the preset.
+        (Settings(), Request(preset="nightly"), "keepalive", {}),
+        (Settings(), Request(preset="nightly", mode="guard"), "guard", {}),
+        (Settings("keepalive", preset="nightly"), Request(preset="rockbot"), "off", {}),
+        (Settings("off", preset="rockbot"), Request(preset="hermes"), "breaker", {}),
+        (Settings(), Request(preset="rockbot", mode="breaker"), "breaker", {}),
+        (Settings("guard"), Request(preset="hermes"), "guard", {}),
+        (Settings("keepalive", preset="nightly"), Request(), "keepalive", {}),
+        (Settings("keepalive", preset="nightly"), Request(mode="breaker"), "breaker", {}),
+    ],
+)  # fmt: skip
+def test_a_choice_goes_on_top_of_the_earlier_ones(
+    before: Settings, request_: Request, mode: str, knobs: dict[str, Any]
+) -> None:
+    after = choose(before, request_)
+    assert (after.mode, after.options) == (mode, knobs)
+    assert after.preset == (request_.preset or before.preset)
+
+
+@pytest.mark.parametrize(
+    ("request_", "refusals"),
+    [
+        (Request(), None),
+        (Request(dispatch=("Task",)), 10),
+        (Request(dispatch=("Task",), assignments=("dispatch_end=0",)), 0),
+        (Request(dispatch=("Task",), assignments=("dispatch_end=3",)), 3),
+        (Request(dispatch=("Task",), preset="bmad"), 10),
+        (Request(dispatch=("Task",), preset="rockbot"), 0),
+        (Request(dispatch=("",)), None),
+    ],
+)
+def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, refusals: int | None) -> None:
+    settings = choose(Settings(), request_)
+    assert settings.effective.get("dispatch_end") == refusals
+    assert choose(settings, Request()).effective.get("dispatch_end") == refusals, "a reinstall changes nothing"
+
+
+def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
+    settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
+    assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(), ""),
+        (Settings(preset="rockbot"), "name the tools with --dispatch"),
+        (Settings(preset="rockbot", options=TOOLS), ""),
+        (Settings("off", {"required_tools": ["a"]}), "gives no reminder"),
+        (Settings(options={"required_scope_env": "A"}), ""),
+        (Settings(preset="hermes"), ""),
+    ],
+)
+def test_what_has_no_effect_is_told(settings: Settings, told: str) -> None:
+    assert told in " ".join(remarks(settings, Request())) if told else remarks(settings, Request()) == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "events"),
+    [
+        (Settings(), ("stop",)),
+        (Settings("keepalive"), ("stop",)),
+        (Settings("guard", TOOLS), ("stop", "pre-tool")),
+        (Settings("off", TOOLS), ("pre-tool",)),
+        (Settings("off"), ()),
+        (Settings("off", {"required_tools": ["a"]}), ()),
+        (choose(Settings(), Request(preset="rockbot")), ()),
+        (choose(Settings(), Request(preset="rockbot", dispatch=("Task",))), ("pre-tool",)),
+    ],
+)
+def test_only_the_events_that_a_policy_needs(settings: Settings, events: tuple[str, ...]) -> None:
+    assert settings.events == events

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 from pathlib import Path
 
 import pytest
 
-from hookctl.system import project
+from hookctl import hosts, packs
+from hookctl.ownership import committed
+from hookctl.ownership.install import plan_install
+from hookctl.ownership.plan import Plan
+from hookctl.ownership.sources import Sources
+from hookctl.packs.choices import Choice
+from hookctl.settings import targets
+from hookctl.system import folders, interpreter, project
+from hookctl.work import run_files
+from tests.conftest import Hookctl, put
 from tests.templates.modules import module
 
 digest = module("files").digest
@@ -96,3 +106,83 @@ def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
     folder = project.state_folder("/state", str(isolated / "link"))
     assert folder == project.state_folder("/state", str(isolated / "real"))
     assert folder == f"/state/guard/{digest(str(isolated / 'real'))}"
+
+
+# A project at the root of all, as some containers have one. Planned and read only: nothing may be written there.
+
+
+ROOT = "/"
+
+no_project_at_the_root = pytest.mark.skipif(
+    any(os.path.lexists(f"/{name}") for name in (".claude", ".hookctl")), reason="this machine has a project at /"
+)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
+    monkeypatch.setattr(interpreter, "on_path", lambda environ, project: ())
+
+
+def planned(scope: str) -> Plan:
+    here = folders.here()
+    place = targets.find(hosts.load("claude"), scope, here, ROOT)
+    return plan_install(Sources(here), packs.load("guard"), [place], Choice())
+
+
+@no_project_at_the_root
+@pytest.mark.usefixtures("quick")
+def test_its_committed_ledger_is_read_as_it_was_written() -> None:
+    plan = planned("project")
+    changes = {change.path: change.after for change in plan.changes}
+    found = committed.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
+    (record,) = filter(None, plan.records.values())
+    assert list(found) == ["/.claude/settings.json"]
+    (read,) = found.values()
+    assert (read.known_as, read.project) == ("/.claude/settings.json", ROOT)
+    in_order = [sorted(page.entries, key=lambda e: (e.kind, e.path)) for page in (read, record)]
+    assert in_order[0] == in_order[1]
+    assert (read.created_file, read.created_dirs, read.packs) == (True, record.created_dirs, record.packs)
+    assert record.created_dirs == ("/.claude", "/.hookctl")
+
+
+@no_project_at_the_root
+def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:
+    files = run_files.RunFiles(ROOT, None, "/.hookctl/run/task.json", {}, "", 0)
+    assert run_files._list_linkable(files, files.task_path) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]
+
+
+# The runner's table and launcher in a project: one for several hosts, and none that is a link.
+
+
+PACK = '[pack]\nname = "own"\nversion = "1"\n\n[[hooks]]\nevent = "PreToolUse"\ncommand = "true"\n'
+
+
+@pytest.fixture
+def own(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Path:
+    """A project's folder of hookctl, with a pack for two hosts."""
+    top = isolated / "work"
+    (top / ".git").mkdir()
+    pack = put(top / "own" / "pack.toml", PACK)
+    assert hookctl("install", str(pack), "--host", "claude", "--host", "codex", "--scope", "project").code == 0
+    return top / ".hookctl"
+
+
+def test_one_table_has_all_hosts_that_have_a_pack(own: Path, hookctl: Hookctl) -> None:
+    for named in (["claude", "codex"], ["codex"]):
+        table = json.loads((own / "runtime" / "hosts.json").read_text())
+        assert table["packs"] == {host: ["own"] for host in named}
+        assert table["hosts"].keys() >= {*named}, "and those that read their files"
+        assert hookctl("check", "--require", "own").code == 0
+        assert hookctl("uninstall", "own", "--host", named[0], "--scope", "project").code == 0
+    assert not own.exists()
+
+
+@pytest.mark.parametrize("name", ["hook.py", "runtime/hosts.json", "runtime/runner_*", "packs/own", "packs/own/*.toml"])
+def test_a_link_in_place_of_a_file_or_a_folder_is_named(own: Path, hookctl: Hookctl, name: str) -> None:
+    (path,) = own.glob(name)
+    path.rename(own.parent / "outside")
+    path.symlink_to(own.parent / "outside")
+    errors = [f["code"] for f in hookctl("check", "--json").data["findings"] if str(path) in f["path"]]
+    assert errors and {*errors} <= {"unreadable", "link_leaves_project", "stray_file"}
+    assert hookctl("check").code == 1

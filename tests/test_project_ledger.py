@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from hookctl import __version__
 from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
 
 INSTALL = ("install", "--host", "claude", "--scope", "project")
 UNINSTALL = ("uninstall", "--scope", "project")
@@ -125,9 +129,6 @@ def test_it_has_entries_and_relative_paths_and_nothing_of_programs(isolated: Pat
     assert not re.findall("[0-9a-f]{16,}", text)
 
 
-# Upgrades
-
-
 # Merges
 
 
@@ -206,3 +207,248 @@ def test_what_a_hand_takes_out_of_the_ledger_becomes_the_operators_or_is_found_a
     assert team.hookctl("bob", *UNINSTALL).code == 0
     assert value(settings(team, "bob")) == {**json.loads(THEIRS), **left}
     assert not (team.clone("bob") / ".hookctl").exists()
+
+
+# A project after a merge: a record, settings or a configuration in conflict, and what an older hookctl does.
+
+
+# What a branch does in its clone, by what a team lead would say of it.
+CHANGES = {
+    "a limit of 9": ("guard", "--set", "max_stop_blocks=9"),
+    "a limit of 7": ("guard", "--set", "max_stop_blocks=7"),
+    "no claims": ("guard", "--set", "claim=false"),
+    "two hours": ("guard", "--set", "work_hours=2"),
+    "three hours": ("guard", "--set", "work_hours=3"),
+    "another host": ("guard", "--set", "max_stop_blocks=7", "--host", "gemini"),
+    "bell": ("bell",),
+    "chime": ("chime",),
+    "another model": ("guard",),
+}
+SETTINGS, LEDGER, CONFIG = ".claude/settings.json", ".hookctl/ledger.json", ".hookctl/guard/claude.json"
+
+
+def change(team: Team, name: str, wanted: str) -> None:
+    pack, *options = CHANGES[wanted]
+    source = pack if pack == "guard" else bell(team.clone(name), name=pack)
+    assert team.hookctl(name, "install", source, *options, *INSTALL[1:]).code == 0
+    team.commit(name)
+
+
+def is_blocked(team: Team) -> bool:
+    """Whether the guard that is registered in Bob's clone answers a stop with work remaining in a run."""
+    (command,) = re.findall(r'"(: hookctl=guard/stop; (?:[^"\\]|\\.)*)"', settings(team, "bob").read_text()) or [""]
+    if not command:
+        return False
+    assert team.hookctl("bob", "run", "start", "--remaining", "3").code == 0
+    payload = {"session_id": "s", "hook_event_name": "Stop", "cwd": str(team.clone("bob")), "stop_hook_active": False}
+    done = subprocess.run(
+        ["sh", "-c", json.loads(f'"{command}"')], input=json.dumps(payload), capture_output=True, text=True,
+        env={**os.environ, "CLAUDE_PROJECT_DIR": str(team.clone("bob"))}, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    shutil.rmtree(team.clone("bob") / ".hookctl" / "run")
+    return '"block"' in done.stdout
+
+
+def recorded_packs(team: Team) -> dict[str, Any]:
+    packs: dict[str, Any] = value(ledger(team, "bob"))["files"][".claude/settings.json"]["packs"]
+    return {name: pack for name, pack in packs.items() if name}
+
+
+# Two branches that both changed what is installed.
+
+
+@pytest.mark.parametrize("start", ["merge", "rebase"])
+@pytest.mark.parametrize(
+    ("mine", "yours", "conflicted"),
+    [
+        ("a limit of 9", "a limit of 7", {SETTINGS, LEDGER}),
+        ("a limit of 9", "another host", {SETTINGS, LEDGER}),
+        ("chime", "bell", {SETTINGS, LEDGER}),
+        ("two hours", "three hours", {CONFIG, LEDGER}),
+        ("no claims", "a limit of 7", {LEDGER}),
+        ("another model", "bell", {SETTINGS}),
+    ],
+    ids=["both", "a host", "a pack each", "the configuration", "the record alone", "the settings alone"],
+)
+def test_a_conflict_is_resolved_by_what_check_and_status_print(
+    team: Team, mine: str, yours: str, conflicted: set[str], start: str
+) -> None:
+    for name, wanted in (("ann", yours), ("bob", mine)):
+        notes = put(team.clone(name) / ".claude" / "agents" / "a.md", "first\n2\n3\n4\n5\nlast\n")
+        if name == "ann":
+            team.commit("ann")
+            team.pull("bob", "ann")
+        word = {"ann": "last", "bob": "first"}[name]
+        notes.write_text(notes.read_text().replace(word, f"{word} of {name}"))
+        if "another model" in (mine, yours):
+            settings(team, name).write_text(settings(team, name).read_text().replace('"m"', f'"{name}"'))
+        change(team, name, wanted)
+    bob = team.clone("bob")
+    how = "--no-rebase" if start == "merge" else "--rebase"
+    team.git("bob", "pull", "-q", how, "--no-edit", str(team.clone("ann")), "main", code=1)
+    assert {*team.git("bob", "diff", "--name-only", "--diff-filter=U").split()} == conflicted
+    before = tree(bob)
+    assert team.hookctl("bob", "doctor", "--fix", "--host", "claude").code == 1
+    assert tree(bob) == before, "no repair touches a conflict"
+
+    found = team.hookctl("bob", "check", "--json", "--require", "guard").data["findings"]
+    doctors = team.hookctl("bob", "doctor", "--json", "--host", "claude", "--scope", "project").data["findings"]
+    named = {str(bob / name) for name in conflicted - {CONFIG}}
+    assert {finding["path"] for finding in found if finding["level"] == "error"} == named
+    assert named <= {finding["path"] for finding in doctors}
+    (fix,) = {finding["fix"] for finding in (*found, *doctors) if "merge-conflict marks" in finding["message"]}
+    command = shlex.split(fix.split("`")[1])
+    names = [SETTINGS, CONFIG, LEDGER]
+    if yours == "another host":
+        names = sorted([*names, ".gemini/settings.json", CONFIG.replace("claude", "gemini")])
+    assert command == ["git", "checkout", "--no-overlay", "HEAD", "--", *names]
+    team.git("bob", *command[1:])
+
+    other = yours if start == "merge" else mine
+    team.git("bob", "worktree", "add", "-q", str(bob.parent / "other"), f"{start.upper()}_HEAD")
+    printed = team.hookctl("bob", "status", "--verbose", "--project", "../other").out
+    team.git("bob", "worktree", "remove", str(bob.parent / "other"))
+    lines = re.findall(r"^ *hookctl (install .*)$", printed, re.MULTILINE)
+    packs = [pack for pack in ("bell", "chime") if pack in (mine, yours)]
+    assert {shlex.split(line)[1] for line in lines} >= {f"./{pack}/pack.toml" for pack in packs if pack == other}
+    for line in lines:
+        assert team.hookctl("bob", *shlex.split(line)).code == 0
+    checked = team.hookctl("bob", "check", "--require", "guard")
+    assert checked.code == 0 and "complete" in checked.out, checked
+    after = tree(bob)
+    changed = {name for name in before | after if before.get(name, "")[-1:] != after.get(name, "")[-1:]}
+    assert {name for name in changed if not name.startswith(".git/")} <= {*names}
+    assert " ".join(CHANGES[other][1:3]) in team.hookctl("bob", "status", "--verbose").out
+    assert (bob / ".claude" / "agents" / "a.md").read_text() == "first of bob\n2\n3\n4\n5\nlast of ann\n"
+    team.commit("bob")
+    assert {*recorded_packs(team)} == {"guard", *packs}
+    assert is_blocked(team)
+    for pack in sorted(recorded_packs(team), reverse=True):
+        assert team.hookctl("bob", "uninstall", pack, "--scope", "project").code == 0
+    left = json.loads(settings(team, "bob").read_bytes())
+    assert {**left, "model": "m"} == json.loads(THEIRS)
+    assert not [*(bob / ".hookctl").rglob("*")]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "--mode keepalive --rules --allow-run --set claim=false --guidance --nudge 'a,b c'",
+        "--preset openhands --set MAX_STOP_BLOCKS=3",
+        "--preset openhands --mode off --dispatch Bash:3/60 --dispatch Task",
+        "--preset rockbot --dispatch '*'",
+    ],
+)
+def test_status_prints_the_lines_that_install_everything_again(team: Team, options: str) -> None:
+    hosts = ("--host", "claude", "--host", "codex", "--scope", "project")
+    assert team.hookctl("ann", "uninstall", *hosts).code == 0
+    team.hookctl("ann", "install", *hosts, *shlex.split(options))  # 1 where a host has no --allow-run
+    assert team.hookctl("ann", "install", bell(team.clone("ann") / "my hooks"), *hosts).code == 0
+    team.commit("ann")
+    lines = re.findall(r"^ *hookctl (install .*)$", team.hookctl("ann", "status", "--verbose").out, re.MULTILINE)
+    assert len(lines) == 4
+    for pack in ("guard", "bell"):
+        assert team.hookctl("ann", "uninstall", pack, "--scope", "project").code == 0
+    assert not ledger(team, "ann").exists()
+    for line in sorted(lines, key=lambda line: "bell" in line):
+        assert team.hookctl("ann", *shlex.split(line)).code == 0
+    before = {path: json.loads(team.git("ann", "show", f"HEAD:{path}")) for path in (SETTINGS, CONFIG, LEDGER)}
+    after = {path: value(team.clone("ann") / path) for path in before}
+    # Only Claude Code can allow it, so only there it is said again.
+    before[LEDGER]["files"][".codex/hooks.json"]["packs"]["guard"]["settings"].pop("allow_run", None)
+    assert after == before
+
+
+def mark(path: Path) -> None:
+    path.write_text(f"<<<<<<< HEAD\n{path.read_text()}=======\n>>>>>>> theirs\n")
+
+
+@pytest.mark.parametrize("names", [[SETTINGS], [CONFIG], [LEDGER], [SETTINGS, LEDGER]], ids=" and ".join)
+def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team, names: list[str]) -> None:
+    for name in names:
+        mark(team.clone("bob") / name)
+    bob = str(team.clone("bob"))
+    for at, command, where in (
+        ("bob", ["check"], ""),
+        ("bob", ["doctor", "--host", "claude"], ""),
+        ("ann", ["check", "--project", bob], f" -C {bob}"),
+    ):
+        found = team.hookctl(at, *command, "--json").data["findings"]
+        (fix,) = {one["fix"] for one in found if "merge-conflict marks" in one["message"]}
+        assert fix.startswith(f"`git{where} checkout --no-overlay HEAD -- {SETTINGS} {CONFIG} {LEDGER}` takes")
+        assert fix.endswith("prints it.")
+
+
+def test_a_host_without_the_guard_has_no_configuration_to_take(team: Team) -> None:
+    """Git would refuse the command for a name that it does not know."""
+    codex = ".codex/hooks.json"
+    done = team.hookctl("bob", "install", bell(team.clone("bob")), "--host", "codex", "--scope", "project")
+    assert done.code == 0
+    mark(ledger(team, "bob"))
+    assert f" HEAD -- {SETTINGS} {codex} {CONFIG} {LEDGER}`" in team.hookctl("bob", "check").out
+
+
+def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: Team) -> None:
+    """As in a file that no side's record names."""
+    put(team.clone("bob") / ".gemini" / "settings.json", "<<<<<<< HEAD\n{}\n=======\n>>>>>>> theirs\n")
+    found = team.hookctl("bob", "doctor", "--json", "--host", "gemini").data["findings"]
+    fixes = [one["fix"] for one in found if "merge-conflict marks" in one["message"]]
+    assert fixes == ["Resolve the conflict, then run the command again."]
+
+
+def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> None:
+    for name, wanted in (("ann", "a limit of 9"), ("bob", "a limit of 7")):
+        change(team, name, wanted)
+    subprocess.run(
+        ["git", "pull", "-q", "--no-rebase", "--no-edit", str(team.clone("ann")), "main"],
+        cwd=team.clone("bob"), capture_output=True, timeout=60,
+    )  # fmt: skip
+    found = team.hookctl("bob", "doctor", "--host", "claude")
+    assert "the file has merge-conflict marks" in found.out and "hookctl restore" not in found.out
+
+
+# A hookctl that is older than what stands there.
+
+
+def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Team) -> None:
+    """Ann's guard is of 0.5.0, and Bob, who has an older hookctl, has pulled that."""
+    for path, name in ((hook(team, "ann"), "VERSION = "), (ledger(team, "ann"), '"version": ')):
+        old, new = f'{name}"{__version__}"', f'{name}"0.5.0"'
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    team.commit("ann")
+    team.pull("bob", "ann")
+    before = tree(team.clone("bob") / ".hookctl")
+    for command in (["upgrade", "--project", "."], [*INSTALL]):
+        refused = team.hookctl("bob", *command)
+        assert refused.code == 1 and "Upgrade hookctl to 0.5.0 or later" in refused.err, refused
+        assert "is up to date" not in refused.out
+    assert "Upgrade hookctl to 0.5.0 or later" in team.hookctl("bob", "check").out
+    assert team.hookctl("bob", "doctor", "--fix").code == 0
+    assert tree(team.clone("bob") / ".hookctl") == before
+    assert team.hookctl("bob", *INSTALL, "--force").code == 0
+    assert recorded_packs(team)["guard"]["version"] == __version__ and is_blocked(team)
+
+
+# What a merge leaves that is no conflict.
+
+
+def test_a_cap_of_the_operators_is_given_back_where_a_record_has_it_as_theirs(team: Team) -> None:
+    """It was there before hookctl: what hookctl would write for another mode may be somebody's, too."""
+    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
+    put(settings(team, "bob"), '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}')
+    for force in ((), ("--force",)):
+        assert team.hookctl("bob", *INSTALL, *force).code == 0
+    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
+    assert value(settings(team, "bob")) == {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}
+
+
+def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team) -> None:
+    assert team.hookctl("ann", "install", bell(team.clone("ann")), *INSTALL[1:]).code == 0
+    team.commit("ann")
+    team.pull("bob", "ann")
+    said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
+    assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
+    assert said.out == "nothing to do\n"

@@ -21,7 +21,7 @@ from hookctl.verbs.disable import disable
 from hookctl.verbs.enable import enable
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, KINDS, Kind
-from tests.test_corpus_every_host import counts
+from tests.test_corpus_bytes import counts
 from tests.test_properties import Place, place
 
 FILES = {kind.name: [path for path in kind.corpus() if counts(kind, path)] for kind in KINDS}

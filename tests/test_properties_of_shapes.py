@@ -216,3 +216,41 @@ def test_what_is_added_is_found_edited_and_taken_out(
     (element,) = shapes.elements(shape, changed.value)
     assert element.fields == {name: value for name, value in {**fields, "command": other}.items() if name != "timeout"}
     assert shapes.apply(shape, changed, (DropHook(element),)).value == document.value
+
+
+# How a hook element stands in a settings file.
+
+
+OURS_OF_SHAPES = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
+THEIRS = {"type": "command", "command": "bell"}
+
+NESTED = Shape()
+
+
+def document(*groups: object) -> JsonDocument:
+    return JsonDocument.parse(json.dumps({"hooks": {"PostToolUse": list(groups)}}, indent=2).encode())
+
+
+def test_a_matcher_belongs_to_a_hook_that_is_alone_in_its_group() -> None:
+    (alone,) = shapes.elements(NESTED, document({"matcher": "Bash", "hooks": [OURS_OF_SHAPES]}).value)
+    (shared,) = shapes.elements(NESTED, document({"matcher": "Bash", "hooks": [OURS_OF_SHAPES, THEIRS]}).value)
+    assert alone.fields == {**OURS_OF_SHAPES, "matcher": "Bash"} and shared.fields == OURS_OF_SHAPES
+
+
+def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
+    for handlers, matcher in (([OURS_OF_SHAPES], "Edit"), ([THEIRS, OURS_OF_SHAPES], "Bash")):
+        before = document({"matcher": "Bash", "hooks": handlers})
+        (element,) = shapes.elements(NESTED, before.value)
+        after = shapes.apply(NESTED, before, (EditHook(element, {"matcher": "Edit", "timeout": 20}),))
+        (group,) = after.value["hooks"]["PostToolUse"]
+        assert group["matcher"] == matcher
+        assert group["hooks"] == [
+            {**OURS_OF_SHAPES, "timeout": 20} if handler is OURS_OF_SHAPES else handler for handler in handlers
+        ]
+
+
+def test_several_hooks_go_from_the_last_to_the_first() -> None:
+    other = {**OURS_OF_SHAPES, "command": ": hookctl=notify/other; x"}
+    before = document({"hooks": [OURS_OF_SHAPES]}, {"hooks": [THEIRS, OURS_OF_SHAPES, other]}, {"hooks": [other]})
+    edits = tuple(DropHook(element) for element in shapes.elements(NESTED, before.value))
+    assert shapes.apply(NESTED, before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}

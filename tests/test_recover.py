@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.model import Change, Claim, Entry, Record
-from hookctl.ownership import execute as run
-from hookctl.ownership import store
+from hookctl.ownership import execute, run, store
 from hookctl.ownership.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
 from hookctl.ownership.run import locked_run
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from tests.conftest import put
+from tests.conftest import Hookctl, Outcome, put
+from tests.disk import PROJECT, quiet, tree
+from tests.test_crash import killed
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 1, "b": "ours"}\n'
 
@@ -84,7 +88,7 @@ def test_a_lock_that_is_removed_before_it_is_held_is_made_again(here: Folders, m
 
 def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second file fails; before that another program writes the first, if one is given."""
-    apply_change, done = run.apply_change, list[Change]()
+    apply_change, done = execute.apply_change, list[Change]()
 
     def apply(change: Change) -> Change:
         done.append(change)
@@ -94,7 +98,7 @@ def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.M
             raise error
         return apply_change(change)
 
-    monkeypatch.setattr(run, "apply_change", apply)
+    monkeypatch.setattr(execute, "apply_change", apply)
 
 
 def test_a_run_that_cannot_take_back_a_file_names_it(
@@ -103,7 +107,7 @@ def test_a_run_that_cannot_take_back_a_file_names_it(
     second = put(isolated / "home" / "second.json", OLD)
     interrupted_by(Changed(str(second)), file, monkeypatch)
     with pytest.raises(HookctlError) as caught:
-        run.execute(here, (change(file), change(second)), {str(file): record()})
+        execute.execute(here, (change(file), change(second)), {str(file): record()})
     assert (caught.value.code, str(file) in caught.value.message) == ("partial", True)
     assert (file.read_text(), second.read_bytes()) == ("theirs", OLD)
     assert read_journal(here) is not None
@@ -124,7 +128,7 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "unlink", refuse)
-        run.execute(here, (change(file),), {str(file): record()})
+        execute.execute(here, (change(file),), {str(file): record()})
     journal = read_journal(here)
     assert journal is not None
     assert (journal.steps, journal.records) == ((), {})
@@ -200,7 +204,7 @@ def test_a_file_that_was_torn_is_named_and_the_others_go_back(
     torn = HookctlError("torn", "written in part", path=str(second), hint="h", exit_code=1)
     interrupted_by(torn, None, monkeypatch)
     with pytest.raises(HookctlError) as caught:
-        run.execute(here, (change(file), change(second)), {str(file): record()})
+        execute.execute(here, (change(file), change(second)), {str(file): record()})
     assert (caught.value.code, str(second) in caught.value.message) == ("partial", True)
     assert (str(file) in caught.value.message, file.read_bytes()) == (False, OLD)
 
@@ -234,3 +238,258 @@ def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, is
     left(here, file, record(), records={str(file): record(), str(gone / "settings.json"): lost})
     recover(here)
     assert (known(here).keys(), gone.exists()) == ({str(file)}, False)
+
+
+# A run that was killed: status names it, dry runs wait for its end, writing verbs carry it there before they look.
+
+
+THEIRS = '{\n   "model": "m"\n}\n'
+GUARD = ("install", "--host", "claude")
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+
+def journal() -> dict[str, Any]:
+    path = Path(folders.here().journal)
+    return json.loads(path.read_bytes()) if path.exists() else {}
+
+
+def killed_midway(command: tuple[str, ...]) -> Iterator[int]:
+    """The command, killed at several points where its journal tells what it was about to do."""
+    seen, at = set[str](), 1
+    while killed(command, at):
+        steps = journal().get("steps", [])
+        # One point for each state of the disk that matters: which of the files are written by then.
+        done = str([Path(step["path"]).exists() for step in steps])
+        if steps and done not in seen:
+            seen.add(done)
+            yield at
+            undo_everything()
+        elif steps:
+            undo_everything()
+        at += 29
+    assert seen
+
+
+def undo_everything() -> None:
+    assert quiet("doctor", "--fix") in (0, 1)
+    assert quiet("uninstall", "--all", "--yes") == 0
+
+
+def left_behind(isolated: Path) -> list[str]:
+    """What of ours is left outside the state folder, where backups and the log stay."""
+    found = [path for top in ("home", "work", "data") for path in (isolated / top).rglob("*")]
+    return [str(path) for path in found if path.is_file()]
+
+
+# Reading verbs
+
+
+DRY = [
+    ("plan", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7"),
+    ("uninstall", "--host", "claude", "--dry-run"),
+    ("uninstall", "--all", "--dry-run"),
+    ("install", "--host", "claude", "--host", "qwen", "--dry-run"),
+]
+
+
+@pytest.mark.parametrize("verb", DRY, ids=" ".join)
+def test_a_dry_run_says_that_the_interrupted_run_comes_first(
+    verb: tuple[str, ...], isolated: Path, hookctl: Hookctl
+) -> None:
+    for at in killed_midway(GUARD):
+        before = tree(isolated)
+        steps = [os.path.normpath(os.path.join(folders.here().state, step["path"])) for step in journal()["steps"]]
+        missing = [path for path in steps if not Path(path).exists()]
+        outcome = hookctl(*verb, "--json")
+        (error,) = outcome.result["errors"]
+        assert (at, outcome.code, error["code"]) == (at, 1, "interrupted_run")
+        assert error["message"].splitlines()[1:] == [f"  {path}" for path in missing or [folders.here().ledger]]
+        assert "doctor --fix" in error["hint"]
+        assert tree(isolated) == before  # nothing was written
+        quiet("doctor", "--fix")
+        assert (at, hookctl(*verb).code) == (at, 0)
+
+
+def test_status_names_the_files_of_the_run(settings: Path, hookctl: Hookctl) -> None:
+    for _ in killed_midway(GUARD):
+        outcome = hookctl("status", "--json")
+        assert settings.exists() or str(settings) in outcome.data["pending"]
+        before = tree(settings.parents[2])
+        said = hookctl("status")
+        assert tree(settings.parents[2]) == before
+        assert settings.exists() or str(settings) in said.err
+        assert "doctor --fix" in said.err
+    assert hookctl("status", "--json").data["pending"] == []
+
+
+# Writing verbs
+
+
+COMMANDS = {
+    "opencode": ("install", "--host", "opencode"),
+    "project": (*GUARD, *PROJECT),
+    "local": (*GUARD, "--scope", "local"),
+    "several": ("install", "--host", "codex", "--host", "claude", "--host", "gemini"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("how", ["all", "scope"])
+def test_uninstall_after_a_killed_install_leaves_nothing(name: str, how: str, isolated: Path, hookctl: Hookctl) -> None:
+    command = COMMANDS[name]
+    back = ("uninstall", "--all", "--yes")
+    if how == "scope":
+        back = ("uninstall", *(command[command.index("--scope") :] if "--scope" in command else ()))
+    for at in killed_midway(command):
+        done = hookctl(*back)
+        assert (at, done.code, left_behind(isolated)) == (at, 0, []), done
+
+
+@pytest.mark.parametrize("verb", ["install", "restore", "doctor --fix", "run"])
+def test_every_writing_verb_ends_the_run_first(verb: str, settings: Path, isolated: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS)
+    arguments = {
+        "install": ["install", "--host", "claude"],
+        "restore": ["restore", str(settings)],
+        "doctor --fix": ["doctor", "--fix"],
+        "run": ["run", "remaining", "1", "--project", str(isolated / "work")],
+    }[verb]
+    for at in killed_midway(GUARD):
+        done = hookctl(*arguments)
+        assert (at, folders.here().has_unfinished_run()) == (at, False)
+        assert "interrupted run" in done.err
+        assert "knows of no guard" not in done.out + done.err
+        if verb == "restore":
+            assert (done.code, settings.read_text()) == (0, THEIRS), done
+
+
+def test_a_run_that_is_killed_while_this_one_waits_is_ended_before_this_one_looks(
+    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_lock, pending = run._open_lock, list[bool]()
+
+    def kill_then_open(*arguments: Any) -> int:
+        monkeypatch.setattr(run, "_open_lock", open_lock)
+        for at in range(20, 400, 9):
+            assert killed(GUARD, at)
+            if journal().get("steps"):
+                break
+        pending.append(folders.here().has_unfinished_run())
+        return open_lock(*arguments)
+
+    assert quiet("install", "--host", "qwen") == 0
+    monkeypatch.setattr(run, "_open_lock", kill_then_open)
+    assert hookctl("uninstall").code == 0
+    assert pending == [True] and store.load(folders.here()) == {}
+    assert not settings.exists()
+
+
+# A `git pull` that brings another ledger between a kill and the next run: the run waits, and nothing is lost.
+
+
+IN_PROJECT = ("--host", "claude", "--scope", "project")
+BELL = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
+BELLS = {"env": {"BELL": "1"}}
+
+
+class Killed(BaseException):
+    """Stands for a signal."""
+
+
+class Clone:
+    """A project, in which a teammate's bell is what the pull brings: its wish is in the settings already."""
+
+    def __init__(self, isolated: Path, hookctl: Hookctl, patch: pytest.MonkeyPatch) -> None:
+        self.root, self.run, self.patch = isolated / "work", hookctl, patch
+        self.ledger = self.root / ".hookctl" / "ledger.json"
+        self.settings = put(self.root / ".claude" / "settings.json", json.dumps(BELLS))
+        put(isolated / "bell" / "ring.sh", "")
+        self.bell = str(put(isolated / "bell" / "pack.toml", BELL))
+
+    def pulled(self) -> bytes:
+        """The ledger as a teammate has it who installed the bell in what is committed; its files are here already."""
+        with self.patch.context() as patch:
+            patch.setenv("HOOKCTL_STATE_DIR", str(self.root.parent / "theirs"))
+            assert self.run("install", self.bell, *IN_PROJECT).code == 0
+        return self.ledger.read_bytes()
+
+    def files(self) -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file() and path != self.ledger}
+
+    def killed(self, at: str, *command: str) -> None:
+        """Run a command that dies right before it writes the file of this name."""
+        replace = files.replace
+
+        def until(old: files.Snapshot, *arguments: Any, **options: Any) -> None:
+            if os.path.basename(old.path) == at:
+                raise Killed
+            replace(old, *arguments, **options)
+
+        with self.patch.context() as patch, pytest.raises(Killed):
+            patch.setattr(files, "replace", until)
+            self.run(*command)
+
+    def page(self) -> Any:
+        page = json.loads(self.ledger.read_bytes())["files"][".claude/settings.json"]
+        assert (page["entries"].pop(), page["packs"].pop("")) == ("end", "end")
+        return page
+
+    def written(self) -> dict[str, Any]:
+        return {entry["path"][-1]: entry["written"] for entry in self.page()["entries"] if entry["kind"] == "leaf"}
+
+
+@pytest.fixture
+def clone(isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> Clone:
+    return Clone(isolated, hookctl, monkeypatch)
+
+
+def ok(outcome: Outcome) -> Outcome:
+    assert outcome.code == 0, outcome
+    return outcome
+
+
+def recovered() -> list[str]:
+    """Carry the interrupted run to its end, and nothing else."""
+    return recover(folders.here())
+
+
+UPGRADE = ("install", *IN_PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")
+LEAVE = ("uninstall", "--scope", "project")
+
+
+def with_the_bell(clone: Clone) -> bytes:
+    """What is committed with the guard, and the ledger with the bell besides, which the pull brings later."""
+    ok(clone.run("install", *IN_PROJECT))
+    committed = clone.ledger.read_bytes()
+    pulled = clone.pulled()
+    clone.ledger.write_bytes(committed)
+    return pulled
+
+
+@pytest.mark.parametrize(
+    ("command", "at"),
+    [(UPGRADE, "claude.json"), (UPGRADE, "settings.json"), (UPGRADE, "ledger.json"), (LEAVE, "ledger.json")],
+)
+def test_the_run_waits_until_the_ledger_that_it_has_read_is_back(
+    clone: Clone, command: tuple[str, ...], at: str
+) -> None:
+    """Whatever the pull brought stays, and nothing of the run is lost."""
+    pulled = with_the_bell(clone)
+    committed = clone.ledger.read_bytes()
+    clone.killed(at, *command)
+    journal = (clone.root.parent / "state" / "journal.json").read_bytes()
+    for text in (pulled, b"<<<<<<< ours\n", b'{"ledger_version": 3, "files": {}}'):
+        clone.ledger.write_bytes(text)
+        before = clone.files()
+        for verb in (command, ("doctor", "--fix")):
+            outcome = clone.run(*verb)
+            assert (outcome.code, "git checkout ORIG_HEAD" in outcome.out + outcome.err) == (1, True), outcome
+        assert (clone.files(), clone.ledger.read_bytes()) == (before, text)
+        assert (clone.root.parent / "state" / "journal.json").read_bytes() == journal
+    clone.ledger.write_bytes(committed)
+    recovered()
+    if command == UPGRADE:
+        assert clone.written()["MAX_STOP_BLOCKS"] == "9"
+        ok(clone.run("uninstall", "--scope", "project"))
+    assert json.loads(clone.settings.read_bytes()) == BELLS
+    assert not clone.ledger.exists()

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookctl import hosts
 from hookctl.system import project
-
-from .conftest import Hookctl, Outcome, put
-from .trees import tree
+from hookctl.system.package_data import guard_module
+from hookctl.verbs import run as run_verb
+from hookctl.work import run_files
+from hookctl.work.run_files import RunFiles
+from tests.conftest import Hookctl, Outcome, put
+from tests.trees import tree
 
 NOW = 1_000_000_000
 
@@ -123,3 +131,253 @@ def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple
         assert outcome.result["errors"][0]["path"] == str(path)
         assert path.is_symlink()
     assert tree(outside) == before
+
+
+# Who holds a claim, and which process is the agent; what people see of it: tests/stories/whose-work-it-is.txt.
+
+
+def state() -> str:
+    return project.state_folder(os.environ["HOOKCTL_STATE_DIR"], os.getcwd())
+
+
+def test_a_claim_that_is_held_is_waited_for_and_then_named(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_files, "_PATIENCE", 0.1)
+    with run_files.locked(RunFiles("", None, "", {}, state(), 0)):
+        outcome = hookctl("run", "remaining", "1", "--json")
+    assert (outcome.code, outcome.result["errors"][0]["code"]) == (1, "lock_timeout")
+    assert not Path(".hookctl/run/task.json").exists()
+
+
+# The process.
+
+
+def test_a_process_is_gone_when_it_ended_or_its_id_is_another_s() -> None:
+    work = guard_module("work")
+    process = subprocess.Popen(["sleep", "60"])
+    described = work.describe_process(str(process.pid))
+    pid, start, machine = described.split(" ")
+    assert work.is_gone(described) is False
+    assert work.is_gone(f"{pid} {int(start) + 1} {machine}") is True
+    assert work.is_gone(f"{pid} {start} elsewhere:1") is None
+    assert work.is_gone("") is None
+    process.kill()
+    assert work.is_gone(described) in (True, False)  # it is dying
+    process.wait()
+    assert work.is_gone(described) is True
+
+
+# `hookctl run wait`: one call that blocks until the work is done, stands still, or time is up.
+
+
+TWO, ONE, NONE = (2, ""), (1, ""), (0, "")
+
+
+class Timer:
+    """A clock that only pauses move, and what happens in them."""
+
+    def __init__(self, happens: Callable[[int], object] = lambda pauses: None) -> None:
+        self.time, self.pauses, self.happens = 100.0, 0, happens
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        assert 0 < seconds <= 1
+        self.time += seconds
+        self.pauses += 1
+        self.happens(self.pauses)
+
+
+@pytest.mark.parametrize(
+    ("looks", "timeout", "stall", "expected"),
+    [
+        ([NONE], "10s", "", ("done", 0, 0)),
+        ([NONE], "0s", "0s", ("done", 0, 0)),
+        ([TWO, TWO, ONE, NONE], "10s", "", ("done", 0, 3)),
+        ([TWO], "10s", "", ("timeout", 2, 10)),
+        ([TWO], "2.5s", "", ("timeout", 2, 2.5)),
+        ([TWO], "10s", "4s", ("stalled", 2, 4)),
+        ([TWO, TWO, TWO, ONE, ONE], "100s", "4s", ("stalled", 1, 7)),
+        ([(2, "a"), (2, "b"), (2, "b")], "100s", "4s", ("stalled", 2, 5)),
+        ([TWO], "3s", "4s", ("timeout", 2, 3)),
+    ],
+)
+def test_how_a_wait_ends(
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, looks: list[tuple[int, str]], timeout: str, stall: str,
+    expected: tuple[str, int, float],
+) -> None:  # fmt: skip
+    script = iter(looks)
+    monkeypatch.setattr(run_files, "read_progress", lambda files: next(script, looks[-1]))
+    monkeypatch.setattr(run_verb, "time", Timer())
+    data = hookctl("run", "wait", "--timeout", timeout, *(["--stall", stall] if stall else []), "--json").data
+    assert (data["outcome"], data["remaining"], data["seconds"]) == expected
+
+
+def test_it_never_waits_busily_and_sees_a_stop(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hookctl("run", "remaining", "2")
+    stop = isolated / "work" / ".hookctl" / "run" / "STOP"
+    timer = Timer(lambda pauses: pauses == 60 and stop.touch())
+    monkeypatch.setattr(run_verb, "time", timer)
+    outcome = hookctl("run", "wait")
+    assert (outcome.code, outcome.out, timer.pauses) == (0, "STOP is set, 2 remaining\n", 60)
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "code", "text"),
+    [
+        ([], [], 0, "no work is left"),
+        (["remaining", "0"], [], 0, "no work is left"),
+        (["remaining", "2"], ["--timeout", "0s"], 124, "2 remaining; nothing moved for 0 s"),
+        (["remaining", "2"], ["--stall", "0s"], 1, "2 remaining, and nothing moved for 0 s"),
+        (["stop"], [], 0, "STOP is set"),
+        (["remaining", "2"], ["--timeout", "soon"], 2, "not a duration"),
+    ],
+)
+def test_the_exit_code_says_how(
+    hookctl: Hookctl, isolated: Path, before: list[str], options: list[str], code: int, text: str
+) -> None:
+    if before:
+        hookctl("run", *before)
+    outcome = hookctl("run", "wait", *options)
+    assert (outcome.code, text in outcome.out + outcome.err) == (code, True)
+
+
+WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
+# What happens in which minute, and how the call of `run wait` behind it ends.
+MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {
+    "none": [(0, WAIT, 124), (3, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1), (20.1, WAIT, 1)],
+    "a heartbeat": [(0, WAIT, 124), (7, ("heartbeat",), 0), (8, WAIT, 124), (15, WAIT, 124), (16.1, WAIT, 1)],
+    "less work": [(0, WAIT, 124), (7, ("remaining", "1"), 0), (9, WAIT, 124), (16, WAIT, 124), (17.1, WAIT, 1)],
+    "the same count again": [(0, WAIT, 124), (9, ("remaining", "2"), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
+    "a new run": [(0, WAIT, 124), (9, ("start",), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
+    "another patience": [
+        (0, WAIT, 124),
+        (5.1, ("wait", "--stall", "5m", "--timeout", "0s"), 1),
+        (6, WAIT, 124),
+        (8.1, WAIT, 1),
+    ],
+    "a clock that was set back": [(90, WAIT, 124), (0, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1)],
+}
+
+
+@pytest.mark.parametrize("name", MOVEMENTS)
+def test_standing_still_is_measured_over_all_calls(
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    hookctl("run", "remaining", "2")
+    for minute, arguments, code in MOVEMENTS[name]:
+        monkeypatch.setenv("HOOKCTL_NOW", str(1_800_000_000 + 60 * minute))
+        outcome = hookctl("run", *arguments)
+        assert outcome.code == code, (minute, arguments, outcome)
+
+
+def test_what_cannot_be_kept_ends_the_wait(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hookctl("run", "remaining", "2")
+    put(isolated / "file", "")
+    monkeypatch.setenv("HOOKCTL_STATE_DIR", str(isolated / "file" / "state"))
+    assert hookctl("run", *WAIT).code == 1
+    assert hookctl("run", "wait", "--timeout", "0s").code == 124
+
+
+@pytest.fixture
+def waiting(hookctl: Hookctl, isolated: Path) -> Iterator[subprocess.Popen[str]]:
+    hookctl("run", "remaining", "2")
+    command = [sys.executable, "-m", "hookctl", "run", "wait", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+
+
+def test_a_process_that_waits_sees_the_end(waiting: subprocess.Popen[str], hookctl: Hookctl) -> None:
+    hookctl("run", "remaining", "0")
+    out, _ = waiting.communicate(timeout=30)
+    assert waiting.returncode == 0
+    data = json.loads(out)["data"]
+    assert (data["outcome"], data["remaining"]) == ("done", 0)
+
+
+# Work that waits while STOP or CONCLUDE lets every agent stop: status and doctor say so.
+
+
+@pytest.mark.parametrize("mark", ["STOP", "CONCLUDE"])
+def test_status_and_doctor_do_not_promise_what_is_stopped(
+    hookctl: Hookctl, isolated: Path, fixed_python: None, mark: str
+) -> None:
+    hookctl("install", "--host", "claude")
+    hookctl("run", "remaining", "3")
+    assert "3 remaining, touched" in hookctl("status").out
+    assert "work waits (3)" in hookctl("doctor").out
+    hookctl("run", "stop" if mark == "STOP" else "conclude")
+    status, doctor = hookctl("status").out, hookctl("doctor").out
+    assert f"but {mark} is set: agents may stop" in status
+    assert "for the first session" not in status
+    assert f"; {mark} lets the agent stop" in doctor
+    hookctl("run", "start")
+    assert "for the first session" in hookctl("status").out
+
+
+# Work that waits while the guard is disabled: whoever asks is told that nobody is kept at it.
+
+
+# Hosts where hooks that tell the guard of prompts and tools stay registered, and where none is.
+HELPED, ALONE = ("cursor", "kimi"), ("claude", "antigravity")
+
+
+@pytest.mark.parametrize("name", (*HELPED, *ALONE))
+def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookctl, name: str) -> None:
+    hookctl("install", "--host", name)
+    hookctl("run", "remaining", "3")
+    assert "for the first session" in hookctl("status").out
+    hookctl("disable", "guard/stop")
+    status = hookctl("status").out
+    assert status.startswith("skip"), status
+    assert " does nothing: disabled\n    fix: `hookctl enable guard" in status
+    assert "3 remaining, touched " in status and "but no guard here blocks a stop: agents may stop" in status
+    assert "for the first session" not in status
+    said = hookctl("run", "remaining", "2").err
+    assert said == "hookctl: the guard is disabled here: `hookctl enable guard`\n"
+    hookctl("enable", "guard")
+    assert hookctl("run", "remaining", "2").err == ""
+    assert "for the first session" in hookctl("status").out
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", *HELPED])  # Codex and Gemini have switches of their own
+def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: str) -> None:
+    hookctl("install", "--host", name)
+    hookctl("disable", "guard")
+    outcome = hookctl("install", "--host", name)
+    assert outcome.code == 1 and "error: guard stays as it is for" in outcome.err, outcome
+    assert "disabled; `hookctl enable guard` puts it back" in outcome.err
+    assert not outcome.out.startswith("ok"), outcome.out
+    assert hookctl("plan", "--host", name).code == 1
+    reset = hookctl("install", "--host", name, "--reset", "--json")
+    assert (reset.code, [one["code"] for one in reset.data["messages"]].count("no_effect")) == (0, 1)
+    assert hookctl("install", "--host", name, "--force").code == 0
+    assert "disabled" not in hookctl("status").out
+    assert hookctl("install", "--host", name).code == 0
+
+
+# The guard on a host where no hook keeps the agent working: install and status say that it only watches.
+
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+
+@pytest.mark.parametrize("mode", ["breaker", "keepalive"])
+def test_a_guard_that_cannot_block_says_so(isolated: Path, hookctl: Hookctl, mode: str) -> None:
+    assert not hosts.load("windsurf").dialect.block
+    done = hookctl("install", "--host", "windsurf", "--mode", mode)
+    assert done.code == 0 and "Windsurf: a hook cannot keep it working at a stop" in done.err
+    assert "The guard only watches there: see the message." in done.out and "keeps an agent" not in done.out
+    assert f"({mode}, only watches)" in hookctl("status").out
+
+
+def test_beside_a_host_where_it_blocks_the_message_alone_says_so(isolated: Path, hookctl: Hookctl) -> None:
+    done = hookctl("install", "--host", "windsurf", "--host", "droid")
+    assert "The guard keeps an agent working" in done.out
+    assert "Windsurf: a hook cannot keep it working at a stop" in done.err
+    status = hookctl("status").out
+    assert "only watches" in status and "blocks at most 5" in status

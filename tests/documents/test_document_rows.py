@@ -1,16 +1,32 @@
+# ruff: noqa: E501  # tables
 """The rules for JSON, TOML and YAML, row by row (rows/): which bytes an edit gives, and what is read.
 
-What an edit gives in a file that a program wrote is not here: `test_edits.py` compares it with what `json` writes.
+What an edit gives in a file that a program wrote is below: a judge compares it with what `json` writes.
 """
 
+from __future__ import annotations
+
 import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
 
 from hookctl.documents import MISSING, Document, formats
-
-from .refused import WHERE
-from .table import Edit, document_of, read_table
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents.toml import TomlDocument
+from hookctl.documents.yaml import YamlDocument
+from hookctl.errors import HookctlError
+from tests.documents.generated import FORMS, INSERTED, SETTINGS_TEXT, canonical, edits
+from tests.documents.judge import BOM, comments, edited, judge, line_ends, lines, plain, read, value_of
+from tests.documents.judge import Edit as Judged
+from tests.documents.refused import WHERE, refused
+from tests.documents.table import Edit, document_of, read_table
 
 EDITS = [(format, *row) for format in ("json", "toml", "yaml") for row in read_table(f"edits-{format}")]
 EVENT = ("hooks", "pre_verify")
@@ -90,3 +106,280 @@ def test_an_element_that_went_comes_back_to_its_place(format: str, number: int) 
     assert (len(gone.get(("a",))), back.value) == (2, before.value)
     assert back.raw(place) == before.raw(place)
     assert set(back.data.split()) == set(before.data.split())
+
+
+# What JSON is: texts that every reader must take, and texts that it must not.
+
+
+TEXTS = [(kind, document_of(text).decode()) for kind, text in read_table("standard")]
+VALID = [text for kind, text in TEXTS if kind == "valid"]
+INVALID = [text for kind, text in TEXTS if kind == "invalid"]
+LENIENT = [(text, kind) for kind, text in TEXTS if "valid" not in kind]
+
+
+@pytest.mark.parametrize("text", VALID)
+@pytest.mark.parametrize("lenient", [False, True])
+def test_valid_json_is_read_in_every_dialect(text: str, lenient: bool) -> None:
+    for data in (text.encode("utf-8"), b"\xef\xbb\xbf" + text.encode("utf-8")):
+        document = JsonDocument.parse(data, strict=not lenient)
+        assert document.data == data
+        assert document.value == json.loads(text)
+        document.require_strict(comments=False, trailing_commas=False)
+
+
+@pytest.mark.parametrize("text", INVALID)
+@pytest.mark.parametrize("lenient", [False, True])
+def test_what_is_not_json_is_refused_in_every_dialect(text: str, lenient: bool) -> None:
+    with pytest.raises(HookctlError) as caught:
+        JsonDocument.parse(text.encode("utf-8"), strict=not lenient)
+    assert caught.value.code == "unparsable"
+    assert caught.value.line >= 1 and caught.value.column >= 1
+
+
+@pytest.mark.parametrize(("text", "needs"), LENIENT)
+def test_comments_and_trailing_commas_are_read_only_where_they_are_allowed(text: str, needs: str) -> None:
+    assert needs in ("comment", "comma", "both")
+    document = JsonDocument.parse(text.encode("utf-8"))
+    with pytest.raises(HookctlError, match="this host does not read"):
+        document.require_strict(comments=needs == "comma", trailing_commas=needs == "comment")
+    document.require_strict(comments=needs != "comma", trailing_commas=needs != "comment")
+    with pytest.raises(HookctlError, match=r"not valid JSON|comment"):
+        JsonDocument.parse(text.encode("utf-8"), strict=True)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t ", "\ufeff", "\ufeff \n"])
+def test_an_empty_file_is_an_empty_document_in_every_dialect(text: str) -> None:
+    document = JsonDocument.parse(text.encode("utf-8"), strict=True)
+    document.require_strict(comments=False, trailing_commas=False)
+    assert not document.value
+
+
+# Edits of what a program wrote: byte for byte what that program would have written.
+
+
+def done(document: JsonDocument, edit: Judged) -> JsonDocument:
+    """Do the edit with the package."""
+    if edit.verb == "remove":
+        return document.remove(edit.path)
+    return (document.append if edit.verb == "append" else document.set)(edit.path, edit.value)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("bom", ["", BOM])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_edit_of_what_a_program_wrote_gives_what_that_program_would_write(form: str, bom: str, end: str) -> None:
+    value = json.loads(SETTINGS_TEXT.replace("Infinity", "1.5"))
+
+    def spelled(value: Any) -> bytes:
+        return (bom + canonical(value, form) + "\n").replace("\n", end).encode("utf-8")
+
+    text = spelled(value).decode("utf-8")
+    document = JsonDocument.parse(spelled(value))
+    wrong = []
+    for edit in edits(text):
+        wanted = spelled(value_of(edited(read(text), edit)))
+        if done(document, edit).data != wanted:
+            wrong.append((str(edit), wanted, done(document, edit).data))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("value", [*INSERTED, {"a": {"b": [1, {"c": []}], "é": "\u2028 \x7f"}}, [[]], [{}, "x"]])
+def test_a_document_made_from_nothing_is_what_json_writes(value: object) -> None:
+    wanted = json.dumps({"key": value}, indent=2, ensure_ascii=False) + "\n"
+    assert JsonDocument.parse(b"").set(("key",), value).data == wanted.encode("utf-8")
+    assert JsonDocument.parse(b"").set((), {"key": value}).data == wanted.encode("utf-8")
+
+
+# The judge bites: it refuses what other editors make of these files.
+
+
+@pytest.mark.parametrize(("asked", "before", "after"), read_table("wrong-edits"))
+def test_a_wrong_or_careless_edit_is_refused(asked: str, before: str, after: str) -> None:
+    edit = Edit.read(asked)
+    with pytest.raises((AssertionError, ValueError)):
+        judge(document_of(before), document_of(after), Judged(edit.method, edit.path, *edit.arguments))
+
+
+def test_the_judge_reads_comments_and_commas_as_they_are() -> None:
+    text = '["// no", /* "," ] */ 1, // ]\r\n "\\"/*", ]//'
+    assert [text[start:end] for start, end in comments(text)] == ['/* "," ] */', "// ]", "//"]
+    assert plain(text) == '["// no",             1,     \r\n "\\"/*"  ]  '
+    assert read(text) == ["// no", ("number", "1"), '"/*']
+    assert lines("a\r\nb\rc\n\nd") == ["a\r\n", "b\r", "c\n", "\n", "d"]
+    assert line_ends("a\r\nb\rc\n") == {"\r\n", "\r", "\n"}
+
+
+# The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read.
+
+
+def parse_json(text: str) -> JsonDocument:
+    return JsonDocument.parse(text.encode("utf-8"), where=WHERE)
+
+
+@pytest.mark.parametrize(
+    "source", ["", "1, 2", '1, "b": 2', "1 // c", " 1", "1 ", "1}", "NaN", "[", "]", "{'a': 1}", "1 /*", "\ufeff1"]
+)
+def test_set_raw_refuses_what_is_not_one_value(source: str) -> None:
+    for before in ('{"a": 1, "c": 3}', '{"c": 3}', "{}"):
+        with pytest.raises(HookctlError):
+            parse_json(before).set_raw(("a",), source)
+
+
+FAULTS: list[tuple[str, tuple[str, int, int] | None, tuple[str, int, int] | None]] = [
+    # The text, its first fault, its first trailing comma.
+    ('{"a": "// no /* no */ ,]"}', None, None),
+    ('{"a": 1}\n\n // c', ("comment", 3, 2), None),
+    ('{"a": [1,\n ] }', ("trailing comma", 1, 9), ("trailing comma", 1, 9)),
+    ("[1, /* c */ ]", ("trailing comma", 1, 3), ("trailing comma", 1, 3)),
+    ('[1 /* é */ , /* c */ ]', ("comment", 1, 4), ("trailing comma", 1, 12)),
+    ('\ufeff// c\r[\r1,]', ("comment", 1, 1), ("trailing comma", 3, 2)),
+    ("// only", ("comment", 1, 1), None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "first", "comma"), FAULTS)
+def test_what_a_strict_host_does_not_read_is_named_with_its_place(text: str, first: Any, comma: Any) -> None:
+    document = parse_json(text)
+    document.require_strict(comments=True, trailing_commas=True)
+    if first:
+        assert refused(lambda: document.require_strict(comments=False, trailing_commas=False)) == (
+            "strict_host",
+            *first[1:],
+        )
+        with pytest.raises(HookctlError, match=first[0]):
+            document.require_strict(comments=False, trailing_commas=False)
+    else:
+        document.require_strict(comments=False, trailing_commas=False)
+    if comma:
+        assert refused(lambda: document.require_strict(comments=True, trailing_commas=False)) == (
+            "strict_host",
+            *comma[1:],
+        )
+    else:
+        document.require_strict(comments=True, trailing_commas=False)
+    if first and first[0] == "comment":
+        assert refused(lambda: document.require_strict(comments=False, trailing_commas=True)) == (
+            "strict_host",
+            *first[1:],
+        )
+
+
+# The rules for TOML, row by row: which bytes an edit gives, what is read, what is masked.
+
+
+STOP = ("hooks", "Stop")
+HANDLER = {"type": "command", "command": ": hookctl=guard/stop; 'a' \"b\"", "timeout": 10}
+GROUP = {"hooks": [HANDLER]}
+STATE = ("hooks", "state", "/home/u/.codex/config.toml:stop:0:0", "trusted_hash")
+
+
+def parse_toml(text: str) -> TomlDocument:
+    return TomlDocument.parse(text.encode("utf-8"), where=WHERE)
+
+
+def text_of(document: TomlDocument) -> str:
+    return document.data.decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "1, 2",
+        "1\nb = 2",
+        "1 # c",
+        " 1",
+        "1 ",
+        "]",
+        "nothing",
+        "{ a = 1",
+        '"',
+        "\ufeff1",
+        "'x\ud800'",
+        "[" * 200 + "]" * 200,
+    ],
+)
+def test_set_raw_of_toml_refuses_what_is_not_one_value(source: str) -> None:
+    for before in ("a = 1\nc = 2\n", "c = 2\n", ""):
+        assert refused(lambda before=before: parse_toml(before).set_raw(("a",), source))[0] == "unexpected"
+
+
+def test_what_raw_gave_can_be_put_back_even_a_handler_that_was_taken_over() -> None:
+    theirs = "[[hooks.Stop]] # theirs\n[[hooks.Stop.hooks]]\ncommand = 'bell' # rings\ntimeout = 0x5\nargs = [\n  1, # one\n]\n"
+    before = parse_toml(theirs)
+    raw = before.raw((*STOP, 0, "hooks", 0))
+    assert raw == "{ command = 'bell', timeout = 0x5, args = [\n  1, # one\n] }"
+    ours = (
+        before.set((*STOP, 0, "hooks", 0, "command"), "ours")
+        .set((*STOP, 0, "hooks", 0, "timeout"), 10)
+        .set((*STOP, 0, "hooks", 0, "async"), True)
+    )
+    assert text_of(ours.set_raw((*STOP, 0, "hooks", 0), raw)) == theirs
+
+
+def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hookctl.documents import Splice
+
+    document = parse_toml("a = 1 # one\nb = 2\n")
+    for wrong in (
+        [Splice(0, 0, "x = 1\n")],
+        [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")],
+    ):
+        monkeypatch.setattr(TomlDocument, "_insert_line", lambda self, above, text, wrong=wrong: wrong)
+        assert refused(lambda: document.set(("c",), 3)) == ("unexpected", 1, 1)
+
+
+# Edits over look-alikes of Codex's config.toml: what was added goes without a trace.
+
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
+REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
+
+
+def is_unmixed(before: bytes, after: bytes) -> bool:
+    """Whether the line ends of a file with one kind stayed of that kind."""
+    old, new = (set(re.findall(rb"\r?\n", data)) for data in (before, after))
+    return len(old) != 1 or new == old
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])
+def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
+    with pytest.raises(HookctlError) as caught:
+        TomlDocument.parse(path.read_bytes(), where="/x").append(STOP, GROUP)
+    error = caught.value
+    special = {"latin-1": "not_utf8", "utf-16-little-endian": "not_utf8"}
+    wanted = "wrong_shape" if path.stem.startswith(("hooks-is", "stop-is")) else special.get(path.stem, "unparsable")
+    if path.stem.startswith(("inline-hooks", "inline-stop")):
+        wanted = "unsupported_toml"
+    assert error.code == wanted
+    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1
+
+
+# YAML documents by example: what an edit makes of a text, byte for byte.
+
+
+def parse_yaml(text: str) -> YamlDocument:
+    return YamlDocument.parse(text.encode("utf-8"), where="config.yaml")
+
+
+def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: FilePath) -> None:
+    (tmp_path / "yaml.py").write_text("raise ImportError('there is no such package')\n")
+    program = (
+        "from hookctl.documents.yaml import YamlDocument\n"
+        "from hookctl.errors import HookctlError\n"
+        "try:\n    YamlDocument.parse(b'a: 1', where='/x/config.yaml')\n"
+        "except HookctlError as error:\n    print(error.code, error.exit_code, error)\n"
+    )
+    root = str(FilePath(__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.stdout.startswith("extra_missing 4 /x/config.yaml: "), done.stderr
+    assert "-m pip install" in done.stdout
+
+
+def test_the_reader_is_imported_with_the_first_file_only() -> None:
+    program = "import sys, hookctl.documents.yaml; print('yaml' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=FilePath(__file__).parents[2]
+    )
+    assert done.stdout == "False\n", done.stderr

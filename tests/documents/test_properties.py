@@ -13,7 +13,7 @@ from hookctl.errors import HookctlError
 from .arbitrary import call_everything, nearly
 from .generated import REMARKS, edits
 from .judge import BLANKS, BOM, Edit, comments, edited, judge, plain, read, value_of
-from .test_edits import done
+from .test_document_rows import done
 
 KEYS = st.sampled_from(["a", "b", "env", "hooks", "a:b", "{", '"', "\\", "é", "//", ",]"]) | st.text(max_size=4)
 SCALARS = st.one_of(

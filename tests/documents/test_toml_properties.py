@@ -19,7 +19,7 @@ from hookctl.errors import HookctlError
 
 from .arbitrary import call_everything, nearly
 from .judge import is_thinned
-from .test_toml import GROUP, STATE, STOP
+from .test_document_rows import GROUP, STATE, STOP
 
 Path = tuple[str | int, ...]
 

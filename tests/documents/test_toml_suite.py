@@ -16,7 +16,7 @@ import pytest
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
 
-from .test_toml import GROUP, STATE, STOP, is_unmixed
+from .test_document_rows import GROUP, STATE, STOP, is_unmixed
 from .test_toml_properties import paths
 
 pytestmark = pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches a package: HOOKCTL_TESTS=all")

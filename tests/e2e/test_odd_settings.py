@@ -10,9 +10,7 @@ import pytest
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, load, loading
-from tests.test_claude_entries import BAD, GOOD
-from tests.test_codex_entries import BAD as CODEX_BAD
-from tests.test_codex_entries import GOOD as CODEX_GOOD
+from tests.test_entries_of_hosts import CLAUDES_BAD, CLAUDES_GOOD, CODEX_BAD, CODEX_GOOD
 
 from . import claude as anthropic_client
 from . import codex as openai
@@ -64,7 +62,7 @@ def test_comments_that_keep_a_client_from_starting(
 
 def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Client, tmp_path: Path) -> None:
     place = anthropic_client.Place.make(tmp_path / "place")
-    hooks = [*(handler for handler, _ in BAD), *GOOD]
+    hooks = [*(handler for handler, _ in CLAUDES_BAD), *CLAUDES_GOOD]
     place.settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]} for hook in hooks]}}))
     environment = {**place.environment(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
     said = subprocess.run(

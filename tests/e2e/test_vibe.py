@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_vibe import DROPPED, TAKEN, text_of
+from tests.test_entries_of_hosts import DROPPED, TAKEN, text_of
 
 from .clients import Client
 from .model_server import Script

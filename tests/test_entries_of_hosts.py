@@ -1,0 +1,568 @@
+"""What each host drops of a hook, or takes the whole file for, as its own client says, and what is then said of it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hookctl import hosts
+from hookctl.documents import formats
+from hookctl.documents.toml import TomlDocument, inline
+from hookctl.errors import HookctlError
+from hookctl.hosts import load
+from hookctl.hosts.loading import find_fault
+from hookctl.ownership import store
+from hookctl.system import folders
+from tests.conftest import Hookctl, put
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
+
+pytestmark = pytest.mark.usefixtures("fixed_python")
+
+COMMAND = {"type": "command", "command": "x"}
+TOOL = {"type": "mcp_tool", "server": "s", "tool": "t"}
+CODEX_BAD: list[dict[str, Any]] = [
+    {**COMMAND, "async": "true"},
+    {**COMMAND, "async": 1},
+    {**COMMAND, "async": None},
+    {**COMMAND, "statusMessage": 5},
+    {**COMMAND, "commandWindows": 5},
+    {**COMMAND, "command_windows": 5},
+    {"type": "mcp_tool", "tool": "t"},
+    {"type": "mcp_tool", "server": "s"},
+    {**TOOL, "server": 5},
+    {**TOOL, "input": "x"},
+]
+CODEX_GOOD: list[dict[str, Any]] = [
+    {**COMMAND, "statusMessage": None, "async": False},
+    {**COMMAND, "shell": 5, "args": "x", "once": "x", "if": 5, "env": 5},
+    TOOL,
+    {"type": "prompt"},
+]
+
+
+def errors(hookctl: Hookctl, isolated: Path, hook: Any) -> list[str]:
+    put(isolated / "home/.codex/hooks.json", json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    told = json.loads(hookctl("doctor", "--host", "codex", "--json").out)["data"]["findings"]
+    return [finding["message"] for finding in told if finding["code"] == "invalid_hook"]
+
+
+@pytest.mark.parametrize("hook", CODEX_BAD, ids=str)
+def test_one_such_field_costs_the_file(isolated: Path, hookctl: Hookctl, hook: dict[str, Any]) -> None:
+    (message,) = errors(hookctl, isolated, hook)
+    assert "hooks.Stop.0.hooks.0 has " in message and "loads no hook of this file" in message
+    assert "does not run in Codex CLI" in hookctl("install", "--host", "codex").out
+
+
+@pytest.mark.parametrize("hook", CODEX_GOOD, ids=str)
+def test_what_it_takes_or_ignores(isolated: Path, hookctl: Hookctl, hook: dict[str, Any]) -> None:
+    assert errors(hookctl, isolated, hook) == []
+
+
+# What Claude Code drops of its settings, as its own doctor says, and what it takes.
+
+
+HTTP = {"type": "http", "url": "https://a.example/x"}
+
+CLAUDES_BAD: list[tuple[dict[str, Any], str]] = [
+    ({**COMMAND, "shell": "fish"}, "has shell, which must be one of bash, powershell"),
+    ({**COMMAND, "async": "true"}, "has async, which must be of type boolean"),
+    ({**COMMAND, "asyncRewake": "true"}, "has asyncRewake, which must be of type boolean"),
+    ({**COMMAND, "once": "yes"}, "has once, which must be of type boolean"),
+    ({**COMMAND, "statusMessage": 5}, "has statusMessage, which must be of type string"),
+    ({**COMMAND, "if": 5}, "has if, which must be of type string"),
+    ({**COMMAND, "args": "-v"}, "has args, which must be of type array"),
+    ({**COMMAND, "args": ["-v", 1]}, "has args, which must be of type array, with every item of type string"),
+    ({**COMMAND, "onFailure": "x"}, "has onFailure, which must be one of continue, block"),
+    ({**COMMAND, "rewakeMessage": ""}, "has rewakeMessage, which must be more than an empty text"),
+    ({"type": "http"}, "has no url"),
+    ({**HTTP, "url": "a.example/x"}, "has url, which must be a URL"),
+    ({**HTTP, "url": "http://"}, "has url, which must be a URL"),
+    ({**HTTP, "headers": {"a": 1}}, "has headers, which must be of type object, with every item of type string"),
+    ({"type": "mcp_tool", "tool": "t"}, "has no server"),
+    ({"type": "mcp_tool", "server": "s"}, "has no tool"),
+    ({**TOOL, "input": "x"}, "has input, which must be of type object"),
+    ({"type": "prompt"}, "has no prompt"),
+    ({"type": "agent"}, "has no prompt"),
+    ({"type": "agent", "prompt": "x", "model": 1}, "has model, which must be of type string"),
+]
+CLAUDES_GOOD = [
+    {**COMMAND, "shell": "bash", "async": True, "once": False, "statusMessage": "", "if": "x", "args": []},
+    {**COMMAND, "onFailure": "block", "url": 5, "server": 5, "unknown": None},
+    {**HTTP, "url": "http:a"},
+    {**HTTP, "url": " http://a/b c", "headers": {"a": "b"}, "shell": "fish"},
+    {**HTTP, "url": "mailto:x"},
+    {**TOOL, "server": "", "input": {"a": 1}, "async": "x"},
+    {**TOOL, "onFailure": "x"},  # any other word than "continue" is "block"
+    {"type": "prompt", "prompt": "", "continueOnBlock": True},
+]
+
+
+def findings(hookctl: Hookctl, settings: Path, value: Any) -> list[dict[str, Any]]:
+    put(settings, json.dumps(value))
+    told = json.loads(hookctl("doctor", "--host", "claude", "--json").out)["data"]["findings"]
+    return [finding for finding in told if finding["code"] in ("invalid_hook", "wrong_type")]
+
+
+def under(event: str, *handlers: object) -> dict[str, Any]:
+    return {"hooks": {event: [{"hooks": [handler]} for handler in handlers]}}
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PreSkillShellCommand"])
+@pytest.mark.parametrize(("handler", "reason"), CLAUDES_BAD, ids=[reason for _, reason in CLAUDES_BAD])
+def test_fields_that_claude_code_does_not_take(
+    hookctl: Hookctl, settings: Path, event: str, handler: dict[str, Any], reason: str
+) -> None:
+    (finding,) = findings(hookctl, settings, under(event, COMMAND, handler))
+    assert (finding["code"], finding["level"]) == ("invalid_hook", "error")
+    assert f"hooks.{event}.1.hooks.0 {reason}; Claude Code" in finding["message"]
+
+
+def test_elsewhere_such_a_hook_costs_itself(hookctl: Hookctl, settings: Path) -> None:
+    assert findings(hookctl, settings, under("PostToolUse", *(handler for handler, _ in CLAUDES_BAD))) == []
+    hooks = hookctl("hooks", "--host", "claude", "--json").data["hooks"]
+    assert [hook["state"] for hook in hooks] == ["ignored"] * len(CLAUDES_BAD)
+    for hook, (_, reason) in zip(hooks, CLAUDES_BAD, strict=True):
+        assert hook["reason"].startswith(f"it {reason}; Claude Code drops it")
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "Notification"])
+def test_fields_that_it_takes(hookctl: Hookctl, settings: Path, event: str) -> None:
+    assert findings(hookctl, settings, under(event, *CLAUDES_GOOD)) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"permissions": {"defaultMode": "manual"}}, {"allowManagedHooksOnly": None}, {"allowManagedHooksOnly": True}],
+)
+def test_settings_that_it_takes(hookctl: Hookctl, settings: Path, value: object) -> None:
+    assert findings(hookctl, settings, value) == []
+    assert "not loaded" not in hookctl("install", "--host", "claude").out
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "PreSkillShellCommand", "Stop"])
+def test_an_event_that_is_null_costs_itself(hookctl: Hookctl, settings: Path, event: str) -> None:
+    assert findings(hookctl, settings, {"hooks": {event: None}}) == []
+
+
+@pytest.mark.parametrize("groups", [[None], [{"hooks": [None]}], [{"hooks": None}], 5])
+def test_a_null_inside_its_list_costs_the_file(hookctl: Hookctl, settings: Path, groups: object) -> None:
+    (finding,) = findings(hookctl, settings, {"hooks": {"PreToolUse": groups}})
+    assert (finding["code"], finding["level"]) == ("invalid_hook", "error")
+
+
+# Mistral Vibe, which drops a hook for a field that it cannot take: what is dropped, and what is listed so.
+
+
+VIBE = ("--host", "vibe")
+# Fields beside event, name and command, as hooks have them in the client's file; seen on the real client.
+TAKEN: list[dict[str, Any]] = [
+    {"type": "pre_tool"},
+    {"type": "pre_tool", "match": "*"},
+    {"type": "pre_tool", "match": "re:.*", "strict": True},
+    {"type": "post_tool", "strict": "yes"},
+    {"type": "post_tool", "strict": 1},
+    {"type": "post_agent", "match": "*"},
+    {"type": "post_agent", "match": "main"},
+    {"type": "post_agent", "strict": False},
+    {"type": "post_agent", "timeout": " 9.5 "},
+    {"type": "post_agent", "timeout": 9, "description": "", "matcher": 5, "more": {"a": 1}},
+    {"type": "post_agent", "name": ""},
+]
+DROPPED: list[tuple[dict[str, Any], str]] = [
+    ({"type": "pre_tool", "match": {"tool": "*"}}, "has match, which must be of type string"),
+    ({"type": "pre_tool", "match": ["*"]}, "has match, which must be of type string"),
+    ({"type": "pre_tool", "match": " "}, "has match, which must be more than blanks"),
+    ({"type": "post_tool", "match": ""}, "has match, which must be more than blanks"),
+    ({"type": "post_agent", "strict": True}, "has strict, which no hook may have on post_agent"),
+    ({"type": "post_tool", "strict": 2}, "has strict, which must be of type boolean"),
+    ({"type": "post_tool", "strict": "sometimes"}, "has strict, which must be of type boolean"),
+    ({"type": "post_agent", "timeout": "long"}, "has a timeout that is not a number"),
+    ({"type": "post_agent", "timeout": [9]}, "has a timeout that is not a number"),
+    ({"type": "post_agent", "command": " \t"}, "has command, which must be more than blanks"),
+    ({"type": "post_agent", "name": 5}, "has name, which must be of type string"),
+    ({"type": "post_agent", "description": 5}, "has description, which must be of type string"),
+    ({"type": "post_agent", "hooks": [{"command": "true"}], "command": None}, "has no command"),
+]
+
+
+def text_of(fields: dict[str, Any], number: int, command: str) -> str:
+    """A hook of the file, with a name of its own unless the fields have one; None: it has no such field."""
+    whole = {"name": f"hook {number}", "command": command} | fields
+    return "[[hooks]]\n" + "".join(f"{key} = {inline(value)}\n" for key, value in whole.items() if value is not None)
+
+
+@pytest.mark.parametrize("fields", TAKEN, ids=str)
+def test_what_the_client_takes_is_listed_as_running(fields: dict[str, Any], hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "home" / ".vibe" / "hooks.toml", text_of(fields, 1, "true"))
+    (hook,) = hookctl("hooks", *VIBE, "--json").data["hooks"]
+    assert (hook["state"], hook["reason"]) == ("runs", "")
+    assert [found["code"] for found in hookctl("doctor", *VIBE, "--json").data["findings"]] == ["not_installed"]
+
+
+@pytest.mark.parametrize(("fields", "reason"), DROPPED, ids=lambda value: json.dumps(value))
+def test_what_the_client_drops_is_listed_so(
+    fields: dict[str, Any], reason: str, hookctl: Hookctl, isolated: Path
+) -> None:
+    put(isolated / "home" / ".vibe" / "hooks.toml", text_of(fields, 1, "true"))
+    (hook,) = hookctl("hooks", *VIBE, "--json").data["hooks"]
+    drops = load("vibe").loading.entry
+    assert (hook["state"], hook["reason"]) == ("ignored", f"it {reason}; Mistral Vibe {drops}")
+    tool = () if fields["type"] == "post_agent" else ("--tool", "Bash")
+    (fired,) = hookctl("fire", fields["type"], *tool, *VIBE, "--json").data["hosts"]
+    assert {hook["outcome"] for hook in fired["hooks"]} <= {"not_run"}
+
+
+# Kimi Code, whose strict list of hooks stands in a settings file that it writes anew by itself.
+
+
+KIMI = ("--host", "kimi")
+STOP = '[[hooks]]\nevent = "Stop"\ncommand = "bell"\n'
+MINE = f"""\
+# mine
+default_model = "m"   # the model
+
+{STOP}timeout = 5
+
+[models.m]
+provider = "x"
+"""
+PACK = manifest("slow", pack_hook("stop", "true", timeout=900), protocol="host")
+
+
+@pytest.fixture
+def config(isolated: Path) -> Path:
+    return put(isolated / "home" / ".kimi-code" / "config.toml", MINE)
+
+
+def write_anew(path: Path) -> None:
+    """What the client makes of the file where it cannot edit it: its values, and no comment."""
+    value = tomllib.loads(path.read_text())
+    lines = [f"{name} = {json.dumps(text)}" for name, text in value.items() if isinstance(text, str)]
+    tables = [("[models.m]", value["models"]["m"])] if "models" in value else []
+    for header, table in [*tables, *(("[[hooks]]", hook) for hook in value["hooks"])]:
+        lines += ["", header, *(f"{name} = {json.dumps(text)}" for name, text in table.items())]
+    path.write_text("\n".join(lines) + "\n")
+    assert tomllib.loads(path.read_text()) == value
+
+
+def test_our_hooks_are_found_and_taken_out_where_the_client_wrote_the_file_anew(hookctl: Hookctl, config: Path) -> None:
+    write_anew(config)
+    without = config.read_text()
+    config.write_text(MINE)
+    hookctl("install", *KIMI)
+    write_anew(config)
+    rewritten = config.read_bytes()
+    assert "#" not in config.read_text()
+    assert hookctl("install", *KIMI, "--json").data["actions"] == []
+    assert config.read_bytes() == rewritten
+    hooks = hookctl("hooks", *KIMI, "--json").data["hooks"]
+    assert [hook["state"] for hook in hooks] == ["runs"] * 4
+    done = hookctl("uninstall")
+    assert (done.code, done.err) == (0, "")
+    assert config.read_text() == without
+
+
+def test_no_hook_has_a_field_or_a_timeout_that_would_cost_all_of_them(
+    hookctl: Hookctl, config: Path, isolated: Path
+) -> None:
+    said = hookctl("install", str(put(isolated / "slow.toml", PACK)), *KIMI)
+    assert said.code == 0
+    hook = tomllib.loads(config.read_text())["hooks"][-1]
+    assert (sorted(hook), hook["timeout"]) == (["command", "event", "timeout"], 600)
+    assert hosts.timeout(hosts.load("claude"), 900) == 900
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ('name = "mine"\n', 'has "name", which no hook may have there'),
+        ("timeout = 0\n", "has timeout, which must be above 0"),
+        ("timeout = 601\n", "has timeout, which must be 600 or less"),
+        ("timeout = 1.5\n", "has a timeout that is not a whole number"),
+        ('timeout = "5"\n', "has timeout, which must be of type number"),
+        ("matcher = 1\n", "has matcher, which must be of type string"),
+        ('[[hooks]]\nevent = "Stop"\n', "has no command"),
+        ('[[hooks]]\nevent = "Stop"\ncommand = ""\n', "has command, which must be more than an empty text"),
+        ('[[hooks]]\nevent = "stop"\ncommand = "bell"\n', "event is no event of Kimi Code"),
+        ('[[hooks]]\ncommand = "bell"\n', "names no event"),
+    ],
+)
+def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason: str) -> None:
+    host = hosts.load("kimi")
+    lost = find_fault(host, "user", "config.toml", formats.parse(host.format, (STOP + more).encode()))
+    assert lost is not None and reason in lost.text
+
+
+# Files that a host reads and loads nothing of: install, plan and status say so, and nobody says "installed".
+
+
+STOPS = [{"hooks": [{"type": "command", "command": "say done"}]}]
+
+
+CASES = [
+    ("codex", ".codex/hooks.json", {"$schema": "x", "hooks": {}}, "$schema is not allowed at the root"),
+    ("codex", ".codex/hooks.json", {"Stop": STOPS}, "Stop is not allowed at the root"),
+    ("openhands", ".openhands/hooks.json", {"hooks": {"setup": []}}, "hooks.setup is no event of OpenHands"),
+    ("openhands", ".openhands/hooks.json", {"setup": []}, "line 1: setup is no event of OpenHands"),
+    ("claude", ".claude/settings.json", {"permissions": {"defaultMode": "x"}}, "defaultMode must be one of"),
+    ("claude", ".claude/settings.json", {"hooks": {"PreToolUse": [None]}}, "hooks.PreToolUse.0 is not a group"),
+    ("droid", ".factory/settings.json", {"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}, "has no command"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "name", "value", "reason"), CASES)
+def test_install_says_that_nothing_of_the_file_is_loaded(
+    isolated: Path, hookctl: Hookctl, host: str, name: str, value: object, reason: str
+) -> None:
+    path = isolated / "home" / name
+    put(path, json.dumps(value))
+    before = path.read_bytes()
+    planned = hookctl("plan", "--host", host)
+    assert f"{path}: " in planned.err and reason in planned.err
+    done = hookctl("install", "--host", host)
+    assert done.code == 0
+    assert reason in done.err
+    assert "installed" not in done.out
+    assert "guard is written, but does not run in" in done.out
+    again = hookctl("install", "--host", host)
+    assert again.out == "nothing to do\n"
+    assert reason in again.err
+    assert "does nothing: " in hookctl("status").out
+    assert hookctl("doctor", "--host", host).code == 1
+    assert hookctl("uninstall", "--host", host).code == 0
+    assert path.read_bytes() == before
+
+
+def test_check_fails_for_a_file_of_the_project_that_is_not_loaded(isolated: Path, hookctl: Hookctl) -> None:
+    settings = isolated / "work/.claude/settings.json"
+    put(isolated / "work/.git/HEAD", "")
+    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
+    assert hookctl("check").code == 0
+    put(settings, json.dumps({**json.loads(settings.read_text()), "permissions": {"defaultMode": "x"}}))
+    done = hookctl("check")
+    assert done.code == 1 and "permissions.defaultMode must be one of" in done.out
+
+
+# Codex reads TOML 1.1, of which hookctl reads inline tables on many lines; approvals that stay are named.
+
+
+NEW = [
+    'a = {\n  b = 1,  # mine\n  c = 2,\n}\n',
+    'a = { b = [\n 1, 2,\n], c = { d = "}", e = \'\'\'\n,}\'\'\',\n }\n,}\r\n',
+    '\ufeffa = {b = """\n{,}""",\r\n # }\r\n}\n',
+    "a = [{b = 1,}, {c = 2\n}, ]\n",
+]  # fmt: skip
+
+
+@pytest.fixture
+def toml(isolated: Path) -> Path:
+    return isolated / "home" / ".codex" / "config.toml"
+
+
+@pytest.mark.parametrize("text", NEW)
+def test_codex_is_installed_beside_it_and_the_bytes_come_back(toml: Path, hookctl: Hookctl, text: str) -> None:
+    before = put(toml, text.encode()).read_bytes()
+    assert hookctl("install", "--host", "codex").code == 0
+    told = json.loads(hookctl("doctor", "--host", "codex", "--json").out)["data"]["findings"]
+    assert "unparsable" not in {finding["code"] for finding in told}
+    assert "nobody has approved it" in hookctl("status").out
+    assert toml.read_bytes() == before
+    assert hookctl("uninstall", "--host", "codex").code == 0
+    assert toml.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("a = {\n}\nb = = 1\n", 3, 5),
+        ("a = {\n\n b = 1, c == 2 }\n", 3, 12),
+        ("a = {,}\n", 1, 6),
+        ("a = { ,}\n", 1, 7),
+        ('a = "\\e[0m"\n', 1, 8),
+        ("a = 07:32\n", 1, 6),
+        ("a = {b = 1,,}\n", 1, 12),
+        ('a = "\\x4"\n', 1, 8),
+        ("a = {\n b = 1\n c = 2\n}\n", 2, 7),
+    ],
+)
+def test_what_is_neither_is_refused_at_its_place(text: str, line: int, column: int) -> None:
+    with pytest.raises(HookctlError) as caught:
+        TomlDocument.parse(text.encode())
+    assert (caught.value.code, caught.value.line, caught.value.column) == ("unparsable", line, column)
+
+
+# Codex knows hooks by their place: an empty group keeps it, and goes when nothing stands behind it any more.
+
+
+JSON = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
+TOML = 'model = "m"  # mine\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
+TWO_EVENTS = (
+    '[pack]\nname = "{0}"\nversion = "1.0.0"\nprotocol = "host"\n\n[[hooks]]\nevent = "stop"\ncommand = "true {0}"\n'
+)
+OTHERS = ("one", "two")
+ORDERS = list(itertools.permutations(("guard", *OTHERS)))
+
+
+@pytest.fixture
+def folder(isolated: Path) -> Path:
+    for name in OTHERS:
+        put(isolated / f"{name}.toml", TWO_EVENTS.format(name))
+    (isolated / "home" / ".codex").mkdir()
+    return isolated / "home" / ".codex"
+
+
+PLACES = ["hooks.json", "config.toml", "project"]
+
+
+class Codex:
+    """Codex's hooks in one of the files in which they may stand, with groups of the operator's behind ours."""
+
+    def __init__(self, hookctl: Hookctl, top: Path, place: str, text: str) -> None:
+        self.hookctl, self.top = hookctl, top
+        folder = top / "site" / ".codex" if place == "project" else top / "home" / ".codex"
+        self.file = folder / ("config.toml" if place == "config.toml" else "hooks.json")
+        self.options = ["--host", "codex"]
+        if place == "project":
+            (top / "site" / ".git").mkdir(parents=True, exist_ok=True)
+            self.options += ["--scope", "project", "--project", str(top / "site")]
+        if text:
+            put(self.file, text)
+
+    def run(self, *words: str) -> str:
+        done = self.hookctl(*words, *self.options)
+        assert done.code == 0, done.out + done.err
+        return done.out
+
+    def install(self, *names: str, options: tuple[str, ...] = ()) -> None:
+        for name in names:
+            self.run("install", name if name == "guard" else str(self.top / f"{name}.toml"), *options)
+
+    @property
+    def text(self) -> str:
+        return self.file.read_text() if self.file.exists() else ""
+
+    def groups(self) -> list[list[str]]:
+        """The commands of each group, those of ours by the name of their pack."""
+        if not self.text:
+            return []
+        loads = tomllib.loads if self.file.suffix == ".toml" else json.loads
+        listed = loads(self.text).get("hooks", {}).get("Stop", [])
+        commands = [[handler["command"] for handler in group["hooks"]] for group in listed]
+        return [[name_of(command) for command in group] for group in commands]
+
+    def add(self, command: str) -> None:
+        """The operator appends a group."""
+        if self.file.suffix == ".toml":
+            put(self.file, self.text + toml_group(command))
+            return
+        value = json.loads(self.text or "{}")
+        group = {"hooks": [{"type": "command", "command": command}]}
+        value.setdefault("hooks", {}).setdefault("Stop", []).append(group)
+        put(self.file, json.dumps(value))
+
+    def drop_last(self, command: str) -> None:
+        """The operator takes their last group out again."""
+        if self.file.suffix == ".toml":
+            put(self.file, self.text.replace(toml_group(command), ""))
+            return
+        value = json.loads(self.text)
+        value["hooks"]["Stop"].pop()
+        put(self.file, json.dumps(value))
+
+
+def toml_group(command: str) -> str:
+    return f'\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "{command}"\n'
+
+
+def name_of(command: str) -> str:
+    return command.removeprefix(": hookctl=").partition("/")[0] if command.startswith(": hookctl=") else command
+
+
+LEFT = {
+    "a hook of theirs": ("hooks.json", JSON),
+    "without": ("hooks.json", ""),
+    "a hook of theirs in TOML": ("config.toml", TOML),
+    "without, in TOML": ("config.toml", 'model = "m"\n'),
+    "a project, whose ledger is committed": ("project", JSON),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+@pytest.mark.parametrize("case", LEFT)
+def test_packs_leave_in_any_order_and_no_byte_stays(
+    hookctl: Hookctl, isolated: Path, folder: Path, case: str, order: tuple[str, ...]
+) -> None:
+    place, text = LEFT[case]
+    codex = Codex(hookctl, isolated, place, text)
+    codex.install("guard", *OTHERS)
+    for pack in order:
+        codex.run("uninstall", pack)
+    assert {path.name: path.read_text() for path in codex.file.parent.iterdir()} == (
+        {codex.file.name: text} if text else {}
+    )
+    assert "nothing is installed" in hookctl("status").out
+
+
+@pytest.fixture(params=PLACES)
+def codex(request: pytest.FixtureRequest, hookctl: Hookctl, isolated: Path, folder: Path) -> Codex:
+    return Codex(hookctl, isolated, request.param, TOML if request.param == "config.toml" else JSON)
+
+
+STEPS = ["install guard", "install one", "uninstall guard", "uninstall one", "add", "add", "drop"]
+
+
+def test_no_history_moves_a_hook_of_theirs_or_leaves_an_empty_place_behind(
+    hookctl: Hookctl, isolated: Path, folder: Path
+) -> None:
+    """The oracle is a list of places: a command of theirs, the name of a pack of ours, or None for an empty place."""
+
+    @settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(PLACES), st.booleans(), st.lists(st.sampled_from(STEPS), max_size=9))
+    def check(place: str, there: bool, steps: list[str]) -> None:
+        first = TOML if place == "config.toml" else JSON if there else ""
+        hookctl("uninstall", "--all", "--yes")
+        for name in (".codex/hooks.json", ".codex/config.toml"):
+            (isolated / "home" / name).unlink(missing_ok=True)
+            (isolated / "site" / name).unlink(missing_ok=True)
+        codex = Codex(hookctl, isolated, place, first)
+        places: list[str | None] = ["true"] if first else []
+        theirs: list[str] = []
+        is_theirs = bool(first)  # the file
+        for step in [*steps, *["drop"] * steps.count("add"), "uninstall guard", "uninstall one"]:
+            verb, _, name = step.partition(" ")
+            if verb == "add" and (codex.file.exists() or place != "config.toml"):
+                is_theirs = is_theirs or not codex.file.exists()
+                theirs.append(f"late {len(theirs)}")
+                places.append(theirs[-1])
+                codex.add(theirs[-1])
+            elif verb == "drop" and theirs and places[-1] == theirs[-1]:
+                places.pop()
+                codex.drop_last(theirs.pop())
+            elif verb == "install":
+                codex.run("install", name if name == "guard" else str(isolated / "one.toml"))
+                if name not in places:
+                    place_of = places.index(None) if None in places else len(places)
+                    places[place_of : place_of + 1] = [name]
+            elif verb == "uninstall" and name in places:
+                codex.run("uninstall", name)
+                places = [None if entry == name else entry for entry in places]
+            else:
+                continue
+            if verb in ("install", "uninstall"):
+                while places and places[-1] is None:
+                    places.pop()
+            assert codex.groups() == [[] if entry is None else [entry] for entry in places], step
+        if not theirs:
+            codex.run("uninstall")
+            assert codex.file.exists() == is_theirs
+            assert store.load(folders.here()) == {}
+
+    check()
