@@ -494,6 +494,15 @@ def test_a_plugin_that_lies_in_the_project_is_the_projects_too(hookctl: Hookctl,
     assert (isolated / "work/was-here").exists()
 
 
+def test_a_named_hook_of_another_event_is_no_success(hookctl: Hookctl, settings: Path) -> None:
+    hook = {"type": "command", "command": "true"}
+    put(settings, json.dumps({"hooks": {"SessionStart": [{"hooks": [hook]}]}}))
+    (listed,) = hookctl("hooks", "--json").data["hooks"]
+    refused = hookctl("fire", "stop", "--hook", listed["id"])
+    assert (refused.code, "no named hook is for stop" in refused.err) == (2, True)
+    assert hookctl("fire", "stop").code == 0
+
+
 # What each host makes of a hook's answer: the table of runs with the real clients, row by row.
 
 

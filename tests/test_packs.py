@@ -970,7 +970,7 @@ def test_variables_that_start_other_programs_are_asked_for(name: str) -> None:
 @pytest.mark.parametrize("host", hosts.names())
 def test_variables_that_move_a_host_are_asked_for(host: str) -> None:
     named = hosts.load(host)
-    places = [*named.folder_trust.switch.files, *named.trust.unasked.files]
+    places = [*named.folder_trust.switch.get("files", ()), *named.trust.unasked.get("files", ())]
     gates = [place[1:] for place in places if place.startswith("$")]
     folders = [named.config.variable, named.environment.project]
     free = [name for name in [*folders, *gates] if name and not is_risky(name)]

@@ -141,8 +141,11 @@ def fire(
         if inventory and not named:
             skipped += _name_foreign_hooks(inventory, [call.host for call, _ in aimed], asked)
         if not aimed and not skipped:
-            whose = "none of the named hooks" if named else "no hook here"
-            skipped.append(f"{whose} is for {event}{f' with {tool}' if tool else ''}")
+            of_tool = f" with {tool}" if tool else ""
+            if named:
+                message = f"no named hook is for {event}{of_tool}"
+                raise usage_error(message, "Nothing was run.")
+            skipped.append(f"no hook here is for {event}{of_tool}")
         all_shots = [shot for _, shots in aimed for shot in shots]
         _require_consent(all_shots, permission(yes, False, json))
         volleys = []
