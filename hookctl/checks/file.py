@@ -29,7 +29,7 @@ from hookctl.survey.gathering import describe_from
 from hookctl.survey.machine import Machine
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.system.packages import HOOK, version_of
+from hookctl.system.packages import HOOK, list_former, version_of
 
 if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ownership.disabled import DisabledHook
@@ -255,7 +255,10 @@ def _find_program_fault(file: File) -> ProgramFault | None:
             if name.endswith(".py") and os.path.join(folder, name) not in expected:
                 return ProgramFault(CHANGED, os.path.join(folder, name))
     is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in file.elements)
-    return ProgramFault(OLD, hook, FORMER) if is_former else None
+    if not is_former:
+        return None
+    is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
+    return ProgramFault(OLD if is_there else MISSING, hook, FORMER)
 
 
 def find_pack_fault(known: PackRecord, read: Read) -> ProgramFault | None:
