@@ -265,7 +265,9 @@ class Tables(dict[str, Any]):
 
 
 def _table(name: str, kind: Any = dict) -> Any:
-    """A table of a host's file as its record, read when it is asked for first."""
+    """A table of a host's file as its record, or several, read when it is asked for first."""
+    if kind in (SwitchRule, OtherAgent):
+        return cached_property(lambda host: [kind(**row) for row in host.data.get(name, ())])
     return cached_property(lambda host: kind(**host.data.get(name, {})))
 
 
@@ -295,8 +297,8 @@ class Host:
     env_path: Path  # the map in a settings file with every hook's environment; empty if none
     env_field: str  # the field of a hook with its own environment; empty if there is none
     cap_key: str  # the variable that sets its cap; empty if none does
-    switches: list[SwitchRule]
-    also_read_by: list[OtherAgent]
+    switches: list[SwitchRule] = _table("switches", SwitchRule)
+    also_read_by: list[OtherAgent] = _table("also_read_by", OtherAgent)
 
     events: dict[str, str] = _table("events")  # canonical to the host's own name
     sure_events: dict[str, str] = _table("sure_events")  # events that are less sure
@@ -347,8 +349,6 @@ class Host:
         self.env_path = path if self.environment.channel == "settings" else ()
         self.env_field = path[0] if self.environment.channel == "hook" else ""
         self.cap_key = self.cap.get("key", "")
-        self.switches = [SwitchRule(**table) for table in data.get("switches", ())]
-        self.also_read_by = [OtherAgent(**table) for table in data.get("also_read_by", ())]
         if form.event:
             renamed = [f"{name}={path}" for name, path in form.names.items()]
             self.format += LISTED + ",".join([".".join([*form.root, form.event]), *renamed])
