@@ -178,7 +178,7 @@ def test_no_command_of_ours_has_a_variable_but_the_hosts_own(case: Case) -> None
 
     `$?` is the shell's, and no host takes it for one.
     """
-    project = hosts.load(case.kind.host).data["environment"].get("project", "")
+    project = hosts.load(case.kind.host).data.get("environment").get("project", "")
     own = {"$", "$d", "$p"} if case.kind.host == "codex" else {f"${project}"} if project else set()
     text = case.golden.read_text()
     commands = re.findall(r": hookctl=(?:guard|tidy)/[^\n]*", text)

@@ -419,7 +419,7 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
 
 def host_with(**changes: Any) -> hosts.Host:
     """A host that is like Claude Code but for this."""
-    return hosts.Host(CLAUDE.data.varied(changes.pop("data", {})))._replace(title="Other", **changes)
+    return CLAUDE.varied(changes.pop("data", {}))._replace(title="Other", **changes)
 
 
 def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> None:

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
@@ -38,7 +39,6 @@ from hookctl.documents import (
     start_of_comments,
     too_deep,
     unparsable,
-    value_at,
 )
 from hookctl.errors import HookctlError
 
@@ -72,7 +72,9 @@ class JsonDocument(Document):
         self._shadow, self._comments = scanned.shadow, scanned.comments
         if scanned.start >= 0:
             start, end = scanned.start, scanned.end
-            self._root = Node(scanned.shadow, scanned.tree, (start, end), start)
+            self._root = Node(
+                shadow=self._shadow, tree=self._tree, entry=start, start=start, end=end
+            )
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> Any:
@@ -81,17 +83,14 @@ class JsonDocument(Document):
 
     @cached_property
     def value(self) -> Any:
-        return self.get(())
-
-    def get(self, path: Path) -> Any:
+        root = self._root
+        if root is None:
+            return MISSING
         try:
-            return plain_value(value_at(self._tree, path))
+            return json.loads(self._shadow[root.start : root.end])
         except ValueError as error:  # an integer of thousands of digits
             raise self.error_at(
-                "unparsable",
-                self.offset(()),
-                f"this file cannot be read ({error})",
-                "Make it shorter.",
+                "unparsable", root.start, f"this file cannot be read ({error})", "Make it shorter."
             ) from None
 
     def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
@@ -342,28 +341,23 @@ class Scan(NamedTuple):
     commas: frozenset[int] = frozenset()  # trailing ones
 
 
-class Node:
+class Node(SimpleNamespace):
     """A value; what is in it is found when it is asked for."""
 
-    def __init__(
-        self,
-        shadow: str,
-        tree: Tree,
-        span: tuple[int, int],
-        entry: int,
-        holder: Node | None = None,
-        index: int = 0,
-    ) -> None:
-        self.shadow, self.tree = shadow, tree
-        self.start, self.end = span
-        self.entry = entry  # where its key begins, or it
-        self.holder, self.index = holder, index
-        self.known: list[int] = []  # the first of its entries, as far as they are known
+    shadow: str
+    tree: Tree
+    entry: int  # where its key begins, or it
+    start: int
+    end: int
+    holder: Node | None = None
+    index: int = 0
+    known: Sequence[int] = ()  # the first of its entries, as far as they are known
 
     @cached_property
     def entries(self) -> list[int]:
         """Where the members or elements begin, in their order."""
-        found, shadow = self.known, self.shadow
+        self.known = found = [*self.known]
+        shadow = self.shadow
         find_children = re.compile(_CHILD).finditer
         offset = found.pop() if found else skip_blanks(shadow, self.start + 1)
         while True:
@@ -384,7 +378,9 @@ class Node:
         if isinstance(self.tree, dict):
             start = re.compile(_KEY).match(self.shadow, entry).end()  # type: ignore[union-attr]
         tree, end = _DECODER.scan_once(self.shadow, start)
-        return Node(self.shadow, tree, (start, end), entry, self, index % len(self.tree))
+        span = {"entry": entry, "start": start, "end": end}
+        place = {"holder": self, "index": index % len(self.tree)}
+        return Node(shadow=self.shadow, tree=tree, **span, **place)
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index; more than one for a duplicate key."""
@@ -417,20 +413,6 @@ def _members(pairs: list[tuple[str, Tree]]) -> Tree:
         left[name] -= 1
         members[(name, left[name]) if left[name] else name] = value
     return members
-
-
-def plain_value(tree: Tree) -> Any:
-    """The value of a tree, as a host reads it."""
-    if isinstance(tree, dict):
-        return {
-            name[0] if isinstance(name, tuple) else name: plain_value(inner)
-            for name, inner in tree.items()
-        }
-    if isinstance(tree, list):
-        return [plain_value(inner) for inner in tree]
-    if isinstance(tree, bytes):
-        return int(tree) if tree.lstrip(b"-").isdigit() else float(tree)
-    return tree
 
 
 _DECODER = json.JSONDecoder(

@@ -13,7 +13,7 @@ from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
-from hookctl.hosts.model import HookFormat, Tables
+from hookctl.hosts.model import HookFormat
 from hookctl.hosts.model import Host as Host
 from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
@@ -76,7 +76,7 @@ def _load(folder: str, name: str) -> Host:
     error = None if name in SHIPPED else find_fault(name)
     if error:
         raise error
-    return Host(Tables(read_table(name).decode()))
+    return Host(read_table(name).decode())
 
 
 def load_readers(host: Host) -> list[Host]:
@@ -242,7 +242,7 @@ def rules_layout(host: Host) -> Host:
     return host._replace(
         format=RULES,
         shape=Shape(),
-        registration=HookFormat({}),
+        registration=HookFormat(),
         env_path=(),
         variants=[],
     )

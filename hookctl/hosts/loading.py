@@ -253,9 +253,10 @@ def make_fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") ->
 def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Iterator[Fault]:
     """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
     for name, rule in host.known_keys.items():
-        value = value_at(root, tuple(name.split(".")))
+        path = tuple(name.split("."))
+        value = value_at(root, path) if path[0] in root else MISSING
         if value is not MISSING and (needed := _needed(value, rule)):
-            yield make_fault(host, "known", tuple(name.split(".")), f"must be {needed}")
+            yield make_fault(host, "known", path, f"must be {needed}")
     for name in root if host.loading.root_keys else ():
         if name not in host.loading.root_keys:
             fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 from hookctl.documents import LISTED, MISSING, Document, syntax
@@ -22,11 +23,8 @@ SCOPES = ("user", "project", "local")
 _NOTHING: dict[str, Any] = {}  # a table that the file leaves out; never changed
 
 
-class Table:
+class Table(SimpleNamespace):
     """A table of a host's file."""
-
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        self.__dict__.update(table)
 
 
 class Client(Table):
@@ -264,30 +262,12 @@ class Tables(dict[str, Any]):
             self.update(tomllib.loads(self._texts[name]))
         return super().get(name, default)
 
-    def varied(self, variant: Mapping[str, Any]) -> Tables:
-        """With those of a variant, which extend the usual ones; its events replace them."""
-        tables = copy.copy(self)
-        tables.values_above = dict(self.values_above)
-        for key, value in variant.items():
-            if isinstance(value, dict):
-                tables[key] = value if key == "events" else {**self.get(key, {}), **value}
-            else:
-                tables.values_above[key] = value
-        return tables
 
-
-class _Field:
-    """A field of a host: the table of its name as its record, when it is asked for first."""
-
-    def __init__(self, kind: Any = dict) -> None:
-        self._kind = kind
-
-    def __set_name__(self, host: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, host: Host, kind: type) -> Any:
-        value = host.__dict__[self._name] = self._kind(host.data.get(self._name, {}))
-        return value
+def _table(name: str, kind: Any = dict) -> Any:
+    """A table of a host's file as its record, or several, read when it is asked for first."""
+    if kind in (SwitchRule, OtherAgent):
+        return cached_property(lambda host: [kind(**row) for row in host.data.get(name, ())])
+    return cached_property(lambda host: kind(**host.data.get(name, {})))
 
 
 class Host:
@@ -310,39 +290,64 @@ class Host:
     stands: str = ""  # the name of the settings variant; empty for the usual one
     where: str = ""  # the schema's word for where a variant is
 
-    events: dict[str, str] = _Field()  # canonical to the host's own name
-    sure_events: dict[str, str] = _Field()  # events that are less sure
-    files: dict[str, str] = _Field()  # the settings file of each scope, with placeholders
-    other_files: dict[str, list[str]] = _Field()  # of each scope: other subjects, but hooks too
-    managed_files: dict[str, list[str]] = _Field()  # patterns for each platform
-    rules: dict[str, str] = _Field()  # the file with instructions for the agent, by scope
-    client: Client = _Field(Client)
-    config: ConfigFolder = _Field(ConfigFolder)
-    registration: HookFormat = _Field(HookFormat)
-    environment: Environment = _Field(Environment)
-    dialect: Dialect = _Field(Dialect)
-    loading: Loading = _Field(Loading)
-    handlers: HandlerRules = _Field(HandlerRules)
-    trust: Trust = _Field(Trust)
-    folder_trust: FolderTrust = _Field(FolderTrust)
-    guard: GuardNeeds = _Field(GuardNeeds)
-    permission: Permission = _Field(Permission)
-    matchers: Matchers = _Field(Matchers)
-    cap: dict[str, Any] = _Field()  # its limit of blocks in a row; empty: hooks always win
-    told_by: dict[str, Any] = _Field()  # how another host's registration knows its calls
-    payload: dict[str, Any] = _Field()  # for the hook: how to read the events
-    denials: dict[str, Any] = _Field()  # for the hook: what else denies a stop
-    known_keys: dict[str, dict[str, Any]] = _Field()  # rules for the types of settings
-    tools: dict[str, list[str]] = _Field()  # the names of its own tools, by class
-    runner: dict[str, Any] = _Field()  # for the runner: how it asks and what it understands
-    plugins: dict[str, Any] = _Field()  # where it keeps them, and what says which of them are on
-    sends: dict[str, Any] = _Field()  # to its hooks, beside event and call, by protocol event
-    reads: dict[str, Any] = _Field()  # what it makes of a hook's answer, by protocol event
+    shape: Shape
+    scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
+    scope_rules: Scopes
+    env_path: Path  # the map in a settings file with every hook's environment; empty if none
+    env_field: str  # the field of a hook with its own environment; empty if there is none
+    cap_key: str  # the variable that sets its cap; empty if none does
+    switches: list[SwitchRule] = _table("switches", SwitchRule)
+    also_read_by: list[OtherAgent] = _table("also_read_by", OtherAgent)
 
-    def __init__(self, data: Tables) -> None:
-        self.data = data
+    events: dict[str, str] = _table("events")  # canonical to the host's own name
+    sure_events: dict[str, str] = _table("sure_events")  # events that are less sure
+    files: dict[str, str] = _table("files")  # the settings file of each scope, with placeholders
+    other_files: dict[str, list[str]] = _table(
+        "other_files"
+    )  # of each scope: other subjects, but hooks too
+    managed_files: dict[str, list[str]] = _table("managed_files")  # patterns for each platform
+    rules: dict[str, str] = _table("rules")  # the file with instructions for the agent, by scope
+    client: Client = _table("client", Client)
+    config: ConfigFolder = _table("config", ConfigFolder)
+    registration: HookFormat = _table("registration", HookFormat)
+    environment: Environment = _table("environment", Environment)
+    dialect: Dialect = _table("dialect", Dialect)
+    loading: Loading = _table("loading", Loading)
+    handlers: HandlerRules = _table("handlers", HandlerRules)
+    trust: Trust = _table("trust", Trust)
+    folder_trust: FolderTrust = _table("folder_trust", FolderTrust)
+    guard: GuardNeeds = _table("guard", GuardNeeds)
+    permission: Permission = _table("permission", Permission)
+    matchers: Matchers = _table("matchers", Matchers)
+    cap: dict[str, Any] = _table("cap")  # its limit of blocks in a row; empty: hooks always win
+    told_by: dict[str, Any] = _table("told_by")  # how another host's registration knows its calls
+    payload: dict[str, Any] = _table("payload")  # for the hook: how to read the events
+    denials: dict[str, Any] = _table("denials")  # for the hook: what else denies a stop
+    known_keys: dict[str, dict[str, Any]] = _table("known_keys")  # rules for the types of settings
+    tools: dict[str, list[str]] = _table("tools")  # the names of its own tools, by class
+    runner: dict[str, Any] = _table("runner")  # for the runner: how it asks and what it understands
+    plugins: dict[str, Any] = _table(
+        "plugins"
+    )  # where it keeps them, and what says which of them are on
+    sends: dict[str, Any] = _table(
+        "sends"
+    )  # to its hooks, beside event and call, by protocol event
+    reads: dict[str, Any] = _table("reads")  # what it makes of a hook's answer, by protocol event
+
+    def __init__(self, file: Tables | str) -> None:
+        self.data = data = Tables(file) if isinstance(file, str) else file
         self.__dict__.update(data.values_above)
-        form = self.registration
+        form, path = self.registration, tuple(self.environment.path)
+        flat = ("*",) if form.event else tuple(form.flat)
+        texts = tuple(self.permission.path)
+        self.shape = Shape(tuple(form.root), flat, form.shell, form.positions, texts)
+        self.scopes = tuple(scope for scope in SCOPES if scope in self.files)
+        self.scope_rules = Scopes(**data.get("scopes"))
+        if self.managed_files:
+            self.scope_rules.precedence = ["managed", *self.scope_rules.precedence]
+        self.env_path = path if self.environment.channel == "settings" else ()
+        self.env_field = path[0] if self.environment.channel == "hook" else ""
+        self.cap_key = self.cap.get("key", "")
         if form.event:
             renamed = [f"{name}={path}" for name, path in form.names.items()]
             self.format += LISTED + ",".join([".".join([*form.root, form.event]), *renamed])
@@ -353,71 +358,34 @@ class Host:
         return other
 
     @cached_property
-    def shape(self) -> Shape:
-        """Where and how hooks are written."""
-        form = self.registration
-        flat = ("*",) if form.event else tuple(form.flat)
-        texts = tuple(self.permission.path)
-        return Shape(tuple(form.root), flat, form.shell, form.positions, texts)
-
-    @cached_property
-    def scopes(self) -> tuple[str, ...]:
-        """The scopes with a settings file, in hookctl's own order."""
-        return tuple(scope for scope in SCOPES if scope in self.files)
-
-    @cached_property
-    def scope_rules(self) -> Scopes:
-        """How it combines their files, an administrator's included."""
-        rules = Scopes(self.data.get("scopes"))
-        if self.managed_files:
-            rules.precedence = ["managed", *rules.precedence]
-        return rules
-
-    @cached_property
-    def env_path(self) -> Path:
-        """The map in a settings file with every hook's environment; empty if there is none."""
-        is_map = self.environment.channel == "settings"
-        return tuple(self.environment.path) if is_map else ()
-
-    @cached_property
-    def env_field(self) -> str:
-        """The field of a hook with its own environment; empty if there is none."""
-        return self.environment.path[0] if self.environment.channel == "hook" else ""
-
-    @property
-    def cap_key(self) -> str:
-        """The variable that sets its cap; empty if none does."""
-        return str(self.cap.get("key", ""))
-
-    @cached_property
-    def switches(self) -> list[SwitchRule]:
-        """What keeps hooks from running."""
-        return [SwitchRule(table) for table in self.data.get("switches", ())]
-
-    @cached_property
-    def also_read_by(self) -> list[OtherAgent]:
-        """The other agents that read its files."""
-        return [OtherAgent(table) for table in self.data.get("also_read_by", ())]
-
-    @cached_property
     def variants(self) -> list[Host]:
         """Its other layouts, which all know them."""
-        variants = [Host(self.data.varied(table)) for table in self.data.get("variants", ())]
-        return [variant._replace(variants=variants) for variant in variants]
+        variants = [self.varied(table) for table in self.data.get("variants", ())]
+        for variant in variants:
+            variant.variants = variants
+        return variants
 
-    @cached_property
-    def beside(self) -> Host | None:
-        """The layout of hooks in its files with other subjects; None for the usual."""
-        return self._other_layout("among_others")
+    def varied(self, variant: Mapping[str, Any]) -> Host:
+        """A layout: its tables extend the usual ones, but for its events."""
+        tables = copy.copy(self.data)
+        tables.values_above = dict(tables.values_above)
+        for key, value in variant.items():
+            if isinstance(value, dict):
+                tables[key] = value if key == "events" else {**tables.get(key, {}), **value}
+            else:
+                tables.values_above[key] = value
+        layout = Host(tables)
+        layout.variants = []
+        return layout
 
-    @cached_property
-    def managed(self) -> Host | None:
-        """The layout of hooks in its managed settings; None for the usual."""
-        return self._other_layout("in_managed")
+    # The layouts of hooks in its files with other subjects, and in its managed settings; None for
+    # the usual one.
+    beside: Any = cached_property(lambda host: host._other_layout("among_others"))
+    managed: Any = cached_property(lambda host: host._other_layout("in_managed"))
 
     def _other_layout(self, name: str) -> Host | None:
         table = self.data.get(name)
-        return Host(self.data.varied(table))._replace(variants=[]) if table else None
+        return self.varied(table) if table else None
 
     @property
     def as_claude(self) -> Host | None:
@@ -427,7 +395,7 @@ class Host:
             return None
         others = {"runner": self.runner, "sends": self.sends, "reads": self.reads}
         tables = {name: {**table, **own.get(name, {})} for name, table in others.items()}
-        matchers = Matchers(own["matchers"])
+        matchers = Matchers(**own["matchers"])
         return self._replace(events=own["events"], tools=own["tools"], matchers=matchers, **tables)
 
     def dialect_of(self, event: str) -> Host:

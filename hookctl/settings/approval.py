@@ -68,7 +68,7 @@ def _find_not_agreed(
     host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    if switches.read_gate(SwitchRule(host.trust.unasked), host, environ, read):
+    if switches.read_gate(SwitchRule(**host.trust.unasked), host, environ, read):
         return
     memory = _read_host_file(host, host.trust.memory, "json", environ, read)
     approvals = memory.get(("approvals",)) if memory else []
@@ -89,7 +89,7 @@ def is_untrusted(
     trust = host.folder_trust
     if scope not in trust.scopes:
         return False
-    is_off = switches.read_gate(SwitchRule(trust.switch), host, environ, read)
+    is_off = switches.read_gate(SwitchRule(**trust.switch), host, environ, read)
     if is_off or (is_off is None and not trust.on):
         return False
     document = _read_host_file(host, trust.file, trust.format, environ, read)

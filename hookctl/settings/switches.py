@@ -227,7 +227,7 @@ def leaves_alone(agent: OtherAgent, environ: Mapping[str, str], read: Read = rea
     """Whether another agent is told not to read the files of a host, which it reads by itself."""
     if not agent.switch:
         return False
-    return read_gate(SwitchRule(agent.switch), load(agent.host), environ, read) is True
+    return read_gate(SwitchRule(**agent.switch), load(agent.host), environ, read) is True
 
 
 _MOST_RULES = 200
