@@ -83,6 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Write down which client a test runs, for the summary at the end."""
-    for client in getattr(item, "funcargs", {}).values():
-        if isinstance(client, Client):
-            item.user_properties.append(("client", f"{client.name} {client.version}"))
+    for value in getattr(item, "funcargs", {}).values():
+        for client in (value, getattr(value, "client", None), *(value if isinstance(value, tuple) else ())):
+            if isinstance(client, Client):
+                item.user_properties.append(("client", f"{client.name} {client.version}"))
