@@ -15,7 +15,7 @@ from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_orphan, guard_content
 from hookctl.ownership.draft import Draft, file_action
-from hookctl.ownership.notices import add_notices
+from hookctl.ownership.notices import INFORMATION, list_notices
 from hookctl.ownership.own_files import install_files, own_top, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, look
@@ -79,8 +79,7 @@ class Install(Job):
         choice: Choice,
         looking: Callable[[Target], None] | None = None,
     ) -> None:
-        super().__init__(target)
-        self.pack, self.choice, self.looking = pack, choice, looking
+        self.target, self.pack, self.choice, self.looking = target, pack, choice, looking
 
     def decide(self, draft: Draft, drafts: Drafts) -> None:
         """Have the engine decide on what the pack wants."""
@@ -142,7 +141,11 @@ class Install(Job):
         draft.packs[pack.name] = record._replace(former=former)
         lost = loading.find_fault(draft.host, target.scope, draft.path, draft.document)
         draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
-        add_notices(draft, pack)
+        later, draft.messages = draft.messages, []
+        for code, text in list_notices(draft, pack):
+            if text:
+                draft.tell(code, text, level="info" if code in INFORMATION else "warning")
+        draft.messages += later
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Say what waits for an approval; enable what is to come back, and write the rules."""

@@ -15,20 +15,11 @@ from hookctl.settings import approval, switches
 from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.targets import GUARD, active_file
 
-_INFORMATION = ("start_folder", "client_missing")
+INFORMATION = ("start_folder", "client_missing")
 
 
-def add_notices(draft: Draft, pack: Pack) -> None:
-    """Tell, before all else, each thing that a person should know about this file."""
-    others, draft.messages = draft.messages, []
-    for code, text in _list_notices(draft, pack):
-        if text:
-            draft.tell(code, text, level="info" if code in _INFORMATION else "warning")
-    draft.messages += others
-
-
-def _list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
-    """Code and text of each message; what keeps the file from being read is noted in the draft."""
+def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
+    """Code and text, if any, of each message; what keeps hooks from running is noted in the draft."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     if draft.not_loaded:
         yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"

@@ -170,7 +170,7 @@ def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Reco
     """
     # Something was ours that the ledger did not know: then our topmost folder is, too.
     was_lost = any(action.action == "take-back" for action in draft.actions)
-    if not draft.adds_files or not (draft.changes or was_lost or draft.known is None):
+    if not (draft.changes or was_lost or draft.known is None):
         return record
     target, others = draft.target, list(records.values())
     is_new = draft.known is None and record.created_file
@@ -203,8 +203,9 @@ def _finish(records: Records, draft: Draft) -> None:
     has_entries = any(entry.kind != "container" for entry in draft.entries)
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
-        record = _with_made_folders(records, draft, _next_record(draft, draft.after))
-        record = record._replace(gaps=draft.placeholders)
+        record = _next_record(draft, draft.after)._replace(gaps=draft.placeholders)
+        if draft.adds_files:
+            record = _with_made_folders(records, draft, record)
     else:
         draft.after = _bytes_without_us(draft)
     draft.record = record
@@ -267,13 +268,17 @@ class Plan(NamedTuple):
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     """The plan of all files, once they are finished."""
     records = opened.records
-    beside = [draft for draft in opened.opened.values() if draft.is_decided]
-    drafts = [*dict.fromkeys([*opened.asked, *beside])]
+    others = [draft for draft in opened.opened.values() if draft not in opened.asked]
+    drafts = [*dict.fromkeys(opened.asked), *(draft for draft in others if draft.is_decided)]
+    planned: dict[str, Record | None] = {}  # None where a record goes
     for draft in drafts:
         _finish(records, draft)
-    changed = _changed_records(records, drafts)
+        if draft.key != draft.path:
+            planned[draft.key] = None
+    planned |= {draft.path: draft.record for draft in drafts}
+    changed = {key: record for key, record in planned.items() if records.get(key) != record}
     after = {**records, **changed}
-    if any(draft.known or draft.lost for draft in drafts):
+    if any(draft.lost or draft.known not in (None, draft.record) for draft in drafts):
         remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}
@@ -322,14 +327,3 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)
     return Plan(tuple(drafts), changes, changed, rmdirs, packages, tuple(opened.unread))
-
-
-def _changed_records(records: Records, drafts: list[Draft]) -> dict[str, Record | None]:
-    """The records that the drafts change, by their key; None where a record goes."""
-    planned: dict[str, Record | None] = {}
-    for draft in drafts:
-        if draft.key != draft.path:
-            planned[draft.key] = None
-    for draft in drafts:
-        planned[draft.path] = draft.record
-    return {key: record for key, record in planned.items() if records.get(key) != record}

@@ -202,7 +202,8 @@ def _find_ineffective(
     plan: Plan, pack: Pack, choice: Choice, targets: list[Target]
 ) -> tuple[list[HookctlError], list[HookctlError]]:
     """What was asked for and does not come about; apart what is only to be said."""
-    found, asked = [], asked_names(choice.settings)
+    found, has_kept = [], any(file.kept for file in plan.files)
+    asked = asked_names(choice.settings) if has_kept else set[str]()
     for file in plan.files:
         reasons: dict[str, str] = {}
         if choice.settings.allow_run:
