@@ -19,7 +19,7 @@ INFORMATION = ("start_folder", "client_missing")
 
 
 def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
-    """Code and text, if any, of each message; what keeps hooks from running is noted in the draft."""
+    """Code and text, if any, of each message; what keeps hooks from running is noted, too."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     if draft.not_loaded:
         yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"
