@@ -62,9 +62,6 @@ def _explain(error: Exception) -> errors.HookctlError:
         hint = "Raise the limit with `ulimit -n 1024` and run the command again."
         return errors.HookctlError("no_descriptors", message, hint=hint)
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing and sys.platform == "win32":  # it lacks modules of Unix
-        message = "Windows is not supported yet: no form of the hook's command is proven there"
-        return errors.usage_error(message, "Use it inside WSL.")
     if missing and missing.partition(".")[0] != "hookctl":
         message = f"{missing} is not installed for {sys.executable}"
         hint = "Start the installed one, .venv/bin/hookctl, or install it (README.md)."

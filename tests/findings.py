@@ -420,11 +420,6 @@ def clone_without_the_settings(place: Place) -> None:
     shutil.rmtree(place.root / "state")
 
 
-def clone_without_the_hook(place: Place) -> None:
-    place.install("--scope", "project")
-    shutil.rmtree(".hookctl/runtime")
-
-
 # The work in hand, and what the log says.
 
 
@@ -608,8 +603,6 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("link_leaves_project", "error", lambda place: Path(".hookctl").symlink_to(place.root)),
     ("link_leaves_project", "error", settings_leave_the_project),
     ("ledger_missing", "error", clone_without_our_folder),
-    ("entries_wiped", "error", clone_without_the_settings),
-    ("hook_missing", "error", clone_without_the_hook),
     # The work in hand.
     ("run_unusable", "warning", work("task.json", "{")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),

@@ -39,6 +39,7 @@ from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.work.run_files import (
     RunFiles,
     Work,
@@ -211,8 +212,16 @@ _BLOCKING = ("Stop", "SubagentStop")
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
     """Hooks without a program that can be run: ours, and others with which the host refuses."""
     said = os.strerror(errno.ENOENT)  # as a shell says
+    told = {file.path for file in here.files if file.fault}
     for hook, obstacle in [(each, one) for each in here.running for one in each.obstacles]:
-        if obstacle.state not in model.FAILING or obstacle.fix == REPAIR:  # it has another rule
+        if obstacle.state not in model.FAILING:
+            continue
+        if obstacle.fix == REPAIR:
+            path = obstacle.reason.removesuffix(" is not there")
+            values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
+            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
+            if is_program and os.path.isabs(path) and hook.file not in told:
+                yield here.find("hook_missing", path, **values)
             continue
         name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
         if not name:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 from collections.abc import Sequence
 
 from hookctl import hosts as known
@@ -36,6 +37,9 @@ def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
 
 def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     """The named hosts; without --host the detected ones, after a question at the terminal."""
+    if sys.platform == "win32":
+        message = "Windows is not supported yet: no form of the hook's command is proven there"
+        raise usage_error(message, "Use it inside WSL.")
     if scope == "managed":
         hint = "`hookctl render --scope managed` prints what to put there."
         raise usage_error("hookctl does not write managed settings", hint)
