@@ -136,7 +136,7 @@ def test_the_reader_in_python_does_as_well(name: str) -> None:
 @given(text=texts(), data=st.data())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_every_edit_of_any_file_is_right(text: str, data: st.DataObject) -> None:
-    assume(readable(text))
+    assume(readable(text) and "|+" not in text)  # which takes the blank lines behind it: refused when put back
     tried = edits(text)
     assume(tried)
     edit = data.draw(st.sampled_from(tried))
