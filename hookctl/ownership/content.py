@@ -9,14 +9,14 @@ from functools import partial
 
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
-from hookctl.model import WRAP, HookEntry, PackRecord, Put, Wanted
+from hookctl.model import WRAP, Consent, HookEntry, PackRecord, Put, Wanted
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.own_files import Files, merge_config, read_own
+from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
 from hookctl.ownership.sources import look
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
-from hookctl.packs.abilities import limits_for
+from hookctl.packs.abilities import describe, limits_for
 from hookctl.packs.choices import (
     LIMIT_KEY,
     Choice,
@@ -26,9 +26,10 @@ from hookctl.packs.choices import (
     require_portable,
     settings_from,
 )
-from hookctl.packs.model import Pack
+from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.settings.targets import GUARD, config_name, pack_folder
 from hookctl.system import interpreter
+from hookctl.system.files import content_digest
 
 Content = tuple[list[Wanted], Files, PackRecord]
 
@@ -154,3 +155,57 @@ def _operators_cap(draft: Draft) -> str:
     path = tuple(draft.host.cap.get("setting", ()))
     value = draft.document.get(path) if path else MISSING
     return str(value) if type(value) is int else ""
+
+
+def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
+    """What the manifest of a pack that is not built in wants, with its files."""
+    from hookctl.packs import runner  # late: most calls are about the guard
+    from hookctl.packs.listing import risky_env
+
+    folder = pack_folder(draft.folders, draft.target, pack.name)
+    known = draft.packs.get(pack.name)
+    settings, python = {}, ""
+    if runner.needs_runner(pack, draft.host):
+        python = choose_python(draft, str(known.settings.get("python", "")) if known else "")
+        settings = {PROTOCOL: CLAUDE, "python": python}
+    programs = runner.find_programs(
+        draft.target, folder, own_top(draft.folders, draft.target), python
+    )
+    wanted, *notes = runner.wants(pack, draft.host, programs)
+    source = pack.source
+    if draft.target.shared and not pack.commit:
+        # Links are resolved, to tell whether it lies in the project.
+        source = os.path.realpath(source)
+    if known and known.source not in ("", source):
+        text = f"{pack.name} came from {known.source} so far"
+        draft.tell("source_changed", text, level="info")
+    contents = {name: data for name, (data, _) in pack.contents.items()}
+    # The manifest tells what the pack's hooks are to be, in a clone too.
+    files = {**pack.contents, MANIFEST: (pack.manifest, None)}
+    digest = content_digest(b"", {**contents, MANIFEST: pack.manifest})
+    allowed = set(choice.allow_env)
+    if known and not choice.reset:
+        allowed.update(known.consent.env)
+    consent = Consent(
+        digest=content_digest(pack.manifest, contents),
+        env=tuple(name for name in risky_env(pack) if name in allowed),
+        source=source if pack.commit else "",
+    )
+    surely, perhaps = describe(pack, draft.host, *notes)
+    draft.tell("not_on_host", *surely)
+    if known is None or known.consent.digest != consent.digest:  # told once
+        draft.tell("not_on_host", *perhaps, level="info")
+    commit = pack.commit
+    if known and known.commit and known.consent == consent:
+        commit = known.commit  # the repository has moved on, but not the pack
+    record = PackRecord(
+        version=pack.version,
+        settings=settings,
+        folder=folder,
+        files=tuple(sorted(files)),
+        source=source,
+        digest=digest,
+        consent=consent,
+        commit=commit,
+    )
+    return wanted, files, record

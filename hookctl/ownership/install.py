@@ -6,29 +6,33 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
-from hookctl.hosts import Host, load, loading, shapes
+from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
-from hookctl.ownership.content import find_orphan, guard_content
+from hookctl.ownership.content import find_orphan, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
-from hookctl.ownership.notices import INFORMATION, list_notices
 from hookctl.ownership.own_files import install_files, own_top, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, look
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
+from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import Choice, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
+from hookctl.settings import approval, switches
+from hookctl.settings.stopping import find_fatal_files
 from hookctl.settings.targets import (
     GUARD,
     OWN,
     RULES,
     Target,
+    active_file,
     all_files,
     config_name,
     pack_folder,
@@ -96,8 +100,6 @@ class Install(Job):
         if pack.name == GUARD:
             wants, brought, record = guard_content(draft, drafts.records, pack, choice)
         else:
-            from hookctl.ownership.pack_content import pack_content  # late: most are the guard
-
             wants, brought, record = pack_content(draft, pack, choice)
             has_rules_only = bool(pack.rules) and not pack.has_hooks
             if not wants and not has_rules_only and pack.name not in draft.packs:
@@ -409,3 +411,95 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
         draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
     )
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
+
+
+INFORMATION = ("start_folder", "client_missing")
+
+
+def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
+    """Code and text, if any, of each message; what keeps hooks from running is noted, too."""
+    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
+    if draft.not_loaded:
+        yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"
+    start, user = target.project or folders.cwd, target.path
+    if target.scope != "user":
+        user = active_file(host, "user", folders.environ, read=read)[1]
+    for stopping in find_fatal_files(folders, host, user, start, read):
+        if stopping.path != target.path:
+            yield "not_loaded", stopping.sentence
+            draft.not_loaded = draft.not_loaded or stopping.sentence
+    yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
+    if draft.old is None and draft.is_edited:
+        yield from _tell_of_new_file(draft)
+    yield "hooks_woken", _say_woken_hooks(draft)
+    if pack.name != GUARD and pack.has_hooks and not host.runner.get("sub_agents", True):
+        where = f"{pack.name} works in the main agent of {host.title}"
+        yield "sub_agents", f"{where}: its sub-agents do not ask it"
+    reason = ""
+    if target.scope != "user" and host.scope_rules.start_folder_only:
+        reason = f"{host.title} reads {target.scope} settings only where it is started"
+    elif target.shared and host.environment.project_is_start:
+        reason = f"{host.title} tells a hook where it was started, and not where the project is"
+    if reason:
+        where = f"{pack.name} works in {target.project}, not in the folders below it"
+        yield "start_folder", f"{reason}: {where}"
+    version = ""
+    if host.client.since and draft.is_edited:
+        from hookctl.hosts.version import ask_client  # late: most plans change nothing
+
+        ask = partial(ask_client, host, folders)
+        version = draft.sources.once(("version", host.name), ask).version
+    known = draft.packs.get(GUARD)
+    settings = settings_from(known.settings) if known else None
+    for level, does, since in lacks(host, version, settings, draft.before) if version else ():
+        if level != "info":
+            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
+            yield "client_old", text
+
+
+def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
+    """The message about what switches hooks off where the host is started, or ''."""
+    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
+    scopes = approval.list_scopes(host, start, folders.environ, read)
+    found = switches.find(folders, host, user, start, scopes, read)
+    off = switches.find_stopping(found, target.scope, target.path)
+    where = f" {off.where}" if off and off.path != target.path else ""
+    draft.switched_off = f"{off.said}{where}" if off else ""
+    for switch in found:
+        if switch.is_off and switch.path == target.path:
+            return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
+    if draft.switched_off:
+        return f"{draft.switched_off}, so no hook of {pack.name} runs here"
+    return ""
+
+
+def _say_woken_hooks(draft: Draft) -> str:
+    """The message that a required key from this install activates other tools' hooks too."""
+    before, host = draft.before.value, draft.host
+    if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
+        return ""
+    missing = [key for key in host.registration.top if key not in before]
+    handlers = shapes.handlers(host.shape, before) if missing else []
+    if not handlers:
+        return ""
+    events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
+    return (
+        f"{' and '.join(missing)} also wakes hooks that {host.title} has not run "
+        f"without it: {', '.join(events)}"
+    )
+
+
+def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
+    target, host, environ = draft.target, draft.host, draft.folders.environ
+    if target.project and host.scope_rules.first_only:
+        user_file = settings_path(host, "user", environ)
+        if os.path.exists(user_file):
+            text = f"{host.title} then reads no hook of {user_file} in this project: "
+            yield "user_file_hidden", text + "it reads only the first file there is"
+    if os.path.islink(target.path):  # perhaps that disk is not mounted yet
+        text = f"{target.path} is a link to {draft.path}, which does not exist"
+        yield "dangling_link", f"{text}, so it is made there"
+    # The agent may not be installed at all, or lie where hookctl does not look.
+    if target.scope == "user" and not detected(host, environ):
+        text = f"{host.title} was not found here; its settings are written all the same"
+        yield "client_missing", text
