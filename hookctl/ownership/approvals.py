@@ -45,12 +45,12 @@ def uninstall(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
                 config = drafts.open(Target(draft.host._replace(format="toml"), "user", path))
             except HookctlError as error:
                 message = f"{error.message}; the approvals of {pack} stay in it"
-                hint = f"Fix it, then uninstall {pack} again."
-                drafts.unread.append(error.reworded(message, hint))
+                drafts.unread.append(
+                    error.reworded(message, f"Fix it, then uninstall {pack} again.")
+                )
                 continue
             approvals = _list_approvals(config.entries, draft, drafts, pack)
-            containers = [entry for entry in config.entries if entry.kind == "container"]
-            visible = (*approvals, *containers)
+            visible = (*approvals, *(one for one in config.entries if one.kind == "container"))
             current = look(config.host, config.document, (), visible)
             decision = engine.uninstall(visible, current, pack)
             config.apply_decision(decision._replace(kept=()), visible)
@@ -67,13 +67,12 @@ def _list_approvals(
     own = {draft.target.path, draft.snapshot.path, draft.key}
     own |= {draft.known.known_as} if draft.known else set()
     known = {*records, *(record.known_as for record in records.values())} - own
-    approvals = []
-    for entry in entries:
-        if entry.path[:2] != APPROVALS or len(entry.path) == 2 or pack not in entry.owners:
-            continue
-        if codex.file_of_state(entry.path) not in known:
-            approvals.append(entry)
-    return approvals
+    ours = [entry for entry in entries if entry.path[:2] == APPROVALS and pack in entry.owners]
+    return [
+        entry
+        for entry in ours
+        if len(entry.path) > 2 and codex.file_of_state(entry.path) not in known
+    ]
 
 
 def _waits(draft: Draft, pack: str) -> bool:

@@ -146,7 +146,8 @@ class Install(Job):
         later, draft.messages = draft.messages, []
         for code, text in list_notices(draft, pack):
             if text:
-                draft.tell(code, text, level="info" if code in INFORMATION else "warning")
+                is_note = code in ("start_folder", "client_missing")
+                draft.tell(code, text, level="info" if is_note else "warning")
         draft.messages += later
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
@@ -233,9 +234,8 @@ def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
     texts = []
     for conflict in conflicts:
         key = str(conflict.path[-1])
-        claims = []
-        for pack, value in conflict.claims.items():
-            claims.append(f"{pack} wants {json.dumps(masked(value, key), ensure_ascii=False)}")
+        shown = {pack: masked(value, key) for pack, value in conflict.claims.items()}
+        claims = [f"{pack} wants {json.dumps(shown[pack], ensure_ascii=False)}" for pack in shown]
         texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
     hint = (
         "Take it over with --force, give both the same value or merge rule "
@@ -411,9 +411,6 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
         draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
     )
     draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
-
-
-INFORMATION = ("start_folder", "client_missing")
 
 
 def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:

@@ -21,8 +21,6 @@ from hookctl.system import files, project
 from hookctl.system.files import Backup
 from hookctl.system.folders import Folders
 
-_HINT = "Move it away: the traced hooks run by themselves."
-
 
 class EndTraces(Job):
     """The hooks that 0.2.0 traced get their own commands again; one that somebody edited stays."""
@@ -48,7 +46,8 @@ class EndTraces(Job):
 def read_traced(folders: Folders) -> list[EndTraces]:
     """The files with traced hooks; refuses a record that hookctl did not write."""
     path, traced = folders.traces, []
-    with refusals("hookctl's record of traced hooks", path, _HINT):
+    hint = "Move it away: the traced hooks run by themselves."
+    with refusals("hookctl's record of traced hooks", path, hint):
         stored = parse_object(files.read(path).data or b"", "traces_version", path)
         for file in stored["files"].values():
             known_as, project = folders.resolve(file["known_as"]), file.get("project", "")

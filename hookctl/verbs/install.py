@@ -39,8 +39,6 @@ if TYPE_CHECKING:  # late: most calls are about the guard
 
 _SILENT = 1.0  # seconds until progress is shown
 
-_OUT = ("missing", "disabled")  # states of hooks that do not come into the file
-
 _DOES = {
     "breaker": "keeps an agent working while work remains, "
     "and lets it stop once it makes no progress any more",
@@ -310,7 +308,7 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     """The hosts whose settings have a hook of the pack once the plan is carried out."""
     titles = []
     for file in plan.files:
-        removed = {action.id for action in file.kept if action.from_state in _OUT}
+        removed = {one.id for one in file.kept if one.from_state in ("missing", "disabled")}
         for entry in file.record.entries if file.record else ():
             is_hook = entry.id.startswith(f"{pack}/") and not entry.id.startswith(WRAP)
             if is_hook and entry.id not in removed:

@@ -117,10 +117,7 @@ def _may_put_back(folders: Folders) -> bool:
 
 
 def question(folders: Folders, request: Request, targets: list[Target]) -> str:
-    """What is asked before packs leave these settings files; empty where there is nothing to ask.
-
-    Without --all only an uninstall of several hosts asks.
-    """
+    """What is asked before packs leave several hosts, or with --all any; else nothing."""
     leavings, records, unreadable = _select(Sources(folders), request, targets)
     lines, names = [], set()
     for leaving in leavings:
@@ -147,6 +144,7 @@ def take_out(folders: Folders, request: Request, targets: list[Target], *, dry_r
     plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
     problems += plan.unread
     remaining = [*_name_remaining(request, plan, records), *_name_away(folders, request)]
+    remaining += _name_orphans(plan) if request.everywhere else ()
     is_whole = not (problems or remaining)
     outcome = _describe_done(folders, request, plan, is_whole=is_whole)
     result = plan_result(plan, outcome, dry_run=dry_run)
@@ -190,7 +188,7 @@ def _select(
             names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
             leavings.append(Uninstall(target, names, key, loaded))
     if request.name in ("", GUARD):
-        lost = [target for target in targets if _has_lost_guard(records, target)]
+        lost = [target for target in targets if _has_lost_hooks(records, target)]
         leavings += [Uninstall(target, (GUARD,), "", loaded) for target in lost]
     return leavings, records, unreadable
 
@@ -233,13 +231,13 @@ def _list_here(
                 yield Uninstall(leaving, (request.name,), key if record else "", loaded)
 
 
-def _has_lost_guard(records: Mapping[str, Record], target: Target) -> bool:
-    """Whether a settings file without a record has hooks of the guard: the record was lost."""
+def _has_lost_hooks(records: Mapping[str, Record], target: Target) -> bool:
+    """Whether a settings file without a record has hooks of hookctl: the record was lost."""
     document = readable(target.path, target.host.format)
     root = document.value if document is not None else None
     if not isinstance(root, dict) or store.find_record(records, target.path)[1] is not None:
         return False
-    return any(hook.pack == GUARD for hook in shapes.elements(target.host.shape, root))
+    return bool(shapes.elements(target.host.shape, root))
 
 
 # What is said.
@@ -271,9 +269,7 @@ def _describe_done(folders: Folders, request: Request, plan: Plan, *, is_whole: 
 def _name_remaining(
     request: Request, plan: Plan, records: Mapping[str, Record]
 ) -> Iterator[Message]:
-    """The settings files that still have the pack, also those of projects that are away; or any
-    pack where there is nothing to do.
-    """
+    """The settings files that still have the pack; or any pack where there is nothing to do."""
     left = {key: record for key, record in {**records, **plan.records}.items() if record}
     wanted = "" if plan.empty else request.name
     names = {name for record in left.values() for name in record.packs if wanted in ("", name)}
@@ -285,6 +281,16 @@ def _name_remaining(
         listed = ", ".join(sorted(names))
         text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
         yield Message(text, "stays_installed", "info")
+
+
+def _name_orphans(plan: Plan) -> Iterator[Message]:
+    """The hooks of packs that no record has any more: only their own file says what they are."""
+    for file in plan.files:
+        is_known = file.record is not None or not isinstance(file.document.value, dict)
+        for hook in () if is_known else shapes.elements(file.host.shape, file.document.value):
+            text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more; "
+            text += "`hookctl uninstall PATH`, with the path of its pack, takes it out"
+            yield Message(text, "orphan_hook", path=file.path)
 
 
 def _name_away(folders: Folders, request: Request) -> Iterator[Message]:
