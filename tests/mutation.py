@@ -71,7 +71,8 @@ AREAS = {
         ("tests/test_recover.py", "tests/test_files.py", "tests/test_ledger.py", "tests/test_project_ledger.py"),
     ),
     "edit": Area(("hookctl/documents/*.py",), ("tests/documents",)),
-    "runtime": Area(("templates/guard/**/*.py", "templates/runner/**/*.py"), tuple(f"tests/templates/test_{name}.py" for name in (
+    "runtime": Area(
+        ("templates/guard/**/*.py", "templates/runner/**/*.py"), tuple(f"tests/templates/test_{name}.py" for name in (
             "hook_scenarios", "hook_rules", "functions_of_the_guard", "runner_answers", "runner_receipts"))),
 }  # fmt: skip
 

@@ -42,6 +42,7 @@ from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
 LEDGER = "ledger.json"
 _RUN = os.path.join(OWN, "run")
+_IGNORED = {b"run/", b"run", b"/run/", b"/run"}  # lines of an ignore file that keep it out
 _MOST_NAMED = 5  # files that a finding names
 _NOTHING = Current({}, {}, Hooks())
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
@@ -265,23 +266,26 @@ def _judge_run_files(project: Project) -> Iterator[Finding]:
     """Whether a commit brings one person's work to everyone."""
     folder = project.folder
     top = project_folder.find_repository(folder) or folder
-    index = files.read_or_none(os.path.join(top, ".git", "index")) or b""
+    mark = files.read_or_none(os.path.join(top, ".git")) or b""  # of a linked work tree: a file
+    git = os.path.join(top, os.fsdecode(mark.removeprefix(b"gitdir: ").strip()) or ".git")
+    index = files.read_or_none(os.path.join(git, "index")) or b""
     guards = [file for file in project.files if file.guard and file.guard.config]
     for path in _list_run_files(project, guards):
         name = os.path.relpath(path, folder)
         fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
-        if os.fsencode(os.path.relpath(path, top)) + b"\0" in index:
+        entry = os.fsencode(os.path.relpath(path, top))  # in the index behind its length
+        if len(entry).to_bytes(2, "big") + entry + b"\0" in index:
             yield finding("run_committed", path=path, name=name, fix=fix)
     path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
-    if guards and b"run/" not in (files.read_or_none(path) or b"").splitlines():
+    if guards and _IGNORED.isdisjoint((files.read_or_none(path) or b"").split()):
         yield finding("run_committed", path=path, name=os.path.join(_RUN, "*"), fix=fix)
 
 
 def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
     folders = {_RUN} if guards else set()
     for file in guards:
-        config = confine(file.config, project.folder, {})
-        folders.add(str(config.get("run_dir", _RUN)).strip())
+        run = confine(file.config, project.folder, {}).get("run_dir", _RUN)
+        folders.add(str(run).strip())
     for folder in sorted(folders):
         for name in ("task.json", "OWNER", *project_folder.MARKS):
             path = os.path.normpath(os.path.join(project.folder, folder, name))

@@ -218,10 +218,10 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
             continue
         if obstacle.fix == REPAIR:
             path = obstacle.reason.removesuffix(" is not there")
-            values = {"whose": hook.own_id, "command": "hookctl doctor --fix"}
             is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
             if is_program and os.path.isabs(path) and hook.file not in told:
-                yield here.find("hook_missing", path, **values)
+                command = "hookctl doctor --fix"
+                yield here.find("hook_missing", path, whose=hook.own_id, command=command)
             continue
         name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
         if not name:

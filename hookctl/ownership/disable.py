@@ -67,7 +67,8 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
         job = jobs.setdefault(store.real_path(place.path), Disable(place))
         job.chosen.append((target, hook))
     projects = sorted({target.project for target, _ in chosen})
-    return plan_jobs(sources, jobs.values(), projects)
+    plan = plan_jobs(sources, jobs.values(), projects)
+    return plan._replace(files=tuple(file for file in plan.files if file.is_decided))
 
 
 class Disable(Job):

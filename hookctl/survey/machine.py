@@ -135,7 +135,7 @@ class Machine:
             variant, path = self.active_file(host, scope, root)
             target = Target(variant, scope, path, root)
             key, record = store.find_record(self.records, target.path)
-            is_declared = scope == "project" and not targets and os.path.isfile(target.path)
+            is_declared = scope == "project" and not targets and os.path.lexists(target.path)
             if record or is_declared or self.reader.names_us(target.path):
                 targets.setdefault(key, target)
         for key, record in self.records.items():

@@ -109,7 +109,7 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
 def name_program(command: str) -> str:
     """The program or script that matters in a command, without arguments: they may be secret."""
     prepares = ""
-    for words, _ in _commands(command, dict.fromkeys(re.findall(_NAME, command), "-")):
+    for words, _ in _commands(command, dict.fromkeys(["HOME", *re.findall(_NAME, command)], "-")):
         while words and words[0] in _BEFORE_COMMANDS:
             words.pop(0)
         name = _name_of(words)
@@ -251,7 +251,7 @@ def _shell_text(kind: _Interpreter, rest: list[str | None]) -> str | None:
 
 def _locate(folder: str, name: str | None, status: int) -> list[Script]:
     """A script by its absolute path; none where that is not known."""
-    if not name or name.startswith("-"):
+    if not name or name.startswith("-") or (status == 127 and "/" not in name):  # on PATH
         return []
     path = os.path.join(folder, name.removeprefix("./"))
     return [Script(path, status)] if os.path.isabs(path) else []

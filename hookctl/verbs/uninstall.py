@@ -288,9 +288,8 @@ def _name_orphans(plan: Plan) -> Iterator[Message]:
     for file in plan.files:
         is_known = file.record is not None or not isinstance(file.document.value, dict)
         for hook in () if is_known else shapes.elements(file.host.shape, file.document.value):
-            text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more; "
-            text += "`hookctl uninstall PATH`, with the path of its pack, takes it out"
-            yield Message(text, "orphan_hook", path=file.path)
+            text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more"
+            yield Message(f"{text}; `hookctl uninstall PACKFILE` takes it out", "orphan_hook")
 
 
 def _name_away(folders: Folders, request: Request) -> Iterator[Message]:
