@@ -256,6 +256,8 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
         yield "running", f"until {end} (in {clock.age(left)}); {_ARMED}"
     if data["blocks"]:
         in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
+        if any(one.open for one in work_files.read_sessions(run_files)):
+            in_a_row += "; then it let go, until a new prompt"
         yield "kept on", f"{amount(data['blocks'], 'time')} since the last prompt{in_a_row}"
     if data["ignored"]:
         yield "ignored", _IGNORED
