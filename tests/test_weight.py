@@ -25,8 +25,8 @@ SUMS = {  # the number of the day, and where it goes
     "lines of README.md": (100, 100),
 }
 WALKS = {  # functions of hookctl called, and calls from one of its files into another
-    "first install": ((375, 300), (381, 350)),
-    "install with nothing to do": ((267, 200), (260, 180)),
+    "first install": ((375, 300), (378, 350)),
+    "install with nothing to do": ((267, 200), (257, 180)),
     "doctor": ((353, 330), (499, 450)),
     "uninstall": ((332, 300), (443, 400)),
 }
