@@ -85,6 +85,7 @@ def project(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Project:
 
 def test_a_whole_project_is_fine_wherever_it_is_cloned(project: Project, isolated: Path) -> None:
     assert (project.check().code, project.check().data["findings"]) == (0, [])
+    put(project.top / ".hookctl" / ".gitignore", "/run/\n")
     clone = isolated / "elsewhere"
     shutil.copytree(project.top, clone)
     shutil.rmtree(isolated / "state")
@@ -249,6 +250,14 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
                    p.change(p.settings, lambda v: v["env"].update(PATH="bin:/usr/bin"))), {"hook_environment"},
     ),
     "STOP committed": (lambda p: committed(p, ".hookctl/run/STOP"), {"run_committed"}),
+    "STOP committed in a linked work tree": (
+        lambda p: (
+            committed(p, ".hookctl/run/STOP"),
+            (p.top / ".git").rename(p.top.parent / "git"),
+            put(p.top / ".git", f"gitdir: {p.top.parent / 'git'}\n"),
+        ),
+        {"run_committed"},
+    ),
     "OWNER committed": (lambda p: committed(p, ".hookctl/run/OWNER"), {"run_committed"}),
     "a run folder of its own committed": (
         lambda p: (committed(p, ".work/CONCLUDE"), p.change(p.config, lambda v: v.update(run_dir=".work"))),
@@ -432,6 +441,7 @@ BY_HAND = {  # what no command can know
     "folder of packs is a link", "program is a link", "program of a newer hookctl", "forged programs of 0.2.0",
     "hook doubled", "module added", "record deleted", "a second copy of a hook", "a second copy of a wrapped hook",
     "wrap forged",
+    "STOP committed in a linked work tree",
     "STOP committed", "OWNER committed", "a run folder of its own committed", "a run folder that a commit takes",
     "ignore file emptied", "ignore file gone",
     "guard's mode switched off", "marked as a child", "no Python on the PATH", "a Python of the project's on the PATH",

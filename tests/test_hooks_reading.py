@@ -292,6 +292,7 @@ def test_the_script_of_a_command(command: str, path: str, status: int) -> None:
         "{ /gone/x; }",
         "echo /gone/x.py",
         "python3 'unclosed",
+        "cd /gone && bash x.sh",
         "cat <<EOF\n/gone/x\nEOF",
     ],
 )  # fmt: skip
@@ -456,6 +457,7 @@ SECRET = "sk-abcdef0123456789"
         (f"TOKEN={SECRET} exec env -i A=b nohup go-on", "go-on"),
         ("env python3 stop.py", "python3 stop.py"),
         ("env", "env"),
+        (f"~/bin/notify.sh {SECRET}", "notify.sh"),
         (f"'{SECRET} {SECRET}'", ""),
         (f"'unclosed {SECRET}", ""),
     ],

@@ -302,9 +302,7 @@ class Host:
     events: dict[str, str] = _table("events")  # canonical to the host's own name
     sure_events: dict[str, str] = _table("sure_events")  # events that are less sure
     files: dict[str, str] = _table("files")  # the settings file of each scope, with placeholders
-    other_files: dict[str, list[str]] = _table(
-        "other_files"
-    )  # of each scope: other subjects, but hooks too
+    other_files: dict[str, list[str]] = _table("other_files")  # whose subject is another
     managed_files: dict[str, list[str]] = _table("managed_files")  # patterns for each platform
     rules: dict[str, str] = _table("rules")  # the file with instructions for the agent, by scope
     client: Client = _table("client", Client)

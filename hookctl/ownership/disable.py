@@ -97,7 +97,7 @@ class Disable(Job):
                 continue
             hook = _find(own, hook)
             at = hook.steps[0].path
-            if own is not draft or target.host.trust.config:
+            if target.host.trust.config:
                 switch = (*codex.state_path(hook.file, at), "enabled")
                 hook = hook._replace(steps=(Step(SWITCH, switch),))
             self._take_hook(hook, at)

@@ -131,7 +131,7 @@ class Install(Job):
             raise _refuse(draft, decision.conflicts)
         draft.apply_decision(decision, visible)
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
-        loading.require(target.host, draft.document)  # it may be behind a comment without end
+        loading.require(target.host, draft.document)  # a comment may not end
         install_files(draft, record.folder, brought)
         draft.adds_files = True
         if draft.host.format in formats.PROGRAMS:
