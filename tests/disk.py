@@ -104,7 +104,7 @@ def outcome(top: Path) -> Any:
 def temporary(top: Path) -> list[str]:
     """What a run needs only while it is under way, and is there still."""
     found = [path for path in tree(top).modes if not path.endswith("/.hookctl")]  # that folder is a project's
-    return [path for path in found if path.endswith(".hookctl") or "pending" in path or "journal" in path]
+    return [path for path in found if path.endswith(".hookctl") or "journal" in path]
 
 
 def settings_at(top: Path, kind: str) -> Path:

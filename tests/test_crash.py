@@ -290,14 +290,12 @@ def _fail(name: str, pattern: str) -> None:
         (INSTALL, "unlink", r"data/\.hook\.py"),
         (INSTALL, "unlink", r"guard/\.claude\.json"),
         (INSTALL, "unlink", r"home/\.claude/\.settings\.json"),
-        (INSTALL, "unlink", "pending/[0-9a-f]+$"),
         (INSTALL, "unlink", r"state/journal\.json"),
         (UNINSTALL, "unlink", r"state/journal\.json"),
         (UNINSTALL, "rename", r"runtime/guard_\w+$"),
         (UNINSTALL, "rmdir", "data/runtime"),
         (UNINSTALL, "rmdir", "data/guard"),
         (UNINSTALL, "rmdir", r"home/\.claude"),
-        (UNINSTALL, "rmdir", "pending"),
     ],
 )
 def test_what_a_run_could_not_clear_away_goes_with_the_next_one(

@@ -29,7 +29,7 @@ def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.
 
 def content(place: Place) -> dict[str, tuple[object, ...]]:
     """All bytes below the place, hookctl's own bookkeeping apart."""
-    state = r"(state|home/\.local/state/hookctl)(/lock|/backups.*|/ledger\.json|/pending.*|/journal\.json)?"
+    state = r"(state|home/\.local/state/hookctl)(/lock|/backups.*|/ledger\.json|/journal\.json)?"
     own = re.compile(state + r"|work/\.hookctl/ledger\.json")
     return {name: (about[0], about[2]) for name, about in tree(place.root).items() if not own.fullmatch(name)}
 

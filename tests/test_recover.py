@@ -15,7 +15,7 @@ import pytest
 from hookctl.errors import HookctlError
 from hookctl.model import Change, Claim, Entry, Record
 from hookctl.ownership import execute, run, store
-from hookctl.ownership.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
+from hookctl.ownership.execute import Journal, Step, list_unwritten, make_step, read_journal, recover, write_journal
 from hookctl.ownership.run import locked_run
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
@@ -47,10 +47,8 @@ def record(written: str | None = "ours", **fields: object) -> Record:
 
 
 def left(here: Folders, path: Path, record: Record | None, *, before: bytes = OLD, **fields: object) -> None:
-    """What a run leaves that was killed before this file: the journal, and the bytes to come."""
-    os.makedirs(here.pending, exist_ok=True)
-    put(Path(here.pending, files.digest(NEW)), NEW)
-    step = Step(str(path), files.digest(before), files.digest(NEW), 0o600, True)
+    """What a run leaves that was killed before this file: the journal with the bytes to come."""
+    step = make_step(Change(str(path), before, NEW, settings=True))
     journal = Journal((step,), {str(path): record}, ())._replace(**fields)
     write_journal(here, journal)
 
@@ -142,10 +140,12 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
 
 def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
     left(here, file, record())
-    Path(here.pending, files.digest(NEW)).unlink()
+    journal = json.loads(Path(here.journal).read_bytes())
+    del journal["steps"][0]["after"]  # 0.2.0 had them in a folder
+    put(Path(here.journal), json.dumps(journal).encode())
     with pytest.raises(HookctlError) as caught:
         recover(here)
-    assert (caught.value.code, caught.value.path) == ("ledger_unreadable", here.pending)
+    assert (caught.value.code, caught.value.path) == ("ledger_unreadable", here.journal)
     assert file.read_bytes() == OLD
 
 
@@ -186,7 +186,7 @@ def test_a_run_makes_no_folder_outside_of_home_that_was_there_and_is_not_now(her
     assert (away.parent.exists(), known(here)) == (False, {str(away): kept})
 
 
-def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folders, isolated: Path) -> None:
+def test_a_run_of_0_2_0_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folders, isolated: Path) -> None:
     path = isolated / "new" / "settings.json"
     made = record(created_dirs=(str(path.parent),))
     os.makedirs(here.pending)
@@ -194,7 +194,7 @@ def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folder
     step = Step(str(path), "", files.digest(NEW), 0o600, True)
     write_journal(here, Journal((step,), {str(path): made}, ()))
     recover(here)
-    assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})
+    assert (path.read_bytes(), known(here), os.path.exists(here.pending)) == (NEW, {str(path): made}, False)
 
 
 def test_a_file_that_was_torn_is_named_and_the_others_go_back(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
+import shutil
 import stat
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -42,21 +44,15 @@ def execute(
     kept: dict[str, list[str]] = {}
     with contextlib.ExitStack() as locks:
         try:
-            make_pending_folder(folders)
-            if packages:  # said before anything is there
-                paths = tuple(package.path for package in packages)
-                made = tuple(folder for path in paths for folder in files.missing_folders(path))
-                write_journal(folders, Journal((), {}, made, packages=paths))
+            paths = tuple(package.path for package in packages)
+            made = tuple(folder for path in paths for folder in files.missing_folders(path))
+            # Said before anything is there: then the next run clears up.
+            write_journal(folders, Journal((), {}, made, packages=paths))
             for one in packages:
                 kept[one.path] = provide(one, locks, created)
-            write_pending_bytes(folders, changes)
             _back_up_settings(folders, changes, records)
-            steps = []
-            for each in changes:
-                old, new = files.digest(each.before), files.digest(each.after)
-                steps.append(Step(each.path, old, new, each.mode, each.settings, each.chmod))
-            journal = Journal(tuple(steps), dict(records), rmdirs, packages=tuple(kept))
-            write_journal(folders, journal)
+            steps = tuple(map(make_step, changes))
+            write_journal(folders, Journal(steps, dict(records), rmdirs, packages=tuple(kept)))
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
                 undoing.append(apply_change(change))
@@ -171,6 +167,26 @@ class Step(NamedTuple):
     mode: int
     settings: bool
     chmod: int | None = None
+    after: str | None = None  # the bytes to come, in base64; 0.2.0 had them in a folder
+
+    def read_bytes(self, folders: Folders) -> bytes | None:
+        """The bytes to come; None where the run would remove the file."""
+        if not self.sha_after:
+            return None
+        data = files.read(os.path.join(folders.pending, self.sha_after)).data
+        if self.after is not None:
+            data = base64.b64decode(self.after)
+        if files.digest(data) != self.sha_after:
+            message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
+            raise HookctlError("ledger_unreadable", message, path=folders.journal, hint=hint)
+        return data
+
+
+def make_step(change: Change) -> Step:
+    """A change, as the journal has it."""
+    old, new = files.digest(change.before), files.digest(change.after)
+    text = None if change.after is None else base64.b64encode(change.after).decode()
+    return Step(change.path, old, new, change.mode, change.settings, change.chmod, text)
 
 
 class Journal(NamedTuple):
@@ -195,6 +211,8 @@ def read_journal(folders: Folders) -> Journal | None:
         for record in journal.records.values():
             if record is not None:
                 check_record(record)
+        for step in journal.steps:
+            base64.b64decode(step.after or "")
     renamed: Journal = with_paths(journal, folders.resolve)
     return renamed
 
@@ -229,55 +247,16 @@ def close_journal(
             write_journal(folders, rest)
     except HookctlError:
         return
-    remove_pending_bytes(folders)
-
-
-def make_pending_folder(folders: Folders) -> None:
-    """Make the folder of pending bytes, before anything else: it tells the next run to clear up."""
-    try:
-        files.make_folders(folders.pending, files.PRIVATE)
-    except OSError as error:
-        raise files.cannot_write(folders.pending, error) from None
-
-
-def write_pending_bytes(folders: Folders, changes: tuple[Change, ...]) -> None:
-    """Store the bytes that a run will write, each under its digest, which detects a torn file."""
-    pending = {files.digest(change.after): change.after for change in changes}
-    try:
-        for sha, data in pending.items():
-            path = os.path.join(folders.pending, sha)
-            if data is not None and files.read_or_none(path) != data:  # an earlier try left it
-                files.write_new(path, data, files.PRIVATE)
-        files.sync_folder(folders.pending)
-    except OSError as error:
-        raise files.cannot_write(folders.pending, error) from None
-
-
-def read_pending_bytes(folders: Folders, sha: str) -> bytes | None:
-    """The bytes that an interrupted run would write; None where it would remove the file."""
-    if not sha:
-        return None
-    data = files.read(os.path.join(folders.pending, sha)).data
-    if files.digest(data) != sha:
-        message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
-        raise HookctlError("ledger_unreadable", message, path=folders.pending, hint=hint)
-    return data
-
-
-def remove_pending_bytes(folders: Folders) -> None:
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folders.pending):
-            os.unlink(os.path.join(folders.pending, name))
-        os.rmdir(folders.pending)
+    shutil.rmtree(folders.pending, ignore_errors=True)
 
 
 def recover(folders: Folders) -> list[str]:
     """Complete an interrupted run, under the lock; returns a line for each settings file."""
-    for folder in (folders.state, *files.backup_folders(folders.state)):
+    for folder in files.backup_folders(folders.state):
         files.sweep(folder)
     journal = read_journal(folders)
     if journal is None:
-        remove_pending_bytes(folders)
+        close_journal(folders)
         return []
     for folder in journal.unswept:
         files.sweep(folder)
@@ -396,7 +375,7 @@ def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[fi
             return snapshot, False
         with contextlib.suppress(Changed):  # by another program, just now: read it again
             files.make_parent_folders(step.path, step.mode)
-            data = read_pending_bytes(folders, step.sha_after)
+            data = step.read_bytes(folders)
             files.replace(snapshot, data, mode=step.mode, chmod=step.chmod)
             return snapshot, True
 
@@ -410,7 +389,7 @@ def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Rec
     if snapshot.links == 1 or snapshot.data is None or not step.settings:
         return False
     old = files.find_backup(folders.state, step.sha_before)
-    new = read_pending_bytes(folders, step.sha_after)
+    new = step.read_bytes(folders)
     if old is None or new is None:
         return record is not None and _parse(snapshot, record.format) is None
     start = _common_length(snapshot.data, old)

@@ -25,7 +25,7 @@ class Folders:
         self.disabled = os.path.join(state, "disabled.json")  # what `hookctl disable` keeps
         self.journal = os.path.join(state, "journal.json")
         self.traces = os.path.join(state, "traces.json")  # the hooks that are traced
-        self.pending = os.path.join(state, "pending")  # the bytes that a run is to write
+        self.pending = os.path.join(state, "pending")  # where 0.2.0 kept the bytes of a run
 
     @cached_property
     def home(self) -> str:
