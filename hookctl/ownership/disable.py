@@ -78,8 +78,9 @@ class Disable(Job):
         super().__init__(target)
         self.chosen: list[tuple[Target, DisabledHook]] = []
 
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
+    def decide(self, drafts: Drafts) -> Draft:
         """Make a layer of what is chosen; the newest one goes on where nobody else has written."""
+        draft = drafts.open(self.target)
         self.draft, self.host, self.text = draft, draft.host, draft.before
         self.hooks, self.new = list[DisabledHook](), list[DisabledHook]()
         self.known = self._read_known()
@@ -108,6 +109,7 @@ class Disable(Job):
                 draft.document = document
             layer = make_layer(self.host, self.text.data.decode(), hooks)
             draft.disabled_after = self.known._replace(layers=(*self.known.layers, layer))
+        return draft
 
     def _read_known(self) -> DisabledFile:
         """What is disabled in the file so far, and is not back."""
@@ -222,8 +224,9 @@ class Enable(Job):
         super().__init__(target)
         self.known, self.hooks = known, hooks
 
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
+    def decide(self, drafts: Drafts) -> Draft:
         """Put them back; a file that is gone is an error."""
+        draft = drafts.open(self.target)
         if draft.snapshot.data is None:
             path = draft.target.path
             message = "the file is gone, so there is no place for what was disabled in it"
@@ -235,6 +238,7 @@ class Enable(Job):
             host = variant_of_file(hosts.load(hook.host), hook.file, read)
             loading.require(host, read(hook.file, host.format)[1])
         enable_in(draft, self.known, self.hooks)
+        return draft
 
 
 def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) -> None:

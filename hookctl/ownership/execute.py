@@ -130,11 +130,8 @@ def records_before(folders: Folders, records: Mapping[str, Record | None]) -> di
         for record in (stored.get(key), records[key]):
             if record is not None and record.scope == "project":
                 projects.add(record.project)
-    for project in projects:
-        # Where its ledger is missing or cannot be trusted, nothing is known of the project.
-        with contextlib.suppress(HookctlError):
-            before |= store.read(folders, [project])
-    return before
+    # Where its ledger is missing or cannot be trusted, nothing is known of the project.
+    return before | store.read(folders, projects, [])
 
 
 def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:

@@ -85,9 +85,10 @@ class Install(Job):
     ) -> None:
         self.target, self.pack, self.choice, self.looking = target, pack, choice, looking
 
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
+    def decide(self, drafts: Drafts) -> Draft:
         """Have the engine decide on what the pack wants."""
         target, pack, choice = self.target, self.pack, self.choice
+        draft = drafts.open(target)
         if self.looking:
             self.looking(target)
         if target.host.variants:
@@ -103,7 +104,7 @@ class Install(Job):
             wants, brought, record = pack_content(draft, pack, choice)
             has_rules_only = bool(pack.rules) and not pack.has_hooks
             if not wants and not has_rules_only and pack.name not in draft.packs:
-                return  # a message says why nothing of it belongs here
+                return draft  # a message says why nothing of it belongs here
         if target.shared:
             _require_reachable_programs(target, wants)
         if draft.taken:
@@ -149,6 +150,7 @@ class Install(Job):
                 is_note = code in ("start_folder", "client_missing")
                 draft.tell(code, text, level="info" if is_note else "warning")
         draft.messages += later
+        return draft
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Say what waits for an approval; enable what is to come back, and write the rules."""
@@ -308,8 +310,7 @@ class Uninstall(Job):
         super().__init__(target)
         self.packs, self.key, self.loaded = packs, key, loaded
 
-    def open(self, drafts: Drafts) -> Draft:
-        """The draft of the file."""
+    def _open(self, drafts: Drafts) -> Draft:
         key, records = self.key, drafts.records
         if not key or key == store.find_record(records, self.target.path)[0]:
             return drafts.open(self.target)
@@ -318,8 +319,9 @@ class Uninstall(Job):
         snapshot = files.Snapshot(key, None)
         return Draft(drafts.sources, self.target, snapshot, nothing, key, records[key])
 
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
+    def decide(self, drafts: Drafts) -> Draft:
         """Take the packs out, the last one in the file first."""
+        draft = self._open(drafts)
         known = dict(draft.packs)
         if draft.taken:
             draft.show_disabled(self.packs)
@@ -346,6 +348,7 @@ class Uninstall(Job):
             draft.lost[GUARD] = PackRecord("", {"config": values}, folder, (name,))
             # The record of who made the topmost one is lost.
             draft.rmdirs.append(own_top(draft.folders, draft.target))
+        return draft
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Take out approvals and rules, and keep nothing of what is disabled."""

@@ -62,12 +62,8 @@ class Job:
     def __init__(self, target: Target) -> None:
         self.target = target
 
-    def open(self, drafts: Drafts) -> Draft:
-        """The draft of the file as it is."""
-        return drafts.open(self.target)
-
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
-        """Decide on the file."""
+    def decide(self, drafts: Drafts) -> Draft:
+        """Open the file's draft, and decide on it."""
         raise NotImplementedError
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
@@ -97,8 +93,7 @@ def plan_jobs(
     decided: list[tuple[Job, Draft]] = []
     for job in jobs:
         try:
-            draft = job.open(drafts)
-            job.decide(draft, drafts)
+            draft = job.decide(drafts)
         except HookctlError as error:
             error.path = error.path or job.target.path
             job.explain(error, records)

@@ -29,8 +29,9 @@ class EndTraces(Job):
         super().__init__(target)
         self.own = own  # the source text of each hook's own command, by the command of 0.2.0
 
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
+    def decide(self, drafts: Drafts) -> Draft:
         """Put the commands back."""
+        draft = drafts.open(self.target)
         root = {} if draft.document.value is MISSING else draft.document.value
         edits, actions = [], []
         for path, fields, _ in shapes.handlers(draft.host.shape, root):
@@ -41,6 +42,7 @@ class EndTraces(Job):
                     reason = "traced until now: its own command again"
                     actions.append(Action("replace", path, "element", reason=reason))
         draft.apply_decision(Decision(tuple(edits), draft.entries, tuple(actions)), draft.entries)
+        return draft
 
 
 def read_traced(folders: Folders) -> list[EndTraces]:
@@ -79,18 +81,15 @@ class Restore(Job):
         super().__init__(target)
         self.data, self.then = data, then
 
-    def open(self, drafts: Drafts) -> Draft:
-        """The draft of the file, which may be broken."""
+    def decide(self, drafts: Drafts) -> Draft:
+        """Record what was ours in the restored text; the file as it is may be broken."""
         target = self.target
         key, record = store.find_record(drafts.records, target.path)
         snapshot = files.read_settled(target.path)
         empty = formats.parse(target.host.format, b"", where=target.path)
         document = _parse(snapshot.data or b"", target) or empty
-        return Draft(drafts.sources, target, snapshot, document, key, record)
-
-    def decide(self, draft: Draft, drafts: Drafts) -> None:
-        """Record what was ours in the restored text."""
-        record, result = draft.known, _with_todays_facts(draft, self.then) if self.then else None
+        draft = Draft(drafts.sources, target, snapshot, document, key, record)
+        result = _with_todays_facts(draft, self.then) if self.then else None
         known = (*(record.entries if record else ()), *(result.entries if result else ()))
         current, restored = Current({}, {}, Hooks()), _parse(self.data, draft.target)
         with contextlib.suppress(HookctlError):
@@ -114,6 +113,7 @@ class Restore(Job):
                 text = f"{name} is registered again, without its files: install or uninstall it"
                 draft.tell("hook_missing", text)
         draft.restored = self.data, result
+        return draft
 
 
 def _find_target(

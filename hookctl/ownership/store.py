@@ -109,39 +109,13 @@ class Records(dict[str, Record]):
         self.ledgers.update(more.ledgers)
 
 
-def read(folders: Folders, projects: Iterable[str] = ()) -> Records:
-    """The records of the state folder's ledger, and of the ledgers of these projects."""
-    records, stubs = _load_state(folders)
-    ledgers: dict[str, bytes | None] = {}
-    for project in filter(None, dict.fromkeys(projects)):
-        ledgers[project], loaded = _load_project(folders, project, stubs)
-        records |= loaded
-    projects_by_key = {key: stub.project for key, stub in stubs.items()}
-    return Records(records, projects_by_key, ledgers)
+def read(
+    folders: Folders, projects: Iterable[str] = (), unread: list[HookctlError] | None = None
+) -> Records:
+    """The records of the state folder's ledger, and of the ledgers of these projects.
 
-
-def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
-    """Every known record, and the errors of the projects whose ledgers cannot be read.
-
-    Known are the current project and those that the state folder has a stub of.
+    The error of a ledger that cannot be read is added to `unread`, if that is given.
     """
-    records, stubs = _load_state(folders)
-    projects = []
-    root = project_folder.search(folders.cwd, folders.environ)
-    if not project_folder.is_foreign(root):
-        projects.append(root)
-    projects += [real_path(stub.project) for stub in stubs.values() if stub.project]
-    problems: list[HookctlError] = []
-    for project in dict.fromkeys(projects):
-        try:
-            records |= _load_project(folders, project, stubs)[1]
-        except HookctlError as error:
-            problems.append(error)
-    return records, problems
-
-
-def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]:
-    """The whole records of the state folder's ledger, and its stubs."""
     records: dict[str, Record] = {}
     stubs: dict[str, Record] = {}
     for key, record in load(folders).items():
@@ -151,17 +125,34 @@ def _load_state(folders: Folders) -> tuple[dict[str, Record], dict[str, Record]]
             stubs[real_path(key)] = record  # the project may lie behind a link by now
         else:
             records[key] = record
-    return records, stubs
+    ledgers: dict[str, bytes | None] = {}
+    for project in filter(None, dict.fromkeys(projects)):
+        from hookctl.ownership import committed  # late: most calls are about no project
+
+        try:
+            project_folder.require_own(project)
+            ledgers[project] = data = files.read(committed.ledger_path(project)).data
+            records |= committed.load(folders, project, data, stubs)
+        except HookctlError as error:
+            if unread is None:
+                raise
+            unread.append(error)
+    projects_by_key = {key: stub.project for key, stub in stubs.items()}
+    return Records(records, projects_by_key, ledgers)
 
 
-def _load_project(
-    folders: Folders, project: str, stubs: Mapping[str, Record]
-) -> tuple[bytes | None, dict[str, Record]]:
-    from hookctl.ownership import committed  # late: most calls are about no project
+def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
+    """Every known record, and the errors of the projects whose ledgers cannot be read.
 
-    project_folder.require_own(project)
-    data = files.read(committed.ledger_path(project)).data
-    return data, committed.load(folders, project, data, stubs)
+    Known are the current project and those that the state folder has a stub of.
+    """
+    root = project_folder.search(folders.cwd, folders.environ)
+    projects = [] if project_folder.is_foreign(root) else [root]
+    for record in load(folders).values():
+        if record.scope == "project" and record.project:
+            projects.append(real_path(record.project))
+    problems: list[HookctlError] = []
+    return read(folders, projects, problems), problems
 
 
 def make_stub(record: Record) -> Record:
