@@ -41,7 +41,10 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     config = former = known.config if known else find_orphan(draft, records, hooks)
     if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, records, draft.key))
-    settings = _choose_settings(draft, choice, known)
+    setting = tuple(draft.host.cap.get("setting", ()))
+    value = draft.document.get(setting) if setting else MISSING
+    cap = str(value) if type(value) is int else ""  # the operator's, over which ours would win
+    settings = _choose_settings(draft, choice, known, cap)
     wraps_any = False
     ids = [*(hook.id for hook in hooks), *(entry.id for entry in draft.entries)]
     if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
@@ -66,7 +69,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         )
         draft.kept += kept
         files[os.path.basename(config)] = (data, None)
-        cap, wanted_limit = _operators_cap(draft), guard.wanted_limit(settings)
+        wanted_limit = guard.wanted_limit(settings)
         wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
         wants = wants_with(wanted_limit, cap)
         if draft.host.env_path:
@@ -104,14 +107,14 @@ def find_orphan(draft: Draft, records: Records, hooks: Iterable[HookEntry]) -> s
     return ""
 
 
-def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None) -> Settings:
+def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap: str) -> Settings:
     """The recorded or default settings with this request; remarks on them become messages."""
     base = settings_from(known.settings if known else {})
     if choice.reset:
         base = Settings(python=base.python)
     settings = choose(base, choice.settings)
     draft.tell("settings", *remarks(settings, choice.settings))
-    missed, others = limits_for(draft.host, settings, _operators_cap(draft))
+    missed, others = limits_for(draft.host, settings, cap)
     draft.tell("host_limits", *others, level="info")
     draft.tell("host_limits", *missed)
     if draft.target.shared:
@@ -148,13 +151,6 @@ def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str
     if value is MISSING or value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _operators_cap(draft: Draft) -> str:
-    """The operator's cap in a setting of the host, or ''; our variable would win over it."""
-    path = tuple(draft.host.cap.get("setting", ()))
-    value = draft.document.get(path) if path else MISSING
-    return str(value) if type(value) is int else ""
 
 
 def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:

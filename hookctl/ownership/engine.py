@@ -179,25 +179,22 @@ class _DecisionBuilder:
         """Write a leaf or a new element; `entry` has its `before` and owners already."""
         written = entry._replace(mode="owned", written=value)
         self.entries[entry.id or entry.path] = written
+        above = entry.path
         if entry.kind == "element":
             self.edits.append(AddHook(entry.path, value))
-            self._add_containers(entry.path)
         else:
             self.edits.append(Put(entry.path, value))
-            self._add_containers(entry.path[:-1])
+            above = entry.path[:-1]
+        for length in range(1, len(above) + 1):  # what of them is missing in the file, or null
+            container = above[:length]
+            null = self.current.raw.get(container)
+            if container not in self.current.values or null is not None:
+                self.containers[container] = Entry(container, "container", before=null)
         action = "replace"
         if from_state in ("free", "missing", "adopted-gone"):
             action = "write"
         reasons = [text for text in (reason, _over_others(written)) if text]
         self.act(action, written, (from_state, "owned"), "; ".join(reasons))
-
-    def _add_containers(self, path: Path) -> None:
-        """Record the containers on `path` that are missing in the file, or null."""
-        for length in range(1, len(path) + 1):
-            container = path[:length]
-            null = self.current.raw.get(container)
-            if container not in self.current.values or null is not None:
-                self.containers[container] = Entry(container, "container", before=null)
 
     def leave_unwanted(self, wanted: set[_Name]) -> None:
         """8: take out what the pack does not want any more."""

@@ -41,6 +41,7 @@ def execute(
     """
     undoing: list[Change] = []  # what puts each changed file back
     created: list[str] = []
+    failure: Exception | None = None
     kept: dict[str, list[str]] = {}
     with contextlib.ExitStack() as locks:
         try:
@@ -59,20 +60,12 @@ def execute(
             save_records(folders, records)
         except (Changed, HookctlError) as error:
             _undo(undoing, error)
-            _end(folders, changes, kept, sorted(created, key=len, reverse=True))
-            raise
-        _end(folders, changes, kept, rmdirs)
-
-
-def _end(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    packages: Mapping[str, list[str]],
-    rmdirs: Iterable[str],
-) -> None:
-    unswept = [folder for folder, kept in packages.items() if not sweep(folder, kept)]
-    remaining = tuple(rmdirs) if unswept else files.remove_folders(rmdirs)
-    close_journal(folders, changes, remaining, unswept)
+            failure, rmdirs = error, tuple(sorted(created, key=len, reverse=True))
+        unswept = [folder for folder, names in kept.items() if not sweep(folder, names)]
+        remaining = rmdirs if unswept else files.remove_folders(rmdirs)
+        close_journal(folders, changes, remaining, unswept)
+    if failure is not None:
+        raise failure
 
 
 def _back_up_settings(

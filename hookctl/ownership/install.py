@@ -53,13 +53,9 @@ def plan_install(
     jobs = [Install(target, pack, choice, looking) for target in targets]
     projects = [job.target.project for job in jobs if job.target.shared]
     plan = plan_jobs(sources, jobs, projects, install=True, force=choice.force)
-    if not plan.empty:
-        _require_safe_paths(plan, pack)
-    return plan
-
-
-def _require_safe_paths(plan: Plan, pack: Pack) -> None:
-    """Refuse where another user could change the settings, or what the hooks run."""
+    if plan.empty:
+        return plan
+    # Refused where another user could change the settings, or what the hooks run.
     from hookctl.system.owners import require_safe  # late: most calls find nothing to do
 
     ways = [file.target.path for file in plan.files]
@@ -71,6 +67,7 @@ def _require_safe_paths(plan: Plan, pack: Pack) -> None:
             paths += [installed.folder, installed.settings.get("python", "")]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
+    return plan
 
 
 class Install(Job):

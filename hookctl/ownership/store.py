@@ -103,11 +103,6 @@ class Records(dict[str, Record]):
         super().__init__(records)
         self.projects, self.ledgers = projects, ledgers
 
-    def add(self, more: Records) -> None:
-        """Take in the records of another reading."""
-        self.update(more)
-        self.ledgers.update(more.ledgers)
-
 
 def read(
     folders: Folders, projects: Iterable[str] = (), unread: list[HookctlError] | None = None
