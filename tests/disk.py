@@ -43,17 +43,16 @@ def quiet(*arguments: str) -> int:
 
 
 class Tree(NamedTuple):
-    """Every folder, link and file below one folder, hard links as such."""
+    """Every folder, link and file below one folder."""
 
     modes: dict[str, int]
     links: dict[str, str]
     data: dict[str, bytes]
-    same: dict[str, str]  # a file to the first of its names
 
 
 def tree(top: Path) -> Tree:
     modes: dict[str, int] = {}
-    links, data, same, seen = {}, {}, {}, {}
+    links, data = {}, {}
     for folder, inner, names in os.walk(top):
         inner.sort()
         for name in (*inner, *sorted(names)):
@@ -65,9 +64,7 @@ def tree(top: Path) -> Tree:
             modes[path] = stat.S_IMODE(about.st_mode)
             if stat.S_ISREG(about.st_mode):
                 data[path] = Path(path).read_bytes()
-                if about.st_nlink > 1:
-                    same[path] = seen.setdefault(about.st_ino, path)
-    return Tree(modes, links, data, same)
+    return Tree(modes, links, data)
 
 
 def put_back(top: Path, kept: Tree) -> None:
@@ -76,10 +73,8 @@ def put_back(top: Path, kept: Tree) -> None:
     for path, mode in kept.modes.items():
         if path not in kept.data:
             os.mkdir(path)
-        elif kept.same.get(path, path) == path:
-            Path(path).write_bytes(kept.data[path])
         else:
-            os.link(kept.same[path], path)
+            Path(path).write_bytes(kept.data[path])
         os.chmod(path, mode)
     for path, target in kept.links.items():
         os.symlink(target, path)
@@ -122,9 +117,6 @@ def settings_at(top: Path, kind: str) -> Path:
         path.symlink_to("../../dotfiles/claude.json")
     else:
         put(path, HOOKS if "hooks" in kind else THEIRS).chmod(0o644)
-        if kind == "hard link":
-            (top / "dotfiles").mkdir()
-            os.link(path, top / "dotfiles" / "claude.json")
     return path
 
 

@@ -123,11 +123,6 @@ def a_dangling_link(path: Path, elsewhere: Path) -> Path:
     return elsewhere / "not" / "there.json"
 
 
-def a_second_name(path: Path, elsewhere: Path) -> Path:
-    os.link(put(elsewhere / "claude.json", PLAIN), path)
-    return elsewhere / "claude.json"
-
-
 def a_linked_folder(path: Path, elsewhere: Path) -> Path:
     path.parent.rmdir()
     path.parent.symlink_to(put(elsewhere / path.name, PLAIN).parent)
@@ -139,7 +134,7 @@ def a_file(path: Path, elsewhere: Path) -> Path:
 
 
 PLACED: list[Callable[[Path, Path], Path]] = [
-    a_file, a_link, a_chain, a_dangling_link, a_second_name, a_linked_folder,
+    a_file, a_link, a_chain, a_dangling_link, a_linked_folder,
 ]  # fmt: skip
 
 
@@ -165,14 +160,12 @@ def test_links_names_and_modes_stay(
         before = shape(path, target)
     elif mode != 0o600:
         return
-    inode = target.stat().st_ino if there else 0
     for option in ("latch=yes", "latch=no"):
         done = hookctl("install", "--host", "claude", "--scope", scope, "--set", option)
         assert (done.code, "so it is made there" in done.err) == (0, not there and option == "latch=yes")
         assert b"hookctl=guard/stop" in target.read_bytes() and target.read_bytes() == path.read_bytes()
         if there:
             assert shape(path, target) == before
-    assert kind is not a_second_name or target.stat().st_ino == path.stat().st_ino == inode
     assert hookctl("uninstall", "--scope", scope).code == 0
     if there:
         assert (target.read_bytes(), shape(path, target)) == (PLAIN, before)
@@ -180,10 +173,26 @@ def test_links_names_and_modes_stay(
         assert path.is_symlink() and not (path.parents[1] / "dotfiles").exists()
 
 
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_hard_links_are_neither_parted_nor_written_through(verb: str, isolated: Path, hookctl: Hookctl) -> None:
+    path, second = put(file_of(isolated, "user"), PLAIN), isolated / "second"
+    if verb == "uninstall":
+        assert hookctl("install", "--host", "claude").code == 0
+    os.link(path, second)
+    before = path.read_bytes()
+    refused = hookctl(verb, "--host", "claude")
+    assert (refused.code, "hard links" in refused.err) == (1, True)
+    assert path.samefile(second) and path.read_bytes() == before
+    part = re.search("`(cp .*?)`", refused.err)
+    assert part is not None and os.system(part[1].replace("~", str(isolated / "home"))) == 0
+    assert hookctl(verb, "--host", "claude").code == 0
+    assert path.read_bytes() != before == second.read_bytes()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("mode", [0o600, 0o2664], ids=oct)
-@pytest.mark.parametrize("kind", [a_file, a_link, a_second_name], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [a_file, a_link], ids=lambda kind: kind.__name__)
 def test_another_owner_and_group_stay(
     kind: Callable[[Path, Path], Path], mode: int, scope: str, isolated: Path, hookctl: Hookctl, fixed_python: None
 ) -> None:

@@ -121,17 +121,6 @@ def test_attributes_that_cannot_be_kept_stop_nothing(target: Path, monkeypatch: 
     assert target.read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("data", [b"much longer than before", b"x", b""])
-def test_the_names_of_a_hard_linked_file_stay_in_step(target: Path, data: bytes) -> None:
-    second = target.with_name("second")
-    os.link(target, second)
-    target.chmod(0o640)
-    replace(target, data)
-    assert (target.read_bytes(), second.read_bytes(), mode(second)) == (data, data, 0o640)
-    assert target.samefile(second)
-    assert names(target.parent) == ["second", "settings.json"]
-
-
 # What may not be written
 
 
@@ -142,11 +131,8 @@ def written_at(path: Path) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize("data", [b"new", None])
-@pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("bits", [0o444, 0o555])
-def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes | None, linked: bool, bits: int) -> None:
-    if linked:
-        os.link(target, target.with_name("second"))
+def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes | None, bits: int) -> None:
     target.chmod(bits)
     before, listed = written_at(target), names(target.parent)
     error = refused("read_only", replace, target, data)
@@ -277,13 +263,6 @@ def test_a_failure_changes_nothing_and_leaves_nothing_behind(
         assert (caught.value.code, caught.value.exit_code) == (expected, 1)
     assert names(target.parent) == (["settings.json"] if exists else [])
     assert not exists or target.read_bytes() == b"old"
-
-
-def test_a_file_in_place_that_cannot_be_put_right_is_called_torn(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.link(target, target.with_name("second"))
-    fail(monkeypatch, "fsync", errno.EIO)
-    error = refused("torn", replace, target, b"new")
-    assert error.path == str(target)
 
 
 # hookctl's own files

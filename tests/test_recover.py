@@ -164,17 +164,6 @@ def test_the_record_is_kept_that_fits_what_another_program_wrote(
     assert (file.read_text(), known(here)[str(file)].entries[0].written) == (theirs, kept)
 
 
-@pytest.mark.parametrize(("data", "is_ours"), [(b'{"a": 1, "b', True), (b"{}", False)])
-def test_without_a_backup_only_an_unreadable_file_counts_as_torn(
-    data: bytes, is_ours: bool, here: Folders, file: Path
-) -> None:
-    left(here, file, record())
-    file.write_bytes(data)
-    os.link(file, file.with_name("second name"))
-    recover(here)
-    assert file.read_bytes() == (NEW if is_ours else data)
-
-
 # A folder outside of HOME
 
 
@@ -195,18 +184,6 @@ def test_a_run_of_0_2_0_makes_the_folder_outside_of_home_that_it_was_to_make(her
     write_journal(here, Journal((step,), {str(path): made}, ()))
     recover(here)
     assert (path.read_bytes(), known(here), os.path.exists(here.pending)) == (NEW, {str(path): made}, False)
-
-
-def test_a_file_that_was_torn_is_named_and_the_others_go_back(
-    here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    second = put(isolated / "home" / "second.json", OLD)
-    torn = HookctlError("torn", "written in part", path=str(second), hint="h", exit_code=1)
-    interrupted_by(torn, None, monkeypatch)
-    with pytest.raises(HookctlError) as caught:
-        execute.execute(here, (change(file), change(second)), {str(file): record()})
-    assert (caught.value.code, str(second) in caught.value.message) == ("partial", True)
-    assert (str(file) in caught.value.message, file.read_bytes()) == (False, OLD)
 
 
 def test_what_is_left_to_clear_away_is_tried_again(here: Folders, isolated: Path) -> None:

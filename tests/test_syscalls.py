@@ -47,18 +47,12 @@ CASES = [
     ("absent", UNINSTALL),
     ("link", INSTALL),
     ("link", UNINSTALL),
-    ("hard link", INSTALL),
-    ("hard link", UPGRADE),
-    ("hard link", UNINSTALL),
-    ("hard link", RESTORE),
     ("project", (*INSTALL, *PROJECT)),
     ("project", (*UNINSTALL, *PROJECT)),
     ("existing", DISABLE),
     ("existing", ENABLE),
     ("link", DISABLE),
     ("link", ENABLE),
-    ("hard link", DISABLE),
-    ("hard link", ENABLE),
     ("list", ("install", *LIST)),
     ("list", ("uninstall", *LIST)),
     ("list", (*DISABLE, *LIST)),
@@ -152,13 +146,12 @@ def test_a_run_that_is_struck_leaves_whole_files_and_the_next_one_completes_it(
         fresh(stage)
         done = syscalls.struck(stage.top, log, call, fault, *stage.verb)
         met += bool(done.met)
-        torn = kind == "hard link" and fault == KILL
-        wrong += [f"{done.met}, {fault}: {what}" for what in faults_of(stage, fault, done, torn)]
+        wrong += [f"{done.met}, {fault}: {what}" for what in faults_of(stage, fault, done)]
     assert (met > 0, wrong) == (True, [])
 
 
 @pytest.mark.parametrize(
-    ("kind", "verb"), [("existing", INSTALL), ("hard link", INSTALL), ("absent", UNINSTALL)], ids="{0[0]}".format
+    ("kind", "verb"), [("existing", INSTALL), ("absent", UNINSTALL)], ids="{0[0]}".format
 )
 def test_a_disk_that_stays_broken_leaves_whole_files_and_the_run_after_it_was_mended_completes(
     kind: str, verb: tuple[str, ...], isolated: Path, tmp_path_factory: pytest.TempPathFactory
@@ -170,26 +163,24 @@ def test_a_disk_that_stays_broken_leaves_whole_files_and_the_run_after_it_was_me
         fresh(stage)
         done = syscalls.struck(stage.top, log, call, fault, *stage.verb, lasting=True)
         met += bool(done.met)
-        torn = call.name == "ftruncate"
-        faults = faults_of(stage, fault, done, torn, lasting=call.name == "rename")
+        faults = faults_of(stage, fault, done, lasting=call.name == "rename")
         wrong += [f"{done.met}, {fault}: {what}" for what in faults]
     assert (met > 0, wrong) == (True, [])
 
 
-def faults_of(stage: Stage, fault: str, done: Struck, may_be_torn: bool, lasting: bool = False) -> Iterator[str]:
+def faults_of(stage: Stage, fault: str, done: Struck, lasting: bool = False) -> Iterator[str]:
     """What is not as it should be after a run that was struck, and after the next one."""
     if not done.met:
         return
     left = tree(stage.top)
-    if data_of(stage.path) not in (stage.old, stage.new) and not may_be_torn:
+    if data_of(stage.path) not in (stage.old, stage.new):
         yield f"the file is torn: {data_of(stage.path)!r}"
     if not modes_of(stage.path) <= stage.modes:
         yield f"the file has the mode {stage.path.stat().st_mode:o}"
     if fault != KILL:
         yield from _faults_of_an_error(stage, done.met, done, lasting)
     for command, ends in ((stage.verb, [stage.done]), (stage.back, stage.undone)):
-        # A torn file is one that status cannot read, until the next run has completed it.
-        if quiet("status") not in ((0, 4) if may_be_torn else (0,)) or quiet(*command):
+        if quiet("status") or quiet(*command):
             yield f"{command[0]} after it fails"
         if outcome(stage.top) not in ends or temporary(stage.top):
             yield f"{command[0]} after it does not end as if nothing had happened: {temporary(stage.top)}"

@@ -85,14 +85,11 @@ def _back_up_settings(
 def apply_change(change: Change) -> Change:
     """Write one file of a run; returns the change that undoes it."""
     back = change._replace(before=change.after, after=change.before)
-    links = 1
     with contextlib.suppress(OSError):
-        status = os.stat(change.path)
-        links = status.st_nlink
-        back = back._replace(mode=stat.S_IMODE(status.st_mode))
+        back = back._replace(mode=stat.S_IMODE(os.stat(change.path).st_mode))
         if change.chmod is not None:
             back = back._replace(chmod=back.mode)
-    old = files.Snapshot(change.path, change.before, links)
+    old = files.Snapshot(change.path, change.before)
     files.replace(old, change.after, mode=change.mode, chmod=change.chmod)
     return back
 
@@ -100,8 +97,6 @@ def apply_change(change: Change) -> Change:
 def _undo(undoing: list[Change], error: Exception) -> None:
     """Put the files back; raises `partial` where one cannot be: the next run completes it."""
     stuck = []
-    if isinstance(error, HookctlError) and error.code == "torn":  # neither old nor new bytes
-        stuck.append(error.path)
     for change in reversed(undoing):
         try:
             apply_change(change)
@@ -263,8 +258,7 @@ def recover(folders: Folders) -> list[str]:
         files.sweep(os.path.dirname(step.path))
         if step.path in unchanged or step.path.startswith(removed):
             continue
-        old, new = before.get(step.path), records.get(step.path)
-        snapshot, is_written = _write_step(folders, step, new or old)
+        snapshot, is_written = _write_step(folders, step)
         if not step.settings:  # files that hooks run need no line
             continue
         if is_written:
@@ -273,7 +267,7 @@ def recover(folders: Folders) -> list[str]:
             by = "changed by another program after an interrupted run; its bytes stay"
             lines.append(f"{step.path}: {by}")
             if step.path in records:  # a file with approvals only has none in this run
-                unchanged |= _choose_record(step, snapshot, old, records)
+                unchanged |= _choose_record(step, snapshot, before.get(step.path), records)
     unswept = []
     for folder in journal.packages:
         with packages.locked(folder):
@@ -351,7 +345,7 @@ def _removed_folders(
     return tuple(f"{folder}/" for folder in removed if folder and not os.path.isdir(folder))
 
 
-def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[files.Snapshot, bool]:
+def _write_step(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
     """Write a step's bytes if the file is as before; returns the file as read, and if it wrote."""
     while True:
         snapshot = files.read(step.path)
@@ -361,35 +355,13 @@ def _write_step(folders: Folders, step: Step, record: Record | None) -> tuple[fi
             if step.chmod is not None:
                 files.set_mode(snapshot.path, step.chmod)
             return snapshot, False
-        if snapshot.sha != step.sha_before and not _is_torn(folders, snapshot, step, record):
+        if snapshot.sha != step.sha_before:
             return snapshot, False
         with contextlib.suppress(Changed):  # by another program, just now: read it again
             files.make_parent_folders(step.path, step.mode)
             data = step.read_bytes(folders)
             files.replace(snapshot, data, mode=step.mode, chmod=step.chmod)
             return snapshot, True
-
-
-def _is_torn(folders: Folders, snapshot: files.Snapshot, step: Step, record: Record | None) -> bool:
-    """Whether a kill interrupted our own write in place to a file with several names.
-
-    Such a file has a part of the new bytes, then the old ones. Where putting the old ones back was
-    interrupted too, a part of them stands before the new ones.
-    """
-    if snapshot.links == 1 or snapshot.data is None or not step.settings:
-        return False
-    old = files.find_backup(folders.state, step.sha_before)
-    new = step.read_bytes(folders)
-    if old is None or new is None:
-        return record is not None and _parse(snapshot, record.format) is None
-    start = _common_length(snapshot.data, old)
-    end = start + _common_length(snapshot.data[start:], new[start:])
-    return snapshot.data[end:] == old[end:]
-
-
-def _common_length(first: bytes, second: bytes) -> int:
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((length for length, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _parse(snapshot: files.Snapshot, format: str) -> Document | None:

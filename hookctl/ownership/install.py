@@ -219,8 +219,6 @@ def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
     others = {other.snapshot.path: other.host.name for other in drafts.asked}
     if draft.known is not None:
         others[path] = draft.known.host
-    if draft.snapshot.links > 1:
-        others |= {key: record.host for key, record in drafts.records.items()}
     for other, name in others.items():
         if name != host.name and files.is_same(other, path):
             message = f"this is the settings file of {load(name).title} and of {host.title}"

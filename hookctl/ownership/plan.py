@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, formats
-from hookctl.errors import USAGE, HookctlError
+from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.model import Change, Record
 from hookctl.ownership import store
 from hookctl.ownership.draft import Draft
@@ -128,6 +129,14 @@ def _require_same_scope(record: Record | None, target: Target) -> None:
         message = f"this is installed at {record.scope} scope already"
         hint = f"Use --scope {record.scope}, or uninstall it there first."
         raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
+
+
+def _has_hard_links(draft: Draft) -> HookctlError:
+    """The error of a file with several names: a write puts a whole one in the place of one name."""
+    path = shlex.quote(draft.path)
+    message = f"a write would part the {draft.snapshot.links} names of this file (hard links)"
+    hint = f"Part them yourself: `cp -p {path} {path}.new && mv {path}.new {path}`."
+    return HookctlError("hard_links", message, path=draft.path, hint=hint, exit_code=FAILED)
 
 
 def _next_record(draft: Draft, after: bytes | None) -> Record:
@@ -303,6 +312,8 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     settings: list[Change] = []
     for draft in drafts:
         if draft.old != draft.after:
+            if draft.snapshot.links > 1:
+                raise _has_hard_links(draft)
             if draft.target.project:  # a link may have come after the target was found
                 require_inside(draft.target.project, draft.path)
             mode = draft.target.new_file_mode

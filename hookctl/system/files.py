@@ -176,10 +176,6 @@ def replace(
         if data is None:
             _require_unchanged(old)
             os.unlink(old.path)
-        elif old.links > 1:
-            _write_in_place(old, data)
-            if chmod is not None:
-                os.chmod(old.path, chmod)
         else:
             _rename_over(old, data, mode, chmod)
         sync_folder(os.path.dirname(old.path))
@@ -299,31 +295,6 @@ def _link_new(temp: str, path: str) -> None:
         return
     with contextlib.suppress(OSError):
         os.unlink(temp)
-
-
-def _write_in_place(old: Snapshot, data: bytes) -> None:
-    """Write a file with several names, which a rename would part; its backup covers a kill."""
-    _require_unchanged(old)
-    try:
-        _overwrite(old.path, data)
-    except OSError as error:
-        try:
-            _overwrite(old.path, old.data or b"")
-        except OSError:
-            message = f"only partly written ({error.strerror})"
-            hint = "Fix the cause and run the command again: it repairs the file."
-            raise HookctlError(
-                "torn", message, path=old.path, hint=hint, exit_code=FAILED
-            ) from None
-        raise
-
-
-def _overwrite(path: str, data: bytes) -> None:
-    with open(path, "r+b") as stream:
-        stream.write(data)
-        stream.truncate()
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def set_mode(path: str, mode: int) -> None:
