@@ -6,7 +6,6 @@ them. A fault reaches its own item, its event, the whole file, or keeps the clie
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -218,28 +217,14 @@ def describe(document: Document, fault: Fault) -> str:
     return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
 
 
-def is_event(host: Host, name: str) -> bool:
-    """Whether the host knows an event of this name, as far as its events are known."""
-    if name in host.handlers.no_events:
-        return False
-    return name in (host.handlers.events or host.events.values())
-
-
-@functools.cache
-def _costs(rows: tuple[str, ...]) -> list[tuple[list[str], list[str], str]]:
-    costs = []
-    for row in rows:
-        what, _, reach = row.partition(": ")
-        kinds, _, events = what.partition(" at ")
-        costs.append((kinds.split(), events.split(), reach))
-    return costs
-
-
 def reach_of(host: Host, kind: str, event: str = "") -> str:
     """How far a fault of a kind reaches: by the first row that fits."""
-    for kinds, events, reach in _costs(tuple(host.loading.costs)):
-        if (kind in kinds or "*" in kinds) and (not events or event in events):
-            return reach
+    for row in host.loading.costs:
+        what, _, reach = row.partition(": ")
+        kinds, _, events = what.partition(" at ")
+        is_of_kind = kind in kinds.split() or "*" in kinds
+        if is_of_kind and (not events or event in events.split()):
+            return str(reach)
     return _USUAL.get(kind, ITEM)
 
 
@@ -282,7 +267,7 @@ def _read_event(
     event = str(path[-1])
     if event in host.handlers.no_events or (len(path) == 1 and event in host.loading.ignored_keys):
         return
-    is_known = is_event(host, event)
+    is_known = event in (host.handlers.events or host.events.values())
     if not event:
         faults.append(make_fault(host, "event", path, "names no event", "Give it one."))
     elif host.handlers.events and not is_known and (host.shape.root or isinstance(items, list)):

@@ -157,14 +157,11 @@ def _executable(mode: int) -> int:
 
 def new_config(values: dict[str, Any], host: Host) -> bytes:
     """A configuration with these values, as hookctl writes it where there is none."""
-    lines = [f"  {json.dumps(name)}: {_dump(value)}," for name, value in values.items()]
-    rows = [f"    {json.dumps(name)}: {_dump(row)}" for name, row in guard.host_table(host).items()]
+    dump = partial(json.dumps, ensure_ascii=False)
+    lines = [f"  {dump(name)}: {dump(value)}," for name, value in values.items()]
+    rows = [f"    {dump(name)}: {dump(row)}" for name, row in guard.host_table(host).items()]
     text = "\n".join(["{", *lines, f'  "{guard.HOSTS}": {{', ",\n".join(rows), "  }", "}", ""])
     return text.encode("utf-8", "backslashreplace")  # a path need not be UTF-8
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def merge_config(
