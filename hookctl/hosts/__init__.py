@@ -13,8 +13,8 @@ from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
-from hookctl.hosts.model import HookFormat
 from hookctl.hosts.model import Host as Host
+from hookctl.hosts.model import Table
 from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
 
@@ -242,7 +242,7 @@ def rules_layout(host: Host) -> Host:
     return host._replace(
         format=RULES,
         shape=Shape(),
-        registration=HookFormat(),
+        registration=Table("registration", {}),
         env_path=(),
         variants=[],
     )

@@ -9,7 +9,6 @@ from typing import Any
 
 from hookctl import __version__
 from hookctl.hosts import Host, load_readers, parse_version
-from hookctl.hosts.model import Dialect
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -283,7 +282,7 @@ def _hook_facts(host: Host) -> dict[str, Any]:
     if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
         cap = {}
     facts = {
-        **{name: getattr(host.dialect, name) for name in Dialect.__annotations__},
+        **vars(host.dialect),
         "project": host.environment.project,
         "session": host.environment.session,
         "process": host.environment.process,
