@@ -29,7 +29,7 @@ _EMPTY: dict[str, Any] = {"boolean": False, "array": (), "object": {}, "integer"
 
 @functools.cache
 def _load_defaults() -> dict[str, dict[str, Any]]:
-    """What the keys of each table are where a host's file leaves them out, by the schema."""
+    """What each key is where a host's file leaves it out, by its table; '' for those above all."""
     schema = json.loads(read_data("schemas", "host.schema.json"))
 
     def follow(rule: dict[str, Any]) -> dict[str, Any]:
@@ -38,14 +38,15 @@ def _load_defaults() -> dict[str, dict[str, Any]]:
         _, where, name = rule["$ref"].split("/")
         return {**schema[where][name], **rule}
 
-    defaults = {}
-    for table, rule in schema["properties"].items():
-        keys = follow(follow(rule).get("items", rule)).get("properties", {})
-        rules = {key: follow(about) for key, about in keys.items()}
-        defaults[table] = {
-            key: about.get("default", _EMPTY.get(str(about.get("type")), ""))
-            for key, about in rules.items()
-        }
+    top = {name: follow(rule) for name, rule in schema["properties"].items()}
+    tables = {name: follow(rule.get("items", rule)) for name, rule in top.items()}
+    keys = {"": top, **{name: rule.get("properties", {}) for name, rule in tables.items()}}
+    defaults: dict[str, dict[str, Any]] = {}
+    for table, rules in keys.items():
+        defaults[table] = {}
+        for key, rule in rules.items():
+            empty = _EMPTY.get(str(follow(rule).get("type")), "")
+            defaults[table][key] = follow(rule).get("default", empty)
     return defaults
 
 
@@ -90,78 +91,41 @@ class Tables(dict[str, Any]):
         return super().get(name, default)
 
 
-def _table(name: str, kind: Any = Table) -> Any:
-    """A table of a host's file, read when it is asked for first."""
-    return cached_property(lambda host: kind(name, host.data.get(name, {})))
-
-
-def _map(name: str) -> Any:
-    """A table whose keys are not hookctl's, as it stands in the file."""
-    return cached_property(lambda host: host.data.get(name, {}))
-
-
-def _list(name: str) -> Any:
-    """Several tables of one name."""
-    return cached_property(lambda host: [Table(name, row) for row in host.data.get(name, ())])
+# The tables that are records, and those of which a file may have several.
+_RECORDS: dict[str, type[Table]] = {
+    **dict.fromkeys(("client", "config", "dialect", "environment", "folder_trust", "guard"), Table),
+    **dict.fromkeys(("handlers", "loading", "matchers", "registration"), Table),
+    "permission": Permission,
+    "trust": Trust,
+}
+_LISTS = ("switches", "also_read_by")
 
 
 class Host:
-    """One coding agent, as its file describes it. What the file may leave out has a default."""
+    """One coding agent: what its file says, by the names of its keys and tables."""
 
-    name: str
-    title: str
     format: str  # with the listing, if the file has one list of all hooks
-    comments: bool | str  # or documents.PLAIN
-    trailing_commas: bool
-    timeout_unit: str  # seconds | milliseconds
-    sure: str  # proven | read | docs
-    byte_order_mark: bool = True  # whether it reads a file that begins with one
-    empty: bool = True  # whether it reads an empty file
-    null_is_absent: bool = False  # whether a null counts as no hooks and no events
-    files_beside: str = ""  # a pattern for other files in the same folder that it reads too
-    not_beside: Sequence[str] = ()  # names that fit it and are another host's own
-    transcripts: str = ""  # a pattern for the records of its sessions; empty if unknown
-    cannot: Sequence[str] = ()  # sentences about what it cannot do
-    stands: str = ""  # the name of the settings variant; empty for the usual one
-    where: str = ""  # the schema's word for where a variant is
-
     shape: Shape
     scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
     scope_rules: Table
     env_path: Path  # the map in a settings file with every hook's environment; empty if none
     env_field: str  # the field of a hook with its own environment; empty if there is none
     cap_key: str  # the variable that sets its cap; empty if none does
-    switches: list[Table] = _list("switches")
-    also_read_by: list[Table] = _list("also_read_by")
+    stands: str = ""  # the name of the settings variant; empty for the usual one
+    where: str = ""  # the schema's word for where a variant is
 
-    events: dict[str, str] = _map("events")  # canonical to the host's own name
-    sure_events: dict[str, str] = _map("sure_events")  # events that are less sure
-    files: dict[str, str] = _map("files")  # the settings file of each scope, with placeholders
-    other_files: dict[str, list[str]] = _map("other_files")  # whose subject is another
-    managed_files: dict[str, list[str]] = _map("managed_files")  # patterns for each platform
-    rules: dict[str, str] = _map("rules")  # the file with instructions for the agent, by scope
-    client: Table = _table("client")
-    config: Table = _table("config")
-    registration: Table = _table("registration")
-    environment: Table = _table("environment")
-    dialect: Table = _table("dialect")
-    loading: Table = _table("loading")
-    handlers: Table = _table("handlers")
-    trust: Trust = _table("trust", Trust)
-    folder_trust: Table = _table("folder_trust")
-    guard: Table = _table("guard")
-    permission: Permission = _table("permission", Permission)
-    matchers: Table = _table("matchers")
-    cap: dict[str, Any] = _map("cap")  # its limit of blocks in a row; empty: hooks always win
-    told_by: dict[str, Any] = _map("told_by")  # how another host's registration knows its calls
-    payload: dict[str, Any] = _map("payload")  # for the hook: how to read the events
-    denials: dict[str, Any] = _map("denials")  # for the hook: what else denies a stop
-    known_keys: dict[str, dict[str, Any]] = _map("known_keys")  # rules for the types of settings
-    tools: dict[str, list[str]] = _map("tools")  # the names of its own tools, by class
-    runner: dict[str, Any] = _map("runner")  # for the runner: how it asks and what it understands
-    plugins: dict[str, Any] = _map("plugins")  # where it keeps them, and which of them are on
-    sends: dict[str, Any] = _map("sends")  # to its hooks, beside event and call, by protocol event
-    reads: dict[str, Any] = _map("reads")  # what it makes of a hook's answer, by protocol event
+    def __getattr__(self, name: str) -> Any:
+        """A table of the file, read when it is asked for first, or what a missing key means."""
+        defaults = _load_defaults()[""]
+        if name not in defaults:
+            raise AttributeError(name)
+        value = self.data.get(name, defaults[name])
+        if name in _LISTS:
+            value = [Table(name, row) for row in value]
+        elif name in _RECORDS:
+            value = _RECORDS[name](name, value)
+        self.__dict__[name] = value
+        return value
 
     def __init__(self, file: Tables | str) -> None:
         self.data = data = Tables(file) if isinstance(file, str) else file
