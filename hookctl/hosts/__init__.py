@@ -55,19 +55,9 @@ def path_of(name: str) -> str:
     return asset(_FOLDER, f"{name}.toml")
 
 
-def read_table(name: str) -> bytes:
-    """The text of a host's file."""
-    return read_data(_FOLDER, f"{name}.toml")
-
-
+@functools.cache
 def load(name: str) -> Host:
     """The host of this name; a usage error lists the known hosts."""
-    return _load(_FOLDER, name)
-
-
-@functools.cache
-def _load(folder: str, name: str) -> Host:
-    """The host of a file in this folder; cached, since one command asks several times."""
     if name not in SHIPPED and name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         meant = meant or "hookctl does not support it (yet). "
@@ -76,7 +66,7 @@ def _load(folder: str, name: str) -> Host:
     error = None if name in SHIPPED else find_fault(name)
     if error:
         raise error
-    return Host(read_table(name).decode())
+    return Host(read_data(_FOLDER, f"{name}.toml").decode())
 
 
 def load_readers(host: Host) -> list[Host]:
@@ -94,7 +84,7 @@ def find_fault(name: str) -> HookctlError | None:
 
     path, message = path_of(name), ""
     try:
-        value = formats.parse("toml", read_table(name), where=path).value
+        value = formats.parse("toml", read_data(_FOLDER, f"{name}.toml"), where=path).value
     except HookctlError as error:
         return error
     schema = json.loads(read_data("schemas", "host.schema.json"))

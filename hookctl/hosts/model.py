@@ -31,22 +31,17 @@ _EMPTY: dict[str, Any] = {"boolean": False, "array": (), "object": {}, "integer"
 def _load_defaults() -> dict[str, dict[str, Any]]:
     """What each key is where a host's file leaves it out, by its table; '' for those above all."""
     schema = json.loads(read_data("schemas", "host.schema.json"))
-
-    def follow(rule: dict[str, Any]) -> dict[str, Any]:
-        if "$ref" not in rule:
-            return rule
-        _, where, name = rule["$ref"].split("/")
-        return {**schema[where][name], **rule}
-
-    top = {name: follow(rule) for name, rule in schema["properties"].items()}
-    tables = {name: follow(rule.get("items", rule)) for name, rule in top.items()}
-    keys = {"": top, **{name: rule.get("properties", {}) for name, rule in tables.items()}}
-    defaults: dict[str, dict[str, Any]] = {}
-    for table, rules in keys.items():
-        defaults[table] = {}
-        for key, rule in rules.items():
-            empty = _EMPTY.get(str(follow(rule).get("type")), "")
-            defaults[table][key] = follow(rule).get("default", empty)
+    named = {**schema["properties"], **schema["$defs"]}
+    tables = {"": schema["properties"]}
+    for table, rule in schema["properties"].items():
+        rule = rule.get("items", rule)
+        rule = named.get(rule.get("$ref", "").rpartition("/")[2], rule)
+        tables[table] = rule.get("properties", {})
+    defaults: dict[str, dict[str, Any]] = {table: {} for table in tables}
+    for table, keys in tables.items():
+        for key, rule in keys.items():
+            rule = {**named.get(rule.get("$ref", "").rpartition("/")[2], {}), **rule}
+            defaults[table][key] = rule.get("default", _EMPTY.get(str(rule.get("type")), ""))
     return defaults
 
 
@@ -91,14 +86,16 @@ class Tables(dict[str, Any]):
         return super().get(name, default)
 
 
-# The tables that are records, and those of which a file may have several.
-_RECORDS: dict[str, type[Table]] = {
-    **dict.fromkeys(("client", "config", "dialect", "environment", "folder_trust", "guard"), Table),
-    **dict.fromkeys(("handlers", "loading", "matchers", "registration"), Table),
-    "permission": Permission,
-    "trust": Trust,
-}
-_LISTS = ("switches", "also_read_by")
+def _table(name: str, kind: Any = Table) -> Any:
+    """A table of a host's file, read when it is asked for first; as it stands, without a kind."""
+    if kind is None:
+        return cached_property(lambda host: host.data.get(name, {}))
+    return cached_property(lambda host: kind(name, host.data.get(name, {})))
+
+
+def _list(name: str) -> Any:
+    """Several tables of one name."""
+    return cached_property(lambda host: [Table(name, row) for row in host.data.get(name, ())])
 
 
 class Host:
@@ -111,25 +108,46 @@ class Host:
     env_path: Path  # the map in a settings file with every hook's environment; empty if none
     env_field: str  # the field of a hook with its own environment; empty if there is none
     cap_key: str  # the variable that sets its cap; empty if none does
-    stands: str = ""  # the name of the settings variant; empty for the usual one
-    where: str = ""  # the schema's word for where a variant is
+    stands = ""  # the name of the settings variant; empty for the usual one
+    where = ""  # the schema's word for where a variant is
 
-    def __getattr__(self, name: str) -> Any:
-        """A table of the file, read when it is asked for first, or what a missing key means."""
-        defaults = _load_defaults()[""]
-        if name not in defaults:
-            raise AttributeError(name)
-        value = self.data.get(name, defaults[name])
-        if name in _LISTS:
-            value = [Table(name, row) for row in value]
-        elif name in _RECORDS:
-            value = _RECORDS[name](name, value)
-        self.__dict__[name] = value
-        return value
+    events = _table("events", None)  # canonical to the host's own name
+    sure_events = _table("sure_events", None)  # events that are less sure
+    files = _table("files", None)  # the settings file of each scope, with placeholders
+    other_files = _table("other_files", None)  # whose subject is another
+    managed_files = _table("managed_files", None)  # patterns for each platform
+    rules = _table("rules", None)  # the file with instructions for the agent, by scope
+    cap = _table("cap", None)  # its limit of blocks in a row; empty: hooks always win
+    told_by = _table("told_by", None)  # how another host's registration knows its calls
+    payload = _table("payload", None)  # for the hook: how to read the events
+    denials = _table("denials", None)  # for the hook: what else denies a stop
+    known_keys = _table("known_keys", None)  # rules for the types of settings
+    tools = _table("tools", None)  # the names of its own tools, by class
+    runner = _table("runner", None)  # for the runner: how it asks and what it understands
+    plugins = _table("plugins", None)  # where it keeps them, and what says which of them are on
+    sends = _table("sends", None)  # to its hooks, beside event and call, by protocol event
+    reads = _table("reads", None)  # what it makes of a hook's answer, by protocol event
+    client = _table("client")
+    config = _table("config")
+    registration = _table("registration")
+    environment = _table("environment")
+    dialect = _table("dialect")
+    loading = _table("loading")
+    handlers = _table("handlers")
+    trust = _table("trust", Trust)
+    folder_trust = _table("folder_trust")
+    guard = _table("guard")
+    permission = _table("permission", Permission)
+    matchers = _table("matchers")
+    switches = _list("switches")
+    also_read_by = _list("also_read_by")
 
     def __init__(self, file: Tables | str) -> None:
         self.data = data = Tables(file) if isinstance(file, str) else file
-        self.__dict__.update(data.values_above)
+        absent = {
+            key: empty for key, empty in _load_defaults()[""].items() if key not in Host.__dict__
+        }
+        self.__dict__.update({**absent, **data.values_above})
         form, path = self.registration, tuple(self.environment.path)
         flat = ("*",) if form.event else tuple(form.flat)
         texts = tuple(self.permission.path)

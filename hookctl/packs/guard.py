@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from hookctl import __version__
@@ -151,8 +150,9 @@ def wants(
     `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
     a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
     """
-    host = target.host
+    host, env = target.host, _shared_env(settings)
     needed, wanted = events(settings, host, wraps=wraps), []
+    needed_cap = wanted_cap(settings, host, limit)
     for hook in pack.hooks:
         if hook.event not in needed:
             continue
@@ -166,17 +166,15 @@ def wants(
                 command_forms(id, hook.event, host),
                 hook.timeout,
                 matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
-                env=_shared_env(settings) if is_stop else None,
-                cap=wanted_cap(settings, host, limit) if is_stop else "",
+                env=env if is_stop else None,
+                cap=needed_cap if is_stop else "",
             )
         )
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
-        env = _shared_env(settings)
-        wanted_by_host = wanted_cap(settings, host, limit)
-        if wanted_by_host and host.cap_key:
-            env[host.cap_key] = cap or wanted_by_host
+        if needed_cap and host.cap_key:
+            env[host.cap_key] = cap or needed_cap
         for key, value in env.items():
             wanted.append(Wanted((*host.env_path, key), "leaf", value))
     for text in host.permission.texts if settings.allow_run else ():
@@ -203,12 +201,6 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
     if "session-start" in needed and not host.dialect.context:
         needed.remove("session-start")
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
-
-
-def leaves_reminders(host: Host, options: Mapping[str, Any]) -> bool:
-    """Whether the host itself gives the reminders that these options ask for."""
-    where = options.get("required_scope_env")
-    return bool(options.get("required_tools") and where) and where == host.guard.reminds_where
 
 
 def can_refuse(host: Host) -> bool:
