@@ -74,6 +74,23 @@ def load_readers(host: Host) -> list[Host]:
     return [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
 
 
+def reader_title(agent: Table) -> str:
+    """Another agent that reads a host's files, as people call it."""
+    return agent.name or load(agent.host).title
+
+
+def reader_condition(agent: Table) -> str:
+    """When or how it reads the files, in words; empty if always and as their host does."""
+    heeds_none = agent.host and load(agent.host).matchers.none
+    return agent.only or ("without the matchers" if heeds_none else "")
+
+
+def describe_reader(agent: Table) -> str:
+    """The other agent, and the condition if it does not always read the files."""
+    when = reader_condition(agent)
+    return f"{reader_title(agent)} ({when})" if when else reader_title(agent)
+
+
 def find_fault(name: str) -> HookctlError | None:
     """The first fault of a host's file; None if it has none."""
     import json  # late, as jsonschema: only after a failure, or with a file of one's own
