@@ -19,7 +19,6 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
-    AGAIN,
     BOM,
     BREAK,
     DEPTH,
@@ -411,15 +410,9 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
         message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
         return unparsable(text, where, offset, message)
     offset = mark.index + text.startswith(BOM)
-    kind = "not valid YAML"
-    if isinstance(error, reader().constructor.ConstructorError):
-        kind = "no reader takes this"
-    hint = AGAIN
-    if text.startswith("\t", offset):
-        hint = "Indent with blanks, then run the command again."
     reason = error.problem or error.context or "it cannot be read"
     reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
-    return unparsable(text, where, offset, f"{kind}: {reason}", hint)
+    return unparsable(text, where, offset, f"not valid YAML: {reason}")
 
 
 # Writing
