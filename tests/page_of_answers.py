@@ -14,7 +14,6 @@ from typing import Any
 
 from hookctl import hosts
 from hookctl.hosts import Host
-from hookctl.hosts.readers import describe
 from hookctl.packs.protocol import EVENTS, SHORT, native_event, own_names
 from hookctl.system.package_data import guard_module
 
@@ -145,7 +144,7 @@ def readers() -> Iterator[list[str]]:
     for host in map(hosts.load, hosts.names()):
         for agent in host.also_read_by:
             which = [*agent.scopes, *(["plugins in `.agents/plugins`"] if agent.plugins else [])]
-            yield [host.title, ", ".join(which), describe(agent), agent.sure]
+            yield [host.title, ", ".join(which), hosts.describe_reader(agent), agent.sure]
 
 
 REACH = {"host": "all hooks", "file": "those of the file", "names": "the hooks in it", "rules": "the files in it",

@@ -485,8 +485,8 @@ def test_a_fetch_ends_in_time_with_all_its_processes(
     [
         ("git+https://127.0.0.1:9/o/r", "git cannot fetch it"),
         ("git+https://nowhere.invalid/o/r", "git cannot fetch it"),
-        ("git+file:///nowhere/r", "git cannot fetch it"), ("{}@nowhere", "no such revision"),
-        ("{}@" + "0" * 40, "no such revision"), ("{}@main~1", "no git address"),
+        ("git+file:///nowhere/r", "git cannot fetch it"), ("{}@nowhere", "couldn't find remote ref nowhere"),
+        ("{}@" + "0" * 40, "git cannot fetch it"), ("{}@main~1", "no git address"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_fetched_is_said_and_nothing_is_written(

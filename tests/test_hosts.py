@@ -443,6 +443,7 @@ def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     text = text.replace('# project = "ROBIN_PROJECT"', 'project = "ROBIN_PROJECT"')
     put(folder / "robin.toml", text + '\n[cap]\nkey = "ROBIN_CAP"\ndefault = 6\noff = "0"\n')
     monkeypatch.setattr(hosts, "_FOLDER", str(folder))
+    hosts.load.cache_clear()
     return put(isolated / "home" / ".robin" / "hooks.json", MINE)
 
 

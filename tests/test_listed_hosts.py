@@ -99,6 +99,7 @@ def made(request: pytest.FixtureRequest, isolated: Path, monkeypatch: pytest.Mon
     folder = shutil.copytree(Path(hosts.path_of("claude")).parent, isolated / "hosts")
     put(folder / f"{name}.toml", data_of(name))
     monkeypatch.setattr(hosts, "_FOLDER", str(folder))
+    hosts.load.cache_clear()
     mine = WREN if name == "wren" else KITE
     ending = "toml" if name == "wren" else "json"
     return Made(name, put(isolated / "home" / f".{name}" / f"hooks.{ending}", mine), mine)

@@ -11,15 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import hosts
+from hookctl import hosts, packs
 from hookctl.model import Change
 from hookctl.ownership import execute
-from hookctl.packs.choices import Settings
-from hookctl.packs.guard import write_rules
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
 
-TEXT = write_rules([("", Settings())])
+TEXT = packs.load("guard").rules
 BEGIN, END = "<!-- hookctl=guard begin", "<!-- hookctl=guard end -->"
 SECRET = "hunter2-of-the-operator"
 PROJECT = ("--scope", "project")
@@ -89,37 +87,6 @@ def test_the_very_bytes_come_back(
         assert notes.read_bytes() in [(text + end).encode() + mine for end in ("\n", "\r\n", "\r")]
     else:
         assert (notes.read_bytes() if notes.exists() else b"") == expected
-
-
-# What the block says with each configuration, and what it must not say there.
-WORDED: list[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [
-    ((), ("while reported work remains,", "`.hookctl/run/task.json`", "run release"), ("run conclude", "repeat")),
-    (("--preset", "bmad"), ("a file of another system", "run wait"), ("run remaining", "task.json")),
-    (("--preset", "nightly"), ("a run that a person began", "run conclude"), ("no longer moves",)),
-    (("--preset", "openhands"), ("never asks you to go on",), ("run remaining", "run wait", "no longer moves")),
-    (("--preset", "hermes"), ("call `kanban_complete` or `kanban_block`", "where `HERMES_KANBAN_TASK` is set"), ()),
-    (("--mode", "off", "--dispatch", "Bash"), ("whenever you want", "repeat too often"), ("run remaining", "run wait")),
-    (("--set", "run_dir=work"), ("`work/task.json`",), (".hookctl/run",)),
-    (("--set", "task_file=todo.json"), ("`todo.json`", "run remaining"), ("task.json`",)),
-    (("--set", "require_arm=true"), ("remains in a run that a person began", "run conclude"), ()),
-]
-
-
-@pytest.mark.parametrize(("options", "said", "unsaid"), WORDED, ids=str)
-def test_the_block_is_of_the_settings_in_force(
-    notes: Path, install: Callable[..., str], uninstall: Callable[..., str], hookctl: Hookctl,
-    options: tuple[str, ...], said: tuple[str, ...], unsaid: tuple[str, ...],
-) -> None:  # fmt: skip
-    install("--rules", "--mode", "guard")
-    install("--reset", "--rules", *options)  # the block is renewed with the settings
-    text = " ".join(notes.read_text().replace("todo.json`", "todo.json` ").split())
-    assert [words for words in said if words not in text] == []
-    assert [words for words in unsaid if words in text.replace("todo.json`", "")] == []
-    assert max(map(len, notes.read_text().splitlines())) <= 105
-    assert install() == "nothing to do\n"
-    assert "nothing to do" in hookctl("upgrade").out
-    uninstall()
-    assert not notes.exists()
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ GUARDED = ("claude", "codex", "copilot", "droid", "gemini", "grok", "qwen")
 @pytest.fixture
 def etc(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The system's folder of settings, where this machine's has none."""
-    read = hosts.read_table
+    read = hosts.read_data
     folder = isolated / "etc"
-    monkeypatch.setattr(hosts, "read_table", lambda name: read(name).replace(b'"/etc/', f'"{folder}/'.encode()))
-    hosts._load.cache_clear()
+    monkeypatch.setattr(hosts, "read_data", lambda *names: read(*names).replace(b'"/etc/', f'"{folder}/'.encode()))
+    hosts.load.cache_clear()
     yield folder
-    hosts._load.cache_clear()
+    hosts.load.cache_clear()
 
 
 def place_of(isolated: Path, path: str) -> Path:

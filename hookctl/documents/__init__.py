@@ -491,10 +491,6 @@ def unparsable(
     if conflict:
         offset, message = conflict.start(), CONFLICT
         hint = "Resolve the conflict, then run the command again."
-    elif "\0" in text:
-        offset = text.index("\0")
-        message = "the file has zero bytes: it is UTF-16, or was damaged in a crash"
-        hint = "Restore it, or save it as UTF-8."
     elif at_end:
         message = "the file ends in the middle"
         hint = "Restore what is missing, then run the command again."

@@ -6,13 +6,11 @@ file whose code differs is refused: it is another program's, or it was edited.
 
 from __future__ import annotations
 
-import json
-import re
 from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from hookctl.documents import MISSING, STRING, New, Path, decode, error_at
+from hookctl.documents import MISSING, New, Path, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.system.files import digest
@@ -25,8 +23,6 @@ _END = (
     " hookctl does not touch one that differs.\n"
 )
 
-_STRINGS = STRING + r"(?P<is_key>(?=[ \t\r\n]*+:))?"  # JavaScript reads one key otherwise
-_NO_DATA = "this file has settings that a program reads otherwise than hookctl does"
 _HINT = (
     "If it is another program's, move it away. If its code was edited, undo that edit; or keep what"
     " is yours in it elsewhere, and remove it. Then run the command again."
@@ -66,11 +62,7 @@ class PluginDocument(JsonDocument):
         is_known = digest((before + after).encode()) in _EARLIER or (is_ours and bool(settings))
         if (before, after) != current_code(host) and not is_known:
             raise _foreign_file(text, host, where)
-        document = cls(settings, where, host, (before, after))
-        for match in re.finditer(_STRINGS, document._text):
-            if match["is_key"] is not None and json.loads(match[0]) == "__proto__":
-                raise document.error_at("foreign_file", match.start(), _NO_DATA, _HINT)
-        return document
+        return cls(settings, where, host, (before, after))
 
     def _reread(self, text: str, path: Path, new: New) -> PluginDocument:
         settings = text[self._code[0].count("\n") :]

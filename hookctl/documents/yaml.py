@@ -8,6 +8,7 @@ events carry the offset of everything: an optional extra, imported when the firs
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
@@ -18,7 +19,6 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
-    AGAIN,
     BOM,
     BREAK,
     DEPTH,
@@ -44,6 +44,9 @@ _GAP = re.compile(r"[ \t\r\n]+|(?:(?<=[ \t\r\n])|^)#[^\r\n]*")
 # A key, and the indentation of the line below it: of a member, and of an item.
 _BELOW = r"(?:^|[\r\n])( *)[^\s#-][^\r\n]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)\1"
 _UNIT, _DASH = _BELOW + r"( +)[^\s#-]", _BELOW + r"( *)- "
+_KINDS = {"mapping": "map", "sequence": "seq", "scalar": "scalar"}
+# An alias behind a key, an item or the start of what it is in.
+_ALIAS = re.compile(r"(?:[^*#]|#[^\r\n]*)*(\*[^\s,\[\]{}]+)")
 _NO_ALIAS = "Write the value out instead of the alias, then run the command again."
 VALUES = 1_000_000  # with every alias written out; comparing two such documents takes a second
 STRING = "tag:yaml.org,2002:str"
@@ -69,17 +72,12 @@ class YamlDocument(Document):
         node, value = self._find(path), self.get(path)
         if value is MISSING:
             raise KeyError(path)
-        text = self._outdented(node) if node else ""  # else an alias or a merge key brings it there
-        try:
+        text, said = self._outdented(node) if node else "", MISSING
+        with contextlib.suppress(HookctlError):
             _, said = read(text + "\n", self.where)
-        except HookctlError:
-            said = MISSING
-        if node and comparable(said) == comparable(value):
-            return text
-        try:
-            return flow(value)
-        except TypeError:
-            raise self._unsupported(self.offset(path)) from None
+        if node is None or comparable(said) != comparable(value):  # an alias or a merge key
+            raise self._unsupported(self.offset(path))
+        return text
 
     def _outdented(self, node: Node) -> str:
         """A node's text as it would stand at the left margin."""
@@ -240,7 +238,7 @@ class YamlDocument(Document):
         last = node
         while last.is_in_lines:
             last = last.children[-1]
-        if not last.block:
+        if not last.is_block:
             return node.end
         return node.start + len(self._text[node.start : node.end].rstrip(" \t\r\n"))
 
@@ -274,17 +272,16 @@ class Node:
 
     kind: str  # map | seq | scalar | alias
     start: int
-    end: int = -1  # of its last character; of a block collection the end of the last child
-    tag: str = ""  # of a scalar
-    text: str = ""  # a scalar's value
-    flow: bool = False
-    block: bool = False  # a scalar in the | or > style, which ends where the next line begins
-    key: Node | None = None  # of a member of a mapping
+    end: int  # of its last character; of a block collection the end of the last child
+    tag: str
+    content: Any  # a scalar's text
     holder: Node | None = None
+    key: Node | None = None  # of a member of a mapping
     index: int = 0  # among the holder's children
-    next_key: Node | None = None  # of a mapping, while it is read
+    is_flow: bool = False
+    is_block: bool = False  # a scalar in the | or > style, which ends where the next line begins
     children: list[Node] = field(default_factory=list)
-    values: int = 1  # in it, itself and what its aliases stand for included
+    values: int = 0  # in it, itself and what its aliases stand for included; 0 while it is read
 
     def find(self, key: str | int) -> list[Node]:
         """The children under a key; more than one for a duplicate key."""
@@ -292,7 +289,7 @@ class Node:
             is_inside = self.kind == "seq" and 0 <= key < len(self.children)
             return [self.children[key]] if is_inside else []
         named = [one for one in self.children if one.key and one.key.tag == STRING]
-        return [one for one in named if one.key and one.key.text == key]
+        return [one for one in named if one.key and one.key.content == key]
 
     @property
     def entry(self) -> int:
@@ -302,7 +299,7 @@ class Node:
     @property
     def is_in_lines(self) -> bool:
         """Whether it is a block collection."""
-        return bool(self.children) and not self.flow
+        return bool(self.children) and not self.is_flow
 
 
 @cache
@@ -343,10 +340,17 @@ def read(text: str, where: str) -> tuple[Node | None, Any]:
 
     Unparsable, with the position, if the host cannot read it.
     """
-    yaml = reader(where)
+    yaml, plain, depth = reader(where), text.removeprefix(BOM), 0
     try:
-        root = _nodes(text, where, yaml)
-        value = yaml.load(text.removeprefix(BOM), _loader())
+        for event in yaml.parse(plain, _loader()):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEPTH:
+                raise too_deep(text, where)
+        loader = _loader()(plain)
+        node = loader.get_single_node()
+        root = _node_of(node, text, where, {}) if node else None
+        value = loader.construct_document(node) if node else None
     except RecursionError:  # a long chain of mappings that merge each other
         raise too_deep(text, where) from None
     except yaml.YAMLError as error:
@@ -356,59 +360,46 @@ def read(text: str, where: str) -> tuple[Node | None, Any]:
     return root, value
 
 
-def _nodes(text: str, where: str, yaml: Any) -> Node | None:
-    kinds = {yaml.MappingStartEvent: "map", yaml.SequenceStartEvent: "seq"}
-    kinds |= {yaml.ScalarEvent: "scalar", yaml.AliasEvent: "alias"}
-    shift = int(text.startswith(BOM))  # the reader counts without it
-    anchors: dict[str, Node] = {}
-    document = Node("seq", 0)  # holds the root
-    around = [document]
-    for event in yaml.parse(text.removeprefix(BOM), _loader()):
-        start, end = event.start_mark.index + shift, event.end_mark.index + shift
-        if isinstance(event, yaml.CollectionEndEvent):
-            node = around.pop()
-            node.values += sum(child.values for child in node.children)
-            if node.values > VALUES:
-                message = f"its aliases make more than {VALUES:,} values of it"
-                raise error_at("unsupported_yaml", text, where, node.start, message, _NO_ALIAS)
-            # A block collection ends with its last child, not at its event.
-            node.end = node.children[-1].end if node.is_in_lines else end
-        if type(event) not in kinds:
-            continue
-        node, holder = Node(kinds[type(event)], start, end), around[-1]
-        if node.kind == "alias":
-            target = anchors.get(event.anchor, node)  # one without an anchor is refused later
-            if target in around:
-                message = f"the value &{event.anchor} contains itself"
-                raise error_at("unsupported_yaml", text, where, start, message, _NO_ALIAS)
-            node.values = target.values
-        elif event.anchor:
-            anchors[event.anchor] = node
-        if node.kind == "scalar":
-            node.text, node.block = event.value, event.style in ("|", ">")
-            node.tag = event.tag
-            if event.tag in (None, "!"):
-                node.tag = _resolver().resolve(yaml.ScalarNode, event.value, event.implicit)
-        if holder.kind == "map" and holder.next_key is None:
-            holder.next_key = node
-        else:
-            node.holder, node.key, holder.next_key = holder, holder.next_key, None
-            node.index = len(holder.children)
-            holder.children.append(node)
-        if node.kind in ("map", "seq"):
-            node.flow = bool(event.flow_style)
-            around.append(node)
-            if len(around) > DEPTH + 1:
-                raise too_deep(text, where)
-    for root in document.children:
-        root.holder = None
-        return root
-    return None
-
-
-@cache
-def _resolver() -> Any:
-    return reader().resolver.Resolver()
+def _node_of(
+    node: Any,
+    text: str,
+    where: str,
+    known: dict[int, Node],
+    holder: Node | None = None,
+    key: Node | None = None,
+) -> Node:
+    """A node of the reader, which counts without a byte order mark, and all that is in it."""
+    shift, kind = int(text.startswith(BOM)), _KINDS[node.id]
+    start, end = node.start_mark.index + shift, node.end_mark.index + shift
+    index = len(holder.children) if holder else 0
+    found = Node(kind, start, end, node.tag, node.value, holder, key, index)
+    target = known.setdefault(id(node), found)
+    if target is not found:
+        assert holder
+        before = holder.children[-1].end if holder.children else holder.start
+        alias = _ALIAS.match(text, key.end if key else before)
+        assert alias  # the reader found one there
+        found.kind, found.tag, (found.start, found.end) = "alias", "", alias.span(1)
+        found.values = target.values
+        if not target.values:
+            message = f"the value {alias[1].replace('*', '&')} contains itself"
+            raise error_at("unsupported_yaml", text, where, found.start, message, _NO_ALIAS)
+        return found
+    if kind == "scalar":
+        found.is_block, found.values = node.style in ("|", ">"), 1
+        return found
+    found.is_flow = bool(node.flow_style)
+    for item in node.value:
+        name, value = item if kind == "map" else (None, item)
+        its_key = name and _node_of(name, text, where, known, found)
+        found.children.append(_node_of(value, text, where, known, found, its_key))
+    if found.is_in_lines:  # it ends with its last child, not where the reader has it
+        found.end = found.children[-1].end
+    found.values = 1 + sum(child.values for child in found.children)
+    if found.values > VALUES:
+        message = f"its aliases make more than {VALUES:,} values of it"
+        raise error_at("unsupported_yaml", text, where, found.start, message, _NO_ALIAS)
+    return found
 
 
 def _unparsable(text: str, where: str, error: Any) -> HookctlError:
@@ -419,15 +410,9 @@ def _unparsable(text: str, where: str, error: Any) -> HookctlError:
         message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
         return unparsable(text, where, offset, message)
     offset = mark.index + text.startswith(BOM)
-    kind = "not valid YAML"
-    if isinstance(error, reader().constructor.ConstructorError):
-        kind = "no reader takes this"
-    hint = AGAIN
-    if text.startswith("\t", offset):
-        hint = "Indent with blanks, then run the command again."
     reason = error.problem or error.context or "it cannot be read"
     reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
-    return unparsable(text, where, offset, f"{kind}: {reason}", hint)
+    return unparsable(text, where, offset, f"not valid YAML: {reason}")
 
 
 # Writing
@@ -501,12 +486,7 @@ def key_text(key: str) -> str:
 
 
 def flow(value: Any) -> str:
-    """The value on one line."""
-    if isinstance(value, dict):
-        members = [f"{key_text(key)}: {flow(inner)}" for key, inner in value.items()]
-        return "{" + ", ".join(members) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow, value)) + "]"
+    """A scalar, or an empty collection, on one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if isinstance(value, float) and "e" in text and "." not in text:
         return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,7 +31,6 @@ from hookctl.firing.calls import (
 from hookctl.firing.reading import judge, object_in, read_answer
 from hookctl.hosts import Host, hook_id, loading
 from hookctl.hosts.matchers import explain_mismatch
-from hookctl.hosts.shapes import split_words
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
@@ -175,7 +175,7 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
             words = [word.replace(f"${{{name}}}", text) for word in words]
         return words
     if not host.shape.shell and not shot.hook.own_id:
-        return split_words(command)
+        return shlex.split(command)
     return ["bash" if shell == "bash" else "/bin/sh", "-c", command]
 
 

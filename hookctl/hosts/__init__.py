@@ -13,8 +13,8 @@ from collections.abc import Container, Mapping
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
-from hookctl.hosts.model import HookFormat
 from hookctl.hosts.model import Host as Host
+from hookctl.hosts.model import Table
 from hookctl.hosts.shapes import Shape
 from hookctl.system.package_data import asset, list_data, read_data
 
@@ -55,19 +55,9 @@ def path_of(name: str) -> str:
     return asset(_FOLDER, f"{name}.toml")
 
 
-def read_table(name: str) -> bytes:
-    """The text of a host's file."""
-    return read_data(_FOLDER, f"{name}.toml")
-
-
+@functools.cache
 def load(name: str) -> Host:
     """The host of this name; a usage error lists the known hosts."""
-    return _load(_FOLDER, name)
-
-
-@functools.cache
-def _load(folder: str, name: str) -> Host:
-    """The host of a file in this folder; cached, since one command asks several times."""
     if name not in SHIPPED and name not in names():
         meant = "Give --host once for each host. " if "," in name else nearest(name, names())
         meant = meant or "hookctl does not support it (yet). "
@@ -76,12 +66,29 @@ def _load(folder: str, name: str) -> Host:
     error = None if name in SHIPPED else find_fault(name)
     if error:
         raise error
-    return Host(read_table(name).decode())
+    return Host(read_data(_FOLDER, f"{name}.toml").decode())
 
 
 def load_readers(host: Host) -> list[Host]:
     """The other hosts that run hookctl's hooks in the files of this one."""
     return [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
+
+
+def reader_title(agent: Table) -> str:
+    """Another agent that reads a host's files, as people call it."""
+    return agent.name or load(agent.host).title
+
+
+def reader_condition(agent: Table) -> str:
+    """When or how it reads the files, in words; empty if always and as their host does."""
+    heeds_none = agent.host and load(agent.host).matchers.none
+    return agent.only or ("without the matchers" if heeds_none else "")
+
+
+def describe_reader(agent: Table) -> str:
+    """The other agent, and the condition if it does not always read the files."""
+    when = reader_condition(agent)
+    return f"{reader_title(agent)} ({when})" if when else reader_title(agent)
 
 
 def find_fault(name: str) -> HookctlError | None:
@@ -94,7 +101,7 @@ def find_fault(name: str) -> HookctlError | None:
 
     path, message = path_of(name), ""
     try:
-        value = formats.parse("toml", read_table(name), where=path).value
+        value = formats.parse("toml", read_data(_FOLDER, f"{name}.toml"), where=path).value
     except HookctlError as error:
         return error
     schema = json.loads(read_data("schemas", "host.schema.json"))
@@ -242,7 +249,7 @@ def rules_layout(host: Host) -> Host:
     return host._replace(
         format=RULES,
         shape=Shape(),
-        registration=HookFormat(),
+        registration=Table("registration", {}),
         env_path=(),
         variants=[],
     )

@@ -27,10 +27,7 @@ from hookctl.model import (
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: one key for each pack
-_PIECE = (
-    r"(?s)(?P<blank>[ \t\r\n]++)|(?P<plain>[^ \t\r\n'\"\\]++)|'(?P<single>[^']*+)'"
-    r"|\"(?P<double>(?:[^\"\\]|\\.)*+)\"|\\(?P<escaped>.)"
-)
+_WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PLACEHOLDER: dict[str, Any] = {"hooks": []}  # an empty group: later groups keep their position
 
 
@@ -166,37 +163,16 @@ def without_sh(shape: Shape, command: Any) -> Any:
     """The sh command inside `sh -c`, on a host without a shell."""
     if shape.shell or not isinstance(command, str):
         return command
-    try:
-        words = split_words(command)
-    except ValueError:
-        return command
+    words = split_words(command)
     if len(words) == 3 and words[:2] == ["sh", "-c"]:
         return words[2]
     return command
 
 
 def split_words(command: str) -> list[str]:
-    """The same as shlex.split, which copies a long word again for each of its characters.
-
-    Raises ValueError for a quote without an end.
-    """
-    words: list[list[str]] = []
-    is_between, offset = True, 0
-    match_piece = re.compile(_PIECE).match
-    while offset < len(command):
-        piece = match_piece(command, offset)
-        if piece is None:
-            raise ValueError("a quote has no end")
-        offset = piece.end()
-        if piece["blank"]:
-            is_between = True
-            continue
-        if is_between:
-            words.append([])
-            is_between = False
-        text = piece[piece.lastgroup or 0]
-        words[-1].append(re.sub(r'\\([\\"])', r"\1", text) if piece["double"] else text)
-    return ["".join(parts) for parts in words]
+    """The words of a command that is quoted as shlex.quote does it."""
+    words = re.findall(_WORD, command)
+    return [re.sub("'([^']*)'|\"([^\"]*)\"", r"\1\2", word) for word in words]
 
 
 def as_written(shape: Shape, fields: dict[str, Any]) -> dict[str, Any]:

@@ -164,7 +164,8 @@ class Install(Job):
 
             forget(draft, drafts, (self.pack.name,))
         has_blocks = any(record.format == RULES for record in drafts.records.values())
-        if has_blocks or self.pack.rules or draft.packs[self.pack.name].settings.get("rules"):
+        is_guard = self.pack.name == GUARD
+        if has_blocks or ("rules" in draft.packs[GUARD].settings if is_guard else self.pack.rules):
             from hookctl.ownership import rules  # late: most installs have no rules
 
             rules.install(draft, drafts, self.pack, self.choice)

@@ -6,21 +6,19 @@ Hosts that read the same file share one block: it is removed with the last of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import load
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts
 from hookctl.ownership.sources import look
 from hookctl.ownership.store import rules_path
-from hookctl.packs.choices import Choice, Settings, settings_from
-from hookctl.packs.guard import write_rules
+from hookctl.packs.choices import Choice
 from hookctl.packs.model import Pack
-from hookctl.settings.targets import GUARD, Target, rules_target
+from hookctl.settings.targets import GUARD, rules_target
 from hookctl.system import files
 
 _YOURS = {
@@ -33,7 +31,7 @@ _YOURS = {
 
 def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
     """Write a pack's block for a host where the pack is installed, or take it out again."""
-    if not _wants_rules(pack.name, draft.packs) or not (pack.name == GUARD or pack.rules):
+    if not _wants_rules(pack.name, draft.packs) or not pack.rules:
         _leave(draft, drafts, pack.name)
         return
     target = rules_target(draft.target)
@@ -44,7 +42,7 @@ def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
             f"{draft.target.scope} scope, so no rules are written for it",
         )
         return
-    _write(drafts.open(target), _worded(drafts, pack, target), choice)
+    _write(drafts.open(target), pack, choice)
 
 
 def uninstall(
@@ -73,40 +71,30 @@ def _leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) ->
     has_mark = f"<!-- hookctl={name} begin".encode() in (files.read_or_none(target.path) or b"")
     if not is_recorded and (pack is None or not has_mark):
         return
-    if any(_readers(drafts, key, name, draft)):
+    if _has_reader(drafts, key, name, draft):
         return
     file = drafts.open(target)
     if pack is not None and not is_recorded:
-        _take_back(file, _worded(drafts, pack, target))
+        _take_back(file, pack)
     visible = _entries_of(file, name)
     if visible:
         decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
         file.apply_decision(_in_plain_words(file, decision), visible)
 
 
-def _worded(drafts: Drafts, pack: Pack, target: Target) -> Pack:
-    """The pack with its rules; the guard's follow from the settings of all who read them."""
-    if pack.name != GUARD:
-        return pack
-    readers = _readers(drafts, store.real_path(target.path), GUARD)
-    settings = [(title, settings_from(known.settings)) for title, known in readers]
-    return pack._replace(rules=write_rules(settings or [("", Settings())]))
-
-
-def _readers(
-    drafts: Drafts, key: str, name: str, leaving: Draft | None = None
-) -> Iterator[tuple[str, PackRecord]]:
-    """The hosts with the pack's rules that read them in the file, and their records of it."""
+def _has_reader(drafts: Drafts, key: str, name: str, leaving: Draft) -> bool:
+    """Whether another host has the pack's rules and reads them in the same file."""
     keys = {draft.key for draft in drafts.asked}
     for draft in drafts.asked:
         if draft is not leaving and _wants_rules(name, draft.packs):
             target = rules_target(draft.target)
             if target is not None and store.real_path(target.path) == key:
-                yield draft.host.title, draft.packs[name]
+                return True
     for other, record in drafts.records.items():
         is_reader = other not in keys and _wants_rules(name, record.packs)
         if is_reader and store.real_path(rules_path(drafts.records, other)) == key:
-            yield load(record.host).title, record.packs[name]
+            return True
+    return False
 
 
 def _take_back(file: Draft, pack: Pack) -> bool:

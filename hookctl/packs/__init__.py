@@ -30,7 +30,12 @@ def load(name: str) -> Pack:
         # The commands are not in its file, since they depend on its settings.
         data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
         hooks = [PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]]
-        return Pack(**data["pack"], files=tuple(data["files"]["include"]), hooks=tuple(hooks))
+        return Pack(
+            **data["pack"],
+            files=tuple(data["files"]["include"]),
+            hooks=tuple(hooks),
+            rules=data["rules"]["text"].strip("\n"),
+        )
     if name.startswith(GIT):
         hint = "Give the pack's name, or the path of a copy."
         raise usage_error("this command fetches no pack", hint, name)

@@ -12,7 +12,6 @@ from hookctl.packs.guard import (
     UNLIMITED_CAP,
     can_refuse,
     ends_refused,
-    leaves_reminders,
     matcher_of,
     wanted_limit,
 )
@@ -94,8 +93,8 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
             missed.append(text)
         if name == "refuse_end" and asked["refuse"] and options.get("dispatch_end", 0) > 0:
             others.append(text)
-    if settings.events and mode != "off" and leaves_reminders(host, options):
-        where = host.guard.reminds_where
+    where = options.get("required_scope_env") if options.get("required_tools") else ""
+    if settings.events and mode != "off" and where and where == host.guard.reminds_where:
         missed.append(f"it reminds its own workers, where {where} is set, so the guard does not")
     if "pre-tool" in settings.events and can_refuse(host):
         from hookctl.hosts.matchers import explain_mismatch  # late: few guards count calls

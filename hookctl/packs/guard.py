@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookctl import __version__
 from hookctl.hosts import Host, load_readers, parse_version
-from hookctl.hosts.model import Dialect
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -152,8 +150,9 @@ def wants(
     `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
     a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
     """
-    host = target.host
+    host, env = target.host, _shared_env(settings)
     needed, wanted = events(settings, host, wraps=wraps), []
+    needed_cap = wanted_cap(settings, host, limit)
     for hook in pack.hooks:
         if hook.event not in needed:
             continue
@@ -167,17 +166,15 @@ def wants(
                 command_forms(id, hook.event, host),
                 hook.timeout,
                 matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
-                env=_shared_env(settings) if is_stop else None,
-                cap=wanted_cap(settings, host, limit) if is_stop else "",
+                env=env if is_stop else None,
+                cap=needed_cap if is_stop else "",
             )
         )
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
-        env = _shared_env(settings)
-        wanted_by_host = wanted_cap(settings, host, limit)
-        if wanted_by_host and host.cap_key:
-            env[host.cap_key] = cap or wanted_by_host
+        if needed_cap and host.cap_key:
+            env[host.cap_key] = cap or needed_cap
         for key, value in env.items():
             wanted.append(Wanted((*host.env_path, key), "leaf", value))
     for text in host.permission.texts if settings.allow_run else ():
@@ -204,12 +201,6 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
     if "session-start" in needed and not host.dialect.context:
         needed.remove("session-start")
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
-
-
-def leaves_reminders(host: Host, options: Mapping[str, Any]) -> bool:
-    """Whether the host itself gives the reminders that these options ask for."""
-    where = options.get("required_scope_env")
-    return bool(options.get("required_tools") and where) and where == host.guard.reminds_where
 
 
 def can_refuse(host: Host) -> bool:
@@ -283,7 +274,7 @@ def _hook_facts(host: Host) -> dict[str, Any]:
     if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
         cap = {}
     facts = {
-        **{name: getattr(host.dialect, name) for name in Dialect.__annotations__},
+        **vars(host.dialect),
         "project": host.environment.project,
         "session": host.environment.session,
         "process": host.environment.process,
@@ -316,73 +307,3 @@ def configuration(
     if state:
         config["state_dir"] = state
     return config
-
-
-_TITLE = "## Long work, and the guard"
-_MODES = {
-    "breaker": "hookctl's guard asks you to go on while reported work remains{run},\n"
-    "and lets you stop when it no longer moves.",
-    "keepalive": "hookctl's guard asks you to go on in a run that a person began with "
-    "`hookctl run start`,\nuntil the run ends. Outside a run you may stop.",
-    "guard": "hookctl's guard never asks you to go on. It ends a turn that other hooks force on\n"
-    "without progress.",
-    "off": "hookctl's guard lets you stop whenever you want.",
-}
-_POINTS = (
-    "- Wait with `hookctl run wait --stall 15m`, never by polling or by ending your turn again and "
-    "again.\n  It ends with 0 (done), 1 (the work stands still) or 124 (the time is up: call it "
-    "again).",
-    "- When the guard says that work remains, go on with the next step. It is no new task and no "
-    "reproach.",
-    "- When it lets you stop, stop, and say what is left. Work that is not yours: "
-    "`hookctl run release`.",
-)
-
-
-def write_rules(readers: Iterable[tuple[str, Settings]]) -> str:
-    """The rules for those who read one file: the title of each host, and its guard's settings."""
-    by_text: dict[str, list[str]] = {}
-    for title, settings in sorted(readers, key=lambda reader: reader[0]):
-        titles = by_text.setdefault(_write_part(settings), [])
-        if title not in titles:
-            titles.append(title)
-    parts = []
-    for text, titles in by_text.items():
-        names = f" of {', '.join(titles)}" if len(by_text) > 1 else ""
-        parts.append(f"{_TITLE}{names}\n\n{text}")
-    return "\n\n".join(parts)
-
-
-def _write_part(settings: Settings) -> str:
-    """What one guard does, and how to work with it."""
-    mode, options = settings.mode, settings.effective
-    is_in_run = mode == "breaker" and options.get("require_arm") is True
-    run = "\nin a run that a person began with `hookctl run start`" if is_in_run else ""
-    points = []
-    if mode in ("breaker", "keepalive"):
-        points += [_describe_report(settings), *_POINTS]
-    if mode == "keepalive" or is_in_run:
-        end = "- The run ends by `hookctl run conclude` or `hookctl run stop`"
-        points.append(f"{end}; leave that to the person.")
-    if mode != "off" and options.get("required_tools"):
-        scope = options.get("required_scope_env")
-        where = f" where `{scope}` is set" if scope else ""
-        tools = " or ".join(f"`{tool}`" for tool in options["required_tools"])
-        points.append(f"- Before you finish{where}, call {tools}.")
-    if "pre-tool" in settings.events:
-        repeat = "- It refuses a tool call that you repeat too often."
-        points.append(f"{repeat} Change the call, or finish.")
-    return "\n".join([_MODES[mode].replace("{run}", run), *([""] if points else []), *points])
-
-
-def _describe_report(settings: Settings) -> str:
-    """Who says what is left, and where."""
-    if settings.reads_anothers_task:
-        return "- What is left stands in a file of another system; hookctl only reads it."
-    folder = settings.effective.get("run_dir") or ".hookctl/run"
-    task = settings.effective.get("task_file") or f"{folder}/task.json"
-    return (
-        "- Report work of several steps with `hookctl run remaining N`: at the start, after each "
-        "step, and\n  0 when all is done.\n  Where there is no `hookctl`, write "
-        f'`{{"remaining": N}}` into `{task}` in the project.'
-    )

@@ -44,22 +44,19 @@ class Programs(NamedTuple):
         return {**files, HOOK: self.launcher}
 
 
-def _load_package(name: str, folder: tuple[str, ...]) -> dict[str, Modules]:
-    modules = read_folder(*folder, ending=".py")
-    return {name_package(name, modules): modules}
-
-
 @functools.cache
 def load_programs() -> Programs:
     """The programs of this version."""
-    guard, runner = _load_package("guard", _GUARD), _load_package("runner", _RUNNER)
     launcher = read_data(*_LAUNCHER).decode()
-    stamps = {"VERSION": __version__}
-    for name, package in (("GUARD", guard), ("RUNNER", runner)):
-        stamps[name] = f"{PACKAGES}/{next(iter(package))}"
+    stamps, packages = {"VERSION": __version__}, []
+    for name, folder in (("guard", _GUARD), ("runner", _RUNNER)):
+        modules = read_folder(*folder, ending=".py")
+        package = name_package(name, modules)
+        packages.append({package: modules})
+        stamps[name.upper()] = f"{PACKAGES}/{package}"
     for name, value in stamps.items():
         launcher = re.sub(rf'(?m)^{name} = "[a-z]*"', f'{name} = "{value}"', launcher)
-    return Programs(launcher.encode(), guard, runner)
+    return Programs(launcher.encode(), *packages)
 
 
 def template_files(*, runner: bool) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
-from hookctl.hosts.model import FolderTrust, SwitchRule
+from hookctl.hosts.model import Table
 from hookctl.model import HookEntry, Path
 from hookctl.settings import switches
 from hookctl.settings.targets import Read, read_settings, readable
@@ -68,7 +68,7 @@ def _find_not_agreed(
     host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
 ) -> Iterator[Closed]:
     """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    if switches.read_gate(SwitchRule(**host.trust.unasked), host, environ, read):
+    if switches.read_gate(Table("switches", host.trust.unasked), host, environ, read):
         return
     memory = _read_host_file(host, host.trust.memory, "json", environ, read)
     approvals = memory.get(("approvals",)) if memory else []
@@ -89,7 +89,7 @@ def is_untrusted(
     trust = host.folder_trust
     if scope not in trust.scopes:
         return False
-    is_off = switches.read_gate(SwitchRule(**trust.switch), host, environ, read)
+    is_off = switches.read_gate(Table("switches", trust.switch), host, environ, read)
     if is_off or (is_off is None and not trust.on):
         return False
     document = _read_host_file(host, trust.file, trust.format, environ, read)
@@ -113,7 +113,7 @@ def _read_host_file(
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
+def _trust_levels(trust: Table, document: Document) -> dict[str, Any]:
     folders = document.get(tuple(trust.folders))
     if not isinstance(folders, dict):
         return {}
@@ -131,7 +131,7 @@ def _trust_levels(trust: FolderTrust, document: Document) -> dict[str, Any]:
     return levels
 
 
-def _is_trusted(trust: FolderTrust, levels: Mapping[str, Any], folder: str) -> bool:
+def _is_trusted(trust: Table, levels: Mapping[str, Any], folder: str) -> bool:
     """Whether the folder is trusted, or the nearest folder above where trust is inherited."""
     folder = os.path.realpath(folder)
     nearest_name, nearest_level = "", None

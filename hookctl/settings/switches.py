@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document, value_at
 from hookctl.hosts import Host, config_folder, config_of, load, loading
-from hookctl.hosts.model import OtherAgent, SwitchRule
+from hookctl.hosts.model import Table
 from hookctl.settings import effective
 from hookctl.settings.targets import Read, read_settings, readable
 from hookctl.system.folders import Folders
@@ -26,7 +26,7 @@ _NO = ("0", "false", "no", "off")
 class Switch(NamedTuple):
     """A place where a switch is set."""
 
-    rule: SwitchRule
+    rule: Table
     scope: str  # empty for a variable
     path: str  # of the file; empty for a variable
     name: str  # the key as people write it, or $VARIABLE
@@ -121,7 +121,7 @@ def find(
 
 
 def _list_places(
-    rule: SwitchRule,
+    rule: Table,
     settings: Sequence[_Place],
     host: Host,
     user: str,
@@ -160,7 +160,7 @@ def _open(
     return None if document is None or (layout and loading.refusal(layout, document)) else document
 
 
-def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
+def _look_up(rule: Table, place: Document | str | None) -> Any:
     """What an open place says, of a variable whether it says yes or no; or MISSING."""
     value: Any = place or ""
     if isinstance(place, Document):
@@ -171,7 +171,7 @@ def _look_up(rule: SwitchRule, place: Document | str | None) -> Any:
     return word in _YES if word in (*_YES, *_NO) else MISSING
 
 
-def _is_off(rule: SwitchRule, value: Any) -> bool:
+def _is_off(rule: Table, value: Any) -> bool:
     values = value if isinstance(value, list) else [value]
     return any(value in rule.off for value in values)
 
@@ -209,7 +209,7 @@ def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | 
 # A host's own gates
 
 
-def read_gate(rule: SwitchRule, host: Host, environ: Mapping[str, str], read: Read) -> bool | None:
+def read_gate(rule: Table, host: Host, environ: Mapping[str, str], read: Read) -> bool | None:
     """Whether a switch of the host itself is off, by the first place that has it.
 
     None where no place has it, or says something else than off or a word for on.
@@ -223,11 +223,11 @@ def read_gate(rule: SwitchRule, host: Host, environ: Mapping[str, str], read: Re
     return None
 
 
-def leaves_alone(agent: OtherAgent, environ: Mapping[str, str], read: Read = read_settings) -> bool:
+def leaves_alone(agent: Table, environ: Mapping[str, str], read: Read = read_settings) -> bool:
     """Whether another agent is told not to read the files of a host, which it reads by itself."""
     if not agent.switch:
         return False
-    return read_gate(SwitchRule(**agent.switch), load(agent.host), environ, read) is True
+    return read_gate(Table("switches", agent.switch), load(agent.host), environ, read) is True
 
 
 _MOST_RULES = 200

@@ -16,7 +16,7 @@ from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
-from hookctl.hosts.model import OtherAgent
+from hookctl.hosts.model import Table
 from hookctl.masking import masked_text
 from hookctl.model import HookEntry, Path
 from hookctl.ownership import store
@@ -177,7 +177,7 @@ class _HostReader:
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
 
-    def _find_readers(self, scope: str, folder: str) -> Iterator[OtherAgent]:
+    def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
         machine = self._machine
         for agent in self._host.also_read_by:
             is_off = switches.leaves_alone(agent, machine.environ, machine.read)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
-from hookctl.hosts.model import OtherAgent
+from hookctl.hosts.model import Table
 from hookctl.model import Path
 from hookctl.receipts.reading import Runs
 
@@ -53,7 +53,7 @@ class HookFile(NamedTuple):
     plugin: str = ""  # the name of the plugin that the file belongs to
     shared: tuple[Obstacle, ...] = ()  # what stops its hooks, and those of other files too
     note: str = ""  # what to know about hooks of it that run
-    readers: tuple[OtherAgent, ...] = ()  # the other agents that read the file
+    readers: tuple[Table, ...] = ()  # the other agents that read the file
     variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
 
     def expand(self, command: str) -> str:

@@ -19,7 +19,7 @@ from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, config_folder, loading
 from hookctl.hosts.loading import Entry, Unreadable
-from hookctl.hosts.model import OtherAgent
+from hookctl.hosts.model import Table as HostTable
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
@@ -524,7 +524,7 @@ class _HostPlugins:
                 closed[entry.path] = self._disabled[name]
         yield from gathering.list_hooks_of(file, part.document, entries, obstacle, closed=closed)
 
-    def _find_readers(self, folder: str) -> Iterator[OtherAgent]:
+    def _find_readers(self, folder: str) -> Iterator[HostTable]:
         real = os.path.realpath(folder)
         for agent in self._host.also_read_by:
             if real in map(os.path.realpath, self._expand_all(agent.plugins)):

@@ -223,10 +223,7 @@ def _command_inside(own_id: str, command: str, text: str) -> str:
         return ""
     if f"/{HOOK} run " not in text.replace("'", ""):
         return text  # of protocol host: it has no runner
-    try:
-        words = split_words(re.sub(f"{END}$", "", text))
-    except ValueError:
-        return ""
+    words = split_words(re.sub(f"{END}$", "", text))
     inner = words[-1]
     if "--files" in words:
         inner = inner.replace("{files}", shlex.quote(words[words.index("--files") + 1]))

@@ -28,7 +28,6 @@ MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
 MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
-_SILENT = 1.0  # seconds until progress is shown
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
 _HEAD = "ref: refs/heads/none\n"
@@ -57,17 +56,12 @@ _CONFIG = """\
     lowSpeedLimit = 100
     lowSpeedTime = 30
 """
-# What git says, what it means, and what to do.
 _TOO_LARGE = ("the repository is larger than 64 MiB", "Tell its author: a pack needs less.")
-_REASONS = {
-    r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z": _TOO_LARGE,
-    r"[Cc]ouldn't find remote ref|not our ref|unadvertised object|no such remote ref": (
-        "the repository has no such revision",
-        "Name a branch, a tag, or a commit with all its 40 digits.",
-    ),
-}
+# What git says where it may write no more.
+_CUT = r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z"
 _HINT = (
-    "Check the address and the network. A private repository needs git+ssh:// and a key in "
+    "Check the address, the revision (a branch, a tag, or a commit with all its 40 digits) and the "
+    "network. A private repository needs git+ssh:// and a key in "
     "ssh-agent; SSL_CERT_FILE names the certificates of your authority."
 )
 Tell = Callable[[str], None]
@@ -149,10 +143,9 @@ class Commit:
 
     id = ""
 
-    def __init__(self, folder: str, address: Address, folders: Folders, tell: Tell) -> None:
+    def __init__(self, folder: str, address: Address, folders: Folders) -> None:
         """Make the repository, and the environment that says nothing else."""
-        self._folder, self._address, self._tell = folder, address, tell
-        self._begin, self._is_told = time.monotonic(), False
+        self._folder, self._address, self._begin = folder, address, time.monotonic()
         for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
@@ -272,19 +265,15 @@ class Commit:
             return output.read()
 
     def _watch(self) -> None:
-        """Say that it goes on, and end it where it brings too much."""
+        """End it where it brings too much."""
         if _size_of(os.path.join(self._folder, "git")) > MOST:
             raise self._error(*_TOO_LARGE)
-        if not self._is_told and time.monotonic() - self._begin > _SILENT:
-            self._is_told = True
-            self._tell(f"fetching {self._address.url}")
 
     def _explain(self, said: str) -> HookctlError:
         """The error for what git says, and the server, who could say anything."""
         lines = [line for line in said.splitlines() if line]
-        for pattern, reason in _REASONS.items():
-            if re.search(pattern, "\n".join(lines)):
-                return self._error(*reason)
+        if re.search(_CUT, "\n".join(lines)):
+            return self._error(*_TOO_LARGE)
         fatal = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
         reason = "".join(fatal[:1]).removeprefix("fatal: ")[:200]
         return self._error(f"git cannot fetch it: {reason}", _HINT)
@@ -319,15 +308,16 @@ def _size_of(folder: str) -> int:
 
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
-    """The commit that an address means now; `tell` gets a line where it takes long."""
+    """The commit that an address means now; `tell` gets a line, since it may take long."""
     if address.scheme == "file":
         _require_own_repository(address)
     owners.require_own_home(folders.cache)
     sweep(folders.cache)  # what a command that was killed has left
     with folder_in(folders.cache, "git") as folder:
-        commit = Commit(folder, address, folders, tell)
+        commit = Commit(folder, address, folders)
         if address.scheme == "file":
             commit.require_whole()
+        tell(f"fetching {address.url}")
         commit.fetch()
         yield commit
 

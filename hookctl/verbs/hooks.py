@@ -10,7 +10,6 @@ from typing import Any
 from hookctl import hosts
 from hookctl.errors import usage_error
 from hookctl.firing.calls import find_event
-from hookctl.hosts import readers
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line, Result
@@ -104,7 +103,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
         "name": hook.own_id,
         "plugin": hook.plugin,
         "also_read_by": [
-            {"agent": readers.title_of(agent), "only": readers.condition(agent)}
+            {"agent": hosts.reader_title(agent), "only": hosts.reader_condition(agent)}
             for agent in hook.within.readers
         ],
     }
@@ -200,7 +199,7 @@ def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
     files: dict[str, dict[str, None]] = {}
     for hook in hooks:
         if hook.within.readers:
-            names = ", ".join(map(readers.describe, hook.within.readers))
+            names = ", ".join(map(hosts.describe_reader, hook.within.readers))
             files.setdefault(names, {})[tilde(hook.file)] = None
     for names, paths in files.items():
         verb = "is" if len(paths) == 1 else "are"

@@ -105,7 +105,7 @@ def install(
 def load_source(folders: Folders, source: str) -> Pack:
     """The pack of this name or path, or from this address of git."""
     if source.startswith(GIT):
-        from hookctl.packs.git_source import load_from_git  # late: few packs come from git
+        from hookctl.packs.pack import load_from_git  # late: few packs come from git
 
         return load_from_git(source, folders, report.progress)
     return load(source)

@@ -137,21 +137,3 @@ def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -
     assert code.startswith(first)
     assert hashlib.sha256(code.encode()).hexdigest() == digest
     assert digest not in plugin._EARLIER
-
-
-@pytest.mark.parametrize(
-    ("settings", "column"),
-    [
-        ('{ "hooks": {}, "__proto__": {"hooks": {}} }', 16),
-        ('{ "hooks": {"a": [{"\\u005f_proto__": 1}]} }', 20),
-    ],
-)
-def test_settings_that_a_program_reads_otherwise_are_refused_with_their_place(settings: str, column: int) -> None:
-    before, after = plugin.current_code("pi")
-    with pytest.raises(HookctlError) as caught:
-        PluginDocument.parse((before + settings + after).encode(), where="f.js", host="pi")
-    error = caught.value
-    assert (error.code, error.line, error.column) == ("foreign_file", 4, column)
-    fine = before + '{ "hooks": {"a": ["x\u2028y", "__proto__"]}\n }\n' + after
-    document = PluginDocument.parse(fine.encode(), where="f.js", host="pi")
-    assert document.value == {"hooks": {"a": ["x\u2028y", "__proto__"]}}

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import hosts
-from hookctl.packs.choices import Settings
-from hookctl.packs.guard import write_rules
+from hookctl import hosts, packs
 
 from .acceptance import CASES, Case
 from .agent import Place
@@ -17,7 +15,7 @@ from .product import hookctl
 
 pytestmark = pytest.mark.e2e
 # A sentence of the block, as it stands on one line of it.
-SENTENCE = write_rules([("", Settings())]).splitlines()[2]
+SENTENCE = packs.load("guard").rules.splitlines()[2]
 FILES = ("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md")
 TOLD = [case for case in CASES if case.scope in hosts.load(case.host).rules and not case.home_file]
 
