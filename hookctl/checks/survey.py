@@ -78,7 +78,10 @@ class HostHere:
         self.sources = machine.sources(host, user, machine.start_of(host))
         self.variables = {**machine.environ, **effective.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
-        self.running = [hook for hook in self.hooks if hook.is_started or hook.is_waiting]
+        self.running = []
+        for hook in self.hooks:
+            if all(obstacle.state in model.WAITING for obstacle in hook.obstacles):
+                self.running.append(hook)
         self.guards = list(self._find_guards())
 
     @cached_property
@@ -158,19 +161,18 @@ _CODES = {
 
 def judge_hooks(here: HostHere) -> Iterator[Finding]:
     """Our hooks that do not run: switched off, not approved, or in a file that is not read."""
-    found: dict[tuple[str, Obstacle, bool], list[str]] = {}
+    found: dict[tuple[str, Obstacle], list[str]] = {}
     running = {hook.own_id for hook in here.running}
     disabled = {id for file in here.files for id in file.disabled_ids}
     for hook in here.hooks:
-        for obstacle in (*hook.obstacles, *hook.shared) if hook.own_id else ():
+        for obstacle in hook.obstacles if hook.own_id else ():
             is_elsewhere = obstacle.state == model.HIDDEN and hook.own_id in running
             is_wanted = obstacle.state == model.OFF and hook.own_id in disabled
             if obstacle.state in _CODES and not is_elsewhere and not is_wanted:
-                is_shared = obstacle in hook.shared
-                found.setdefault((hook.file, obstacle, is_shared), []).append(hook.own_id)
-    for (path, obstacle, is_shared), ids in found.items():
+                found.setdefault((hook.file, obstacle), []).append(hook.own_id)
+    for (path, obstacle), ids in found.items():
         code, level = _CODES[obstacle.state]
-        if obstacle.state == model.OFF and is_shared:
+        if obstacle.state == model.OFF and obstacle.is_shared:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there

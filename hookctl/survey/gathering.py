@@ -161,13 +161,12 @@ class _HostReader:
         machine, host, scope = self._machine, source.host, source.scope
         off = judge_switches(scope, source.path, found_switches)
         untrusted = judge_trust(machine, host, scope, self._start) if not self._stopping else None
-        shared = [*self._stopping[:1], off, untrusted] if not found.obstacle else []
+        shared = [*self._stopping[:1], off, untrusted]
         # Where the host's own files do not show its approvals.
         is_shown = host.trust.config or host.trust.memory or host.folder_trust.file
         note = host.trust.gate if host.trust.covers(scope) and not is_shown else ""
         readers = tuple(self._find_readers(scope, self._start))
-        kept = tuple(filter(None, shared))
-        file = HookFile(host, scope, source.path, shared=kept, note=note, readers=readers)
+        file = HookFile(host, scope, source.path, note=note, readers=readers)
         if found.obstacle:
             yield from list_hooks_of(file, source.document, entries, found.obstacle)
             return
@@ -175,7 +174,9 @@ class _HostReader:
         if not self._stopping:  # nobody can approve anything in a client that does not start
             closed = self._find_closed(source, entries, found_switches)
         hidden = self._find_hidden_events(source, files)
-        yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
+        yield from list_hooks_of(
+            file, source.document, entries, hidden=hidden, closed=closed, shared=shared
+        )
 
     def _find_readers(self, scope: str, folder: str) -> Iterator[OtherAgent]:
         machine = self._machine
@@ -293,9 +294,11 @@ def list_hooks_of(
     *,
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
+    shared: Iterable[Obstacle | None] = (),
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file, from its entries."""
+    """The hooks that stand in a file, from its entries; `shared` stops those of others, too."""
     host, own = file.host, None
+    of_all = [each._replace(is_shared=True) for each in shared if each]
     lines = document.lines(entry.path for entry in entries)
     for entry, line in zip(entries, lines, strict=True):
         if not file.plugin:  # there is none of ours
@@ -311,7 +314,7 @@ def list_hooks_of(
             entry.matcher if isinstance(entry.matcher, str) else "",
             line,
             own.id if own else "",
-            tuple(found),
+            (*found, *of_all),
         )
 
 

@@ -511,7 +511,6 @@ class _HostPlugins:
             "plugin",
             part.path,
             plugin=plugin.name,
-            shared=tuple(filter(None, (self._off, self._untrusted[plugin.scope]))),
             note=self._table.get("note", ""),
             readers=tuple(self._find_readers(plugin.folder)),
             variables=dict.fromkeys(self._table.get("roots", ()), plugin.folder),
@@ -522,7 +521,10 @@ class _HostPlugins:
             name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
             if isinstance(name, str) and name in self._disabled:
                 closed[entry.path] = self._disabled[name]
-        yield from gathering.list_hooks_of(file, part.document, entries, obstacle, closed=closed)
+        shared = (self._off, self._untrusted[plugin.scope])
+        yield from gathering.list_hooks_of(
+            file, part.document, entries, obstacle, closed=closed, shared=shared
+        )
 
     def _find_readers(self, folder: str) -> Iterator[OtherAgent]:
         real = os.path.realpath(folder)

@@ -56,10 +56,12 @@ class Programs:
     def add_fault(self, hook: Hook) -> Hook:
         """The hook with what keeps its program from running, where the host loads it."""
         unread = (*model.UNREAD, *([model.OFF] if hook.plugin else ()))
-        if hook.event == model.MODULE or any(one.state in unread for one in hook.obstacles):
+        own = [obstacle.state for obstacle in hook.obstacles if not obstacle.is_shared]
+        if hook.event == model.MODULE or not {*own}.isdisjoint(unread):
             return hook
         fault = self._find_fault(hook)
-        return hook._replace(obstacles=(*hook.obstacles, fault)) if fault else hook
+        found = (*hook.obstacles, fault) if fault else hook.obstacles
+        return hook._replace(obstacles=tuple(sorted(found, key=lambda one: one.is_shared)))
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file, environment = hook.within, hook.within.host.environment
