@@ -297,7 +297,7 @@ def test_the_script_of_a_command(command: str, path: str, status: int) -> None:
     ],
 )  # fmt: skip
 def test_what_only_a_shell_knows(command: str) -> None:
-    assert find_scripts(command, KNOWN) == []
+    assert [script for script in find_scripts(command, KNOWN) if "/" in script.path] == []
 
 
 def found(hookctl: Hookctl, host: str = "claude") -> list[dict[str, Any]]:

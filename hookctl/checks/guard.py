@@ -148,9 +148,9 @@ _PROMISES = {  # what it does not do where it breaks them
 
 def _judge_self_test(file: File) -> Iterator[Finding]:
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
-    variables, of_project = effective.variables(file.reaching), frozenset(effective.variables(own))
-    question = self_test.Question(file.host, file.config, variables, of_project, file.target.shared)
-    trial = self_test.run(question, file.machine.folders.state)
+    variables, of_project = effective.variables(file.reaching), effective.variables(own)
+    is_shared, state = file.target.shared, file.machine.folders.state
+    trial = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
     if trial is None or trial.is_kept:
         return
     path, fails = file.guard.config if file.guard else "", _PROMISES[trial.promised]

@@ -15,9 +15,9 @@ from hookctl.hosts.shapes import FAILS_OPEN
 
 
 class Script(NamedTuple):
-    """A script or program by its absolute path, and how a command ends without it."""
+    """A script or program, and how a command ends without it."""
 
-    path: str
+    path: str  # an absolute one, or the name alone of a program that is looked for on PATH
     status: int  # of the whole command where it is not there; 0: the host sees another one
     is_started: bool = False  # by the command itself, so that it must be executable
     interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
@@ -74,6 +74,7 @@ _BUILTINS = (
     *("getopts", "hash", "history", "jobs", "kill", "let", "local", "popd", "read", "readonly"),
     *("return", "set", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait", "("),
 )
+_OF_SHELLS = {*_KEYWORDS, *_PREPARES, *_BEFORE_COMMANDS, *_BUILTINS}
 _LOSES_STATUS = (";", "|", "&", "\n")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
@@ -90,7 +91,7 @@ _CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
-    """What a command runs first: an interpreter and its script, or a program, by absolute paths."""
+    """What a command runs first: an interpreter and its script, or a program."""
     folder: str | None = start
     for words, operator in _commands(_without_own_head(command), variables):
         if not _is_preparation(words, operator):
@@ -101,6 +102,8 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
     if folder is None or operator in ("||", "?"):  # `||`: the author knows what may be missing
         return []
     scripts = _find(words, folder, variables)
+    if "()" in command:  # a name may be that of a function in it
+        scripts = [script for script in scripts if "/" in script.path]
     if operator in _LOSES_STATUS:
         return [script._replace(status=0) for script in scripts]
     return scripts
@@ -117,20 +120,6 @@ def name_program(command: str) -> str:
             return name
         prepares = prepares or name
     return prepares
-
-
-def find_bare_program(command: str) -> str:
-    """The program that a command starts by its name alone, to be looked for on PATH; or ''."""
-    for words, operator in _commands(_without_own_head(command), {}):
-        if not _is_preparation(words, operator):
-            break
-    words.reverse()
-    _skip_prefixes(words)
-    name = words[-1] if words else None
-    if not name or operator in ("||", "?") or not _FILE_NAME.fullmatch(name.replace(" ", "_")):
-        return ""
-    is_shells = name in (*_KEYWORDS, *_PREPARES, *_BEFORE_COMMANDS, *_BUILTINS)
-    return "" if is_shells or re.search(rf"{re.escape(name)} *\(\)", command) else name
 
 
 def _name_of(words: list[str | None]) -> str:
@@ -229,8 +218,9 @@ def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) ->
     name = os.path.basename(first)
     if name in (".", "source"):
         return _locate(folder, rest[-1] if rest else None, 1)
-    found = _locate(folder, first, 127) if "/" in first else []
-    found = [script._replace(is_started=True) for script in found]
+    found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
+    if _FILE_NAME.fullmatch(first.replace(" ", "_")) and not is_runner and first not in _OF_SHELLS:
+        found = [Script(first, 127)]
     kind = _interpreter(name)
     if kind is None:
         return found
