@@ -42,7 +42,7 @@ def judge(file: File) -> Iterator[Finding]:
             again = file.again(hook.pack)
             yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
     if file.record is not None:
-        yield from _judge_record(file, file.current._replace(elements=others))
+        yield from _judge_record(file, file.current)
 
 
 def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iterator[Finding]:
@@ -68,19 +68,15 @@ def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iter
 def _judge_record(file: File, current: Current) -> Iterator[Finding]:
     for id in _list_left_out(file) if file.target.shared else ():
         yield file.find("entry_missing", name=id, fix=file.again(GUARD))
-    ours = []
-    for entry in file.entries:
-        if entry.id.startswith(WRAP):
-            yield from _judge_wrapped(file, entry)
-        elif entry.kind != "container" and entry.mode == "owned":
-            ours.append(entry)
-    if engine.is_wiped(ours, current):
+    owned = [one for one in file.entries if one.kind != "container" and one.mode == "owned"]
+    wraps = [entry for entry in owned if entry.id.startswith(WRAP)]
+    is_wiped = engine.is_wiped(owned, current)
+    if is_wiped:
         command = file.repair
         if file.target.shared:
             command = consent.upgrade_command(file.target, file.machine.cwd_project)
-        yield file.find("entries_wiped", count=len(ours), command=command)
-        return
-    for entry in ours:
+        yield file.find("entries_wiped", count=len(owned) - len(wraps), command=command)
+    for entry in wraps if is_wiped else owned:
         yield from _judge_entry(file, current, entry)
 
 
@@ -113,16 +109,19 @@ def _list_left_out(file: File) -> Iterator[str]:
 def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or str(entry.path[-1])
-    install = file.install_of(next(iter(entry.owners), GUARD))
+    install, is_wrap = file.install_of(next(iter(entry.owners), GUARD)), entry.id.startswith(WRAP)
     if state == "missing":
         fix = f"`{install} --force` restores it, and puts hookctl's values in place of yours."
-        yield file.find("entry_missing", level=file.level, name=name, fix=fix)
+        level = file.level
+        if is_wrap:  # it went with its tool's hook
+            fix, level = f"`{install}` forgets it.", level if file.target.shared else "info"
+        yield file.find("entry_missing", level=level, name=name, fix=fix)
     # An entry that does not work has another finding.
-    defects = (_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, ()))
-    if state != "overridden" or any(defects):
+    hooks = () if is_wrap else current.elements.by_id.get(entry.id, ())
+    if state != "overridden" or any(_find_defect(file, hook) for hook in hooks):
         return
     fields = current.elements.by_id[entry.id][0].fields if entry.id else {}
-    every = {**entry.written, **fields} if entry.id else ()
+    every = {**entry.written, **({} if is_wrap else fields)} if entry.id else ()
     names = [name for name in every if fields.get(name) != entry.written.get(name)]
     how = f"it has another {' and another '.join(names)}"
     if not entry.id:
@@ -136,17 +135,6 @@ def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     if file.target.shared and (is_exact or not is_choice):
         level = "error"
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
-
-
-def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
-    hooks = file.elements.by_id.get(entry.id, [])
-    if not hooks:
-        missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
-        yield file.find("entry_missing", level=missing, name=entry.id, fix=fix)
-    for hook in hooks:
-        if entry.written.get("command") != hook.fields.get("command"):
-            values = {"name": entry.id, "how": "it has another command", "install": file.install}
-            yield file.find("entry_edited", level=file.level, **values)
 
 
 def _find_defect(file: File, hook: HookEntry) -> str:
@@ -184,11 +172,7 @@ def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterato
 
 def _report_unknown(file: File, hook: HookEntry) -> Finding:
     command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
-    level = file.level
-    fix = f"Look at it; `{file.install}` records it, `--force` replaces it if it was edited."
-    if hook.pack != GUARD:
-        install = consent.install_command(file.target, hook.pack, "PATH", file.machine.cwd_project)
-        fix = f"`{install}` with the path of the pack takes it back; else remove it."
-    elif guard.config_path(command, hook.id, event, file.target):
-        level = "error"
+    is_genuine = hook.pack == GUARD and guard.config_path(command, hook.id, event, file.target)
+    level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
+    fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
     return file.find("ledger_missing", level=level, id=hook.id, fix=fix)

@@ -52,7 +52,7 @@ class File:
         try:
             if target.project:
                 require_inside(target.project, target.path)
-            self.document = machine.reader.patient_document(target.path, target.host.format)[1]
+            self.document = machine.read(target.path, target.host.format)[1]
             self.current = look(target.host, self.document, (), record.entries if record else ())
         except HookctlError as error:
             explain_conflict(target, error)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, events, hosts
 from hookctl.checks import codes, entries, guard
@@ -57,13 +57,6 @@ _AT_WORK = 300  # seconds since a session was written to in which it may not hav
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Guard(NamedTuple):
-    """The guard's hook on a stop that runs here."""
-
-    file: File  # that has it
-    mode: str  # in effect
-
-
 class HostHere:
     """A host as it starts in the working folder."""
 
@@ -82,24 +75,24 @@ class HostHere:
         for hook in self.hooks:
             if all(obstacle.state in model.WAITING for obstacle in hook.obstacles):
                 self.running.append(hook)
-        self.guards = list(self._find_guards())
+        self.guards = list(self._find_guards())  # the files whose guard works on a stop here
 
     @cached_property
     def client(self) -> Client:
         """The host's own program, asked for its version."""
         return ask_client(self.host, self.machine.folders)
 
-    def _find_guards(self) -> Iterator[Guard]:
+    def _find_guards(self) -> Iterator[File]:
         is_off = choices.is_true(self.variables.get(_OFF, ""))
         files = {file.path: file for file in self.files if file.guard}
         for hook in () if is_off else self.running:
             file, is_stop = files.get(hook.file), hook.event == self.host.events.get("stop")
             if file is None or hook.own_id != effective.STOP or not is_stop:
                 continue
-            mode = str(choices.read_settings(file.config, self.variables).mode)
+            mode = choices.read_settings(file.config, self.variables).mode
             is_there = file.fault is None or file.fault.code != MISSING
             if is_there and mode != "off" and not why_disarmed(self.host, hook.fields, blocks=True):
-                yield Guard(file, mode)
+                yield file
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
@@ -186,7 +179,7 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 def judge_silence(here: HostHere) -> Iterator[Finding]:
     """The newest sessions of the host, where none left a line in the guard's log."""
     machine, pattern = here.machine, here.host.transcripts
-    everywhere = [guard.file for guard in here.guards if guard.file.target.scope == "user"]
+    everywhere = [file for file in here.guards if file.target.scope == "user"]
     if not everywhere or not pattern:
         return  # a guard of one project says nothing about sessions elsewhere
     written = [files.written_at(file.guard.config) for file in everywhere if file.guard]
@@ -265,14 +258,13 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     """The work of the project that the working folder is in, if a guard reads it."""
     if not here.guards:
         return
-    machine, guard = here.machine, here.guards[0]
+    machine, file = here.machine, here.guards[0]
     root, named = machine.cwd_project, machine.environ.get(here.host.environment.project, "")
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
     state = project.state_folder(machine.folders.state, root)
-    environ, now = machine.environ, machine.now
-    config, is_brought = guard.file.config, guard.file.target.shared
-    run_files = locate(root, config, environ, state, now, is_brought=is_brought)
+    environ, now, is_brought = machine.environ, machine.now, file.target.shared
+    run_files = locate(root, file.config, environ, state, now, is_brought=is_brought)
     if fault := find_fault(run_files):
         yield here.find("run_unusable", run_files.task_path, fault=fault)
     active = os.path.join(state, "ACTIVE")
@@ -280,28 +272,31 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
         yield here.find("run_unusable", active, fault="it does not say when the run ends")
     work = find_work(run_files)
     # Where the guard may keep an agent at it.
-    if work.remaining > 0 and guard.mode != "guard" and here.host.dialect.block:
-        yield from _judge_work(here, guard, run_files, work)
+    options = choices.read_settings(file.config, here.variables)
+    if work.remaining > 0 and options.mode != "guard" and here.host.dialect.block:
+        needs_arm = options.require_arm or options.mode == "keepalive"
+        yield from _judge_work(here, file, run_files, work, needs_arm=needs_arm)
 
 
-def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
-    must = choices.read_settings(guard.file.config, here.variables).require_arm is True
+def _judge_work(
+    here: HostHere, file: File, run_files: RunFiles, work: Work, *, needs_arm: bool
+) -> Iterator[Finding]:
     level, but, fix = "info", "", ""
     if run_files.mark:
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
     elif work.is_stale:
         level, but = "warning", "; the guard ignores it by now"
         fix = f"{run_files.reported_by} renews it, 0 ends it."
-    elif (must or guard.mode == "keepalive") and not is_armed(run_files):
+    elif needs_arm and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
     yield here.find("work_waiting", run_files.task_path, level, **values)
     if not but and not run_files.task_names:  # else another system writes it
-        yield from _judge_permission(here, guard)
+        yield from _judge_permission(here, file)
 
 
-def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
+def _judge_permission(here: HostHere, file: File) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission = here.host.permission
     *setting, free = permission.never_asks or ("",)
@@ -310,7 +305,7 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
         if is_free or permission.rules_in(source.document, permission.path):
             return
     if permission.path:
-        yield guard.file.find("must_ask")
+        yield file.find("must_ask")
 
 
 # For each settings file that has our entries, or is the user's file of a host in use.

@@ -280,9 +280,5 @@ class Shot(NamedTuple):
         return self.hook.own_id or shorten(self.hook.id)
 
 
-class Volley(NamedTuple):
-    """All of one call: its hooks in their order, and the end of it."""
-
-    call: Call
-    shots: list[Shot]
-    verdict: Reading  # what the host would do after all hooks that it runs
+# All of one call: its hooks in their order, and what the host would do after those that it runs.
+Volley = tuple[Call, list[Shot], Reading]

@@ -88,7 +88,7 @@ class Stand:
                     refused_by = shot.name
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
-        return Volley(call, fired, judge(call, [one.reading for one in fired if not one.is_out]))
+        return call, fired, judge(call, [one.reading for one in fired if not one.is_out])
 
     def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Output, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""

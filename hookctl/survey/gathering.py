@@ -18,14 +18,14 @@ from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import OtherAgent
 from hookctl.masking import masked_text
-from hookctl.model import HookEntry, Path
+from hookctl.model import Path
 from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.stopping import is_skipped, read_fault
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import Read, variant_of_file
+from hookctl.settings.targets import variant_of_file
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, HookFile, Obstacle
@@ -51,7 +51,6 @@ class _HostReader:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
-        self._read: Read = machine.reader.patient_document
         self.lost: list[Unreadable] = []
         self._stopping: list[Obstacle] = []  # why the client does not start
 
@@ -80,7 +79,7 @@ class _HostReader:
                     continue
                 lost = self._find_fault(scope, variant, path)
                 try:
-                    snapshot, document = self._read(path, variant.format)
+                    snapshot, document = machine.read(path, variant.format)
                 except HookctlError:
                     continue
                 if snapshot.data is None or (document.value is MISSING and variant.empty):
@@ -95,7 +94,7 @@ class _HostReader:
                 yield _Found(source, loading.read(variant, source.document), obstacle)
 
     def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
-        lost, machine = read_fault(host, scope, path, self._read), self._machine
+        lost, machine = read_fault(host, scope, path, self._machine.read), self._machine
         if lost is None:
             return None
         if lost.stops_client:
@@ -115,7 +114,7 @@ class _HostReader:
             read.add(real_path)
             try:
                 variant = variant_of_file(self._host, path, self._machine.read)
-                document = self._read(path, variant.format)[1]
+                document = self._machine.read(path, variant.format)[1]
             except HookctlError:
                 continue
             if loading.refusal(variant, document):
@@ -267,22 +266,17 @@ def find_waiting(
     machine: Machine, host: Host, name: str, root: Any, entries: Iterable[Entry]
 ) -> dict[Path, Obstacle]:
     """The hooks of a file that the host approves one by one, and that it does not run yet."""
-    asked = [
-        HookEntry(entry.path, "", entry.fields)
-        for entry in entries
-        if not entry.faults or entry.faults[0].kind == "event"
-    ]
     waiting: dict[Path, Obstacle] = {}
     trust, config = host.trust, hosts.config_folder(host, machine.environ)
-    for each in approval.closed(host, name, root, machine.environ, machine.read, asked):
-        was = "nobody has approved it"
-        if each.why == approval.CHANGED:
-            was = "it was changed since it was approved"
-        obstacle = Obstacle(model.NOT_APPROVED, was, trust.action)
-        if each.why == approval.OFF:
+    closed = approval.closed(host, name, root, machine.environ, machine.read)
+    for entry in entries:
+        is_lost = bool(entry.faults) and entry.faults[0].kind != "event"
+        why = "" if is_lost else closed.get(entry.path)
+        if why == approval.OFF:
             reason = f"it has enabled = false in {trust.config.format(config=config)}"
-            obstacle = Obstacle(model.OFF, reason, "set it to true there")
-        waiting.setdefault(each.element.path, obstacle)
+            waiting[entry.path] = Obstacle(model.OFF, reason, "set it to true there")
+        elif why:
+            waiting[entry.path] = Obstacle(model.NOT_APPROVED, why, trust.action)
     return waiting
 
 

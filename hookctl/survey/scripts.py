@@ -60,21 +60,16 @@ _RUNNER_FLAGS = (
 )
 _RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env-file", "--extra")
 _SCRIPT_ENDS = (".py", ".ts", ".js")
-_FETCHERS = ("npx", "bunx", "pnpx", "uvx")  # they run a package that may not be installed yet
-# Commands that only prepare or print; and words that may come before a command.
-_PREPARES = (
-    *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
-    *("[", "[[", "test", "which", "type", "echo", "printf", "cat", "sleep", ".", "source", "exit"),
-)
-_BEFORE_COMMANDS = ("if", "then", "else", "elif", "while", "until", "do", "!", "{", "}")
 _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 _KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
-_BUILTINS = (
-    *("alias", "break", "builtin", "command", "continue", "declare", "dirs", "eval", "exec", "fg"),
-    *("getopts", "hash", "history", "jobs", "kill", "let", "local", "popd", "read", "readonly"),
-    *("return", "set", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait", "("),
-)
-_OF_SHELLS = {*_KEYWORDS, *_PREPARES, *_BEFORE_COMMANDS, *_BUILTINS}
+_OF_SHELLS = {
+    *_KEYWORDS,
+    *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
+    *("type", "echo", "printf", "cat", "sleep", ".", "source", "exit", "then", "else", "elif"),
+    *("alias", "break", "builtin", "command", "continue", "declare", "dirs", "exec", "fg", "do"),
+    *("getopts", "hash", "history", "jobs", "kill", "let", "popd", "read", "readonly", "}", "("),
+    *("return", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait"),
+}
 _LOSES_STATUS = (";", "|", "&", "\n")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
@@ -111,38 +106,12 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
 
 def name_program(command: str) -> str:
     """The program or script that matters in a command, without arguments: they may be secret."""
-    prepares = ""
-    for words, _ in _commands(command, dict.fromkeys(["HOME", *re.findall(_NAME, command)], "-")):
-        while words and words[0] in _BEFORE_COMMANDS:
-            words.pop(0)
-        name = _name_of(words)
-        if name and name.partition(" ")[0] not in _PREPARES and words[:2] != ["command", "-v"]:
-            return name
-        prepares = prepares or name
-    return prepares
-
-
-def _name_of(words: list[str | None]) -> str:
-    rest = words[::-1]
-    _skip_prefixes(rest)
-    rest = rest or words[:1]  # an option that is not known: the program before it
-    name = _file_name(rest.pop()) if rest else ""
-    kind = _interpreter(name)
-    inner = _shell_text(kind, rest) if kind else None
-    if inner is not None:
-        return name_program(inner) or name
-    if kind:
-        _skip_options(rest, rf"{kind.flags}|-m", kind.valued)
-    elif name in _FETCHERS:
-        _skip_options(rest, "-y|--yes|-q|--quiet", ("-p", "--package", "--from"))
-    else:
-        return name
-    return f"{name} {_file_name(rest[-1])}".strip() if rest else name
-
-
-def _file_name(word: str | None) -> str:
-    name = os.path.basename(word or "")
-    return name if _FILE_NAME.fullmatch(name) else ""
+    variables = dict.fromkeys(["HOME", *re.findall(_NAME, command)], "/-")
+    for script in find_scripts(command, variables, "/")[-1:]:
+        name = os.path.basename(script.path)
+        if _FILE_NAME.fullmatch(name):
+            return f"{script.interpreter} {name}".strip() if "/" in script.path else name
+    return ""
 
 
 def _interpreter(name: str) -> _Interpreter | None:
@@ -224,19 +193,12 @@ def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) ->
     kind = _interpreter(name)
     if kind is None:
         return found
-    inner = _shell_text(kind, rest)
-    if inner is None:
+    if kind.flags == _SHELL.flags and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
+        given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
+    else:
         _skip_options(rest, kind.flags, kind.valued)
         given = _locate(folder, rest[-1] if rest else None, kind.status)
-    else:
-        given = find_scripts(inner, variables, folder)
     return [*found, *(script._replace(interpreter=script.interpreter or name) for script in given)]
-
-
-def _shell_text(kind: _Interpreter, rest: list[str | None]) -> str | None:
-    """The command that a shell is given as a text, '' where it is not known; None for none."""
-    is_shell = kind.flags == _SHELL.flags and len(rest) > 1
-    return (rest[-2] or "") if is_shell and re.fullmatch(_SHELL_TEXT, rest[-1] or "") else None
 
 
 def _locate(folder: str, name: str | None, status: int) -> list[Script]:

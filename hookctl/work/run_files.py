@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -198,23 +197,16 @@ def read_task(run_files: RunFiles) -> dict[str, Any]:
 
 
 def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
-    """The value, or a mask if it may come from a foreign file and is neither a count nor a time.
+    """The value, or a mask if it may come from a foreign file and is no count.
 
     The hook reads through links. A repository could bring a link to another file, or name one in
-    its configuration, so we show nothing of it but a count or a time.
+    its configuration, so we show nothing of it but a count.
     """
-    if not value or str(value).strip().isdecimal() or _is_time(value):
+    if not value or str(value).strip().isdecimal():
         return value
     is_named = run_files.hides and path == run_files.task_path
     is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
     return MASK if is_named or is_linked else value
-
-
-def _is_time(value: Any) -> bool:
-    try:
-        return bool(datetime.fromisoformat(value.rstrip("+")))
-    except (AttributeError, ValueError):
-        return False
 
 
 def parse(data: bytes, path: str) -> JsonDocument:
