@@ -22,7 +22,6 @@ from hookctl.hosts import Host
 from hookctl.hosts.loading import read_status, why_disarmed
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
-from hookctl.model import WRAP
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
 from hookctl.packs import choices
@@ -218,7 +217,7 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
                 command = "hookctl doctor --fix"
                 yield here.find("hook_missing", path, whose=hook.own_id, command=command)
             continue
-        name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
+        name, effect, level = hook.own_id, "", "warning"
         if not name:
             event = protocol_event(here.host, hook.event)
             rules, is_minded = here.host.reads.get(event, {}), event in (*_REFUSING, *_BLOCKING)
@@ -226,11 +225,9 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
                 continue
             name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
             effect = f", and {here.host.title} then refuses or blocks"
-        elif not name.startswith(WRAP):
-            remove = f"`hookctl uninstall {hook.owner}`"
         repair = obstacle.fix or "put it back"
         values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
-        values |= {"repair": repair[0].upper() + repair[1:], "remove": remove}
+        values["repair"] = repair[0].upper() + repair[1:]
         yield here.find("script_missing", hook.file, level, **values)
 
 

@@ -39,30 +39,15 @@ class Switch(NamedTuple):
         return _is_off(self.rule, self.value)
 
     @property
-    def is_entry(self) -> bool:
-        """Whether its value is one entry of a list."""
-        return self.rule.reach in ("names", "rules")
-
-    @property
     def said(self) -> str:
         """The key with its value, as people write it."""
-        return f"{self.name} {'has' if self.is_entry else 'is'} {json.dumps(self.value)}"
+        verb = "has" if self.rule.reach in ("names", "rules") else "is"
+        return f"{self.name} {verb} {json.dumps(self.value)}"
 
     @property
     def where(self) -> str:
         """Where it is set, in words."""
         return f"in {self.path}" if self.path else "in the environment"
-
-    @property
-    def fix(self) -> str:
-        """What to do about it."""
-        if self.scope == "managed":
-            return "ask whoever manages this machine"
-        if not self.path:
-            return f"unset {self.name[1:]}"
-        if self.is_entry:
-            return f"remove {json.dumps(self.value)} from {self.name} in {self.path}"
-        return f"remove {self.name} from {self.path}"
 
     def stops(self, scope: str, path: str) -> bool:
         """Whether it keeps all hooks of a file from running."""
@@ -71,10 +56,8 @@ class Switch(NamedTuple):
         return self.rule.reach == "host" or (self.rule.reach == "file" and path == self.path)
 
 
-class _Place(NamedTuple):
-    scope: str
-    path: str  # of a file, or $VARIABLE
-    layout: Host | None = None  # of a file that may have hooks, too
+# Scope, the path of a file or $VARIABLE, and the layout of a file that may have hooks, too.
+_Place = tuple[str, str, Host | None]
 
 
 # What is set
@@ -94,19 +77,16 @@ def find(
     """
     if not host.switches:
         return ()
-    environ, settings = folders.environ, []
+    environ, settings = folders.environ, list[_Place]()
     for scope in [scope for scope in host.scope_rules.precedence if scope in scopes]:
         for layout, path in effective.find_files(folders, host, scope, user, start, read):
-            settings.append(_Place(scope, path, layout))
+            settings.append((scope, path, layout))
     found: list[Switch] = []
-    opened: dict[str, Document | str | None] = {}
     for rule in host.switches:
         for scope, path, layout in _list_places(rule, settings, host, user, start, environ):
-            if scope not in scopes:
-                continue
-            if path not in opened:
-                opened[path] = _open(path, environ, read, layout)
-            value = _look_up(rule, opened[path])
+            value = MISSING
+            if scope in scopes:
+                value = _look_up(rule, _open(path, environ, read, layout))
             if value is MISSING:
                 continue
             is_variable, values = path.startswith("$"), [value]
@@ -128,12 +108,12 @@ def _list_places(
     start: str,
     environ: Mapping[str, str],
 ) -> Iterator[_Place]:
-    by_path = {place.path: place for place in settings}
+    by_path = {place[1]: place for place in settings}
     for pattern in rule.files:
         if pattern.startswith("$"):
-            yield _Place("", pattern)
+            yield "", pattern, None
         elif "/" not in pattern:
-            yield from (place for place in settings if place.scope == pattern)
+            yield from (place for place in settings if place[0] == pattern)
         else:
             scope = "project" if pattern.startswith("{project}") else "managed"
             scope = "user" if pattern.startswith(("{config}", "{home}")) else scope
@@ -142,7 +122,7 @@ def _list_places(
             folder, _, name = path.rpartition("/")
             found = sorted(glob.glob(f"{glob.escape(folder)}/{name}")) if "*" in name else [path]
             for path in found:
-                yield by_path.get(path, _Place(scope, path))
+                yield by_path.get(path, (scope, path, None))
 
 
 def _open(

@@ -17,7 +17,6 @@ from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import OtherAgent
-from hookctl.masking import masked_text
 from hookctl.model import Path
 from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
@@ -225,7 +224,8 @@ class _HostReader:
 def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
     switch = switches.find_stopping(found, scope, path)
-    return Obstacle(model.OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
+    reason = f"{switch.said} {switch.where}" if switch else ""
+    return Obstacle(model.OFF, reason, "change it there") if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
@@ -248,7 +248,7 @@ def _find_named(
             yield entry.path, named[name]
         elif switch:
             reason = f"{switch.name} {switch.where} does not have its URL"
-            yield entry.path, Obstacle(model.OFF, reason, "add its URL to that list")
+            yield entry.path, Obstacle(model.OFF, reason, "change it there")
 
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
@@ -256,9 +256,8 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     named: dict[str, Obstacle] = {}
     for switch in found:
         if switch.rule.reach == "names":
-            fix = f"take `{masked_text(switch.value)}` out of that list"
-            obstacle = Obstacle(model.OFF, f"{switch.name} {switch.where} names it", fix)
-            named.setdefault(switch.value, obstacle)
+            reason = f"{switch.name} {switch.where} names it"
+            named.setdefault(switch.value, Obstacle(model.OFF, reason, "change it there"))
     return named
 
 

@@ -173,14 +173,13 @@ class RecordFacts(NamedTuple):
 
     records: dict[str, Record]  # by the real path of their settings file
     errors: tuple[HookctlError, ...] = ()
-    gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
+    gone: Mapping[str, str] = {}  # the folder that is not there, by such a path
     others: tuple[str, ...] = ()  # projects on record that are not looked at
 
     @property
     def usable(self) -> dict[str, Record]:
         """The records of what is there."""
-        gone = {key for key, _, _ in self.gone}
-        return {key: record for key, record in self.records.items() if key not in gone}
+        return {key: record for key, record in self.records.items() if key not in self.gone}
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
@@ -221,7 +220,7 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     return RecordFacts(
         records,
         tuple(errors),
-        gone=tuple((key, away[key], looked_at[key]) for key in away if key in looked_at),
+        gone={key: away[key] for key in away if key in looked_at},
         others=others,
     )
 

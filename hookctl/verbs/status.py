@@ -90,7 +90,7 @@ def status(
             rules = [{"pack": pack, "file": rules_file} for pack in blocks]
             files_shown.append({**file, "rules": rules})
     files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
-    away = sorted({folder for _, folder, _ in found.gone})
+    away = sorted({*found.gone.values()})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
     text = "is not there; what is installed in it stays on record, and counts once it is back"
     lines += [Line(f"{tilde(folder)} {text}", SKIP) for folder in away]
