@@ -333,61 +333,55 @@ _HOST_RULES = (
 )
 
 
-class Survey:
-    """Everything that doctor judges."""
+def judge(
+    folders: Folders, chosen: Sequence[Host], scope: str, *, everywhere: bool
+) -> tuple[list[Host], list[Finding], tuple[str, ...]]:
+    """Everything about hookctl's record and about these hosts or those in use, each finding once.
 
-    def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
-        self._found, self._scope = read_records(folders, everywhere=everywhere), scope
-        self.others = self._found.others
-        self._usable = self._found.usable
-        self._machine = Machine(folders, self._usable, scope)
+    The hosts, the findings, and the projects that are left out.
+    """
+    known = read_records(folders, everywhere=everywhere)
+    machine, found = Machine(folders, known.usable, scope), [*map(from_error, known.errors)]
+    every = chosen or map(hosts.load, hosts.names())
+    wanted = [host for host in every if chosen or machine.targets(host)]
+    try:
+        if journal := read_journal(folders):
+            paths = ", ".join(step.path for step in journal.steps)
+            found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
+    except HookctlError as error:
+        found.insert(0, from_error(error))
+    names = [host.name for host in wanted]
+    for key, record in machine.records.items():
+        is_theirs = record.host in names or bool(record.project)  # of a project: of any host
+        if record.format == RULES and is_theirs and scope in ("", record.scope):
+            layout = hosts.rules_layout(hosts.load(record.host))
+            path = store.current_path(machine.records, key)
+            file = File(machine, Target(layout, record.scope, path, record.project), record)
+            found += [*judge_reading(file), *entries.judge(file)]
+    unread = [os.path.dirname(os.path.dirname(error.path)) for error in known.errors]
+    for one in chain.from_iterable(_judge_host(machine, host) for host in wanted):
+        # What has no record where one cannot be read needs no advice of its own.
+        is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
+        follows = one.code == UNRECORDED and is_of_unread
+        if not follows and not (unread and one.code == "not_installed"):
+            found.append(one)
+    # A client is named once, however many files it has.
+    return wanted, list(dict.fromkeys(found)), known.others
 
-    def hosts_in_use(self) -> list[Host]:
-        """The hosts that are in use here."""
-        every = [hosts.load(name) for name in hosts.names()]
-        return [one for one in every if self._machine.targets(one)]
 
-    def findings(self, wanted: list[Host]) -> list[Finding]:
-        """Everything about hookctl's own record and about these hosts, each finding once."""
-        folders, found = self._machine.folders, [*map(from_error, self._found.errors)]
-        try:
-            if journal := read_journal(folders):
-                paths = ", ".join(step.path for step in journal.steps)
-                found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
-        except HookctlError as error:
-            found.insert(0, from_error(error))
-        names = [one.name for one in wanted]
-        for key, record in self._usable.items():
-            is_theirs = record.host in names or bool(record.project)  # of a project: of any host
-            if record.format == RULES and is_theirs and self._scope in ("", record.scope):
-                layout = hosts.rules_layout(hosts.load(record.host))
-                path = store.current_path(self._usable, key)
-                target = Target(layout, record.scope, path, record.project)
-                file = File(self._machine, target, record)
-                found += [*judge_reading(file), *entries.judge(file)]
-        unread = [os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors]
-        for one in chain.from_iterable(map(self._judge, wanted)):
-            # What has no record where one cannot be read needs no advice of its own.
-            is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
-            follows = one.code == UNRECORDED and is_of_unread
-            if not follows and not (unread and one.code == "not_installed"):
-                found.append(one)
-        return list(dict.fromkeys(found))  # a client is named once, however many files it has
-
-    def _judge(self, wanted: Host) -> Iterator[Finding]:
-        machine, files = self._machine, []
-        for target in machine.targets(wanted):
-            _, record = store.find_record(machine.records, target.path)
-            files.append(File(machine, target, record))
-        if not any(file.record or file.elements for file in files):
-            path = files[0].path if files else ""
-            values = {"title": wanted.title, "name": wanted.name}
-            yield finding("not_installed", wanted.name, path, **values)
-        if not files:
-            return
-        for file in files:
-            for judge_file in _FILE_RULES:
-                yield from judge_file(file)
-        here = HostHere(machine, wanted, files)
-        for judge_host in _HOST_RULES:
-            yield from judge_host(here)
+def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
+    files = []
+    for target in machine.targets(host):
+        _, record = store.find_record(machine.records, target.path)
+        files.append(File(machine, target, record))
+    if not any(file.record or file.elements for file in files):
+        path = files[0].path if files else ""
+        yield finding("not_installed", host.name, path, title=host.title, name=host.name)
+    if not files:
+        return
+    for file in files:
+        for judge_file in _FILE_RULES:
+            yield from judge_file(file)
+    here = HostHere(machine, host, files)
+    for rule in _HOST_RULES:
+        yield from rule(here)

@@ -116,8 +116,6 @@ class _HostReader:
                 document = self._machine.read(path, variant.format)[1]
             except HookctlError:
                 continue
-            if loading.refusal(variant, document):
-                continue  # the host reads no such text anywhere
             readers = tuple(self._find_readers(scope, folder)) if folder else ()
             file = HookFile(variant, scope, path, readers=readers)
             entries = loading.read(variant, document).entries
@@ -131,10 +129,6 @@ class _HostReader:
         if "local" in host.scopes:
             name = os.path.basename(host.files["local"])
             yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
-        if environ.get(variable):
-            plain = {name: value for name, value in environ.items() if name != variable}
-            path = hosts.settings_path(host, "user", plain)
-            yield path, "user", "", f"{variable} points to {config}"
         is_named = environ.get(variable)
         where = f"{variable} points there" if is_named else "nothing points to this folder"
         for target in machine.targets(host):
