@@ -68,15 +68,19 @@ def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iter
 def _judge_record(file: File, current: Current) -> Iterator[Finding]:
     for id in _list_left_out(file) if file.target.shared else ():
         yield file.find("entry_missing", name=id, fix=file.again(GUARD))
-    owned = [one for one in file.entries if one.kind != "container" and one.mode == "owned"]
-    wraps = [entry for entry in owned if entry.id.startswith(WRAP)]
-    is_wiped = engine.is_wiped(owned, current)
-    if is_wiped:
+    ours = []
+    for entry in file.entries:
+        if entry.id.startswith(WRAP):
+            yield from _judge_wrapped(file, entry)
+        elif entry.kind != "container" and entry.mode == "owned":
+            ours.append(entry)
+    if engine.is_wiped(ours, current):
         command = file.repair
         if file.target.shared:
             command = consent.upgrade_command(file.target, file.machine.cwd_project)
-        yield file.find("entries_wiped", count=len(owned) - len(wraps), command=command)
-    for entry in wraps if is_wiped else owned:
+        yield file.find("entries_wiped", count=len(ours), command=command)
+        return
+    for entry in ours:
         yield from _judge_entry(file, current, entry)
 
 
@@ -109,19 +113,16 @@ def _list_left_out(file: File) -> Iterator[str]:
 def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or str(entry.path[-1])
-    install, is_wrap = file.install_of(next(iter(entry.owners), GUARD)), entry.id.startswith(WRAP)
+    install = file.install_of(next(iter(entry.owners), GUARD))
     if state == "missing":
         fix = f"`{install} --force` restores it, and puts hookctl's values in place of yours."
-        level = file.level
-        if is_wrap:  # it went with its tool's hook
-            fix, level = f"`{install}` forgets it.", level if file.target.shared else "info"
-        yield file.find("entry_missing", level=level, name=name, fix=fix)
+        yield file.find("entry_missing", level=file.level, name=name, fix=fix)
     # An entry that does not work has another finding.
-    hooks = () if is_wrap else current.elements.by_id.get(entry.id, ())
-    if state != "overridden" or any(_find_defect(file, hook) for hook in hooks):
+    defects = (_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, ()))
+    if state != "overridden" or any(defects):
         return
     fields = current.elements.by_id[entry.id][0].fields if entry.id else {}
-    every = {**entry.written, **({} if is_wrap else fields)} if entry.id else ()
+    every = {**entry.written, **fields} if entry.id else ()
     names = [name for name in every if fields.get(name) != entry.written.get(name)]
     how = f"it has another {' and another '.join(names)}"
     if not entry.id:
@@ -135,6 +136,17 @@ def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     if file.target.shared and (is_exact or not is_choice):
         level = "error"
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
+
+
+def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
+    hooks = file.elements.by_id.get(entry.id, [])
+    if not hooks:
+        missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
+        yield file.find("entry_missing", level=missing, name=entry.id, fix=fix)
+    for hook in hooks:
+        if entry.written.get("command") != hook.fields.get("command"):
+            values = {"name": entry.id, "how": "it has another command", "install": file.install}
+            yield file.find("entry_edited", level=file.level, **values)
 
 
 def _find_defect(file: File, hook: HookEntry) -> str:
