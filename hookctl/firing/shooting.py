@@ -28,7 +28,7 @@ from hookctl.firing.calls import (
     is_meant,
 )
 from hookctl.firing.reading import judge, read_answer
-from hookctl.hosts import Host, hook_id, loading
+from hookctl.hosts import hook_id, loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import split_words
 from hookctl.packs import guard
@@ -36,7 +36,7 @@ from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD
 from hookctl.survey.listing import Inventory
-from hookctl.survey.model import RUNS, Hook, HookFile
+from hookctl.survey.model import RUNS, Hook, HookFile, command_of
 from hookctl.system import project
 from hookctl.system.package_data import guard_module
 from hookctl.system.packages import CONFIGS
@@ -271,12 +271,6 @@ def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) 
 def _explain_state(hook: Hook) -> str:
     """Why the host would not run a hook."""
     return hook.reason or hook.state.replace("_", " ")
-
-
-def command_of(host: Host, fields: Mapping[str, Any]) -> str:
-    """The key of the command that the host takes; '' where a hook has none."""
-    keys = host.registration.commands
-    return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
 
 
 def _is_locked(command: str) -> bool:

@@ -106,9 +106,8 @@ class Hook(NamedTuple):
     def command(self) -> str:
         """What it runs, in one text: its command with its arguments, or what its type names."""
         fields = self.fields
-        for key in self.within.host.registration.commands:
-            if isinstance(fields.get(key), str):
-                return " ".join([fields[key], *_texts(fields.get("args"))])
+        if key := command_of(self.within.host, fields):
+            return " ".join([fields[key], *_texts(fields.get("args"))])
         for key in ("url", "prompt"):
             if isinstance(fields.get(key), str):
                 return str(fields[key])
@@ -145,12 +144,16 @@ class Hook(NamedTuple):
         return f"line {self.line} of {self.file}"
 
 
+def command_of(host: Host, fields: Mapping[str, Any]) -> str:
+    """The key of the command that the host takes; '' where a hook has none."""
+    keys = host.registration.commands
+    return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
+
+
 def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
     """Whether a hook's command is one for PowerShell."""
-    if "shell" in host.handlers.fields and fields.get("shell") == "powershell":
-        return True
-    used = [key for key in host.registration.commands if isinstance(fields.get(key), str)]
-    return used[:1] == ["powershell"]
+    is_said = "shell" in host.handlers.fields and fields.get("shell") == "powershell"
+    return is_said or command_of(host, fields) == "powershell"
 
 
 def list_reasons(obstacles: Iterable[Obstacle]) -> str:

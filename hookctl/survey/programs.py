@@ -25,7 +25,7 @@ from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import Hook, Obstacle, is_powershell
+from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
 from hookctl.survey.scripts import Script, find_scripts
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
@@ -198,11 +198,10 @@ def _command_of(hook: Hook) -> str:
     fields, host = hook.fields, hook.within.host
     if fields.get("type", "command") != "command":
         return ""
-    for key in () if is_powershell(host, fields) else host.registration.commands:
-        command = fields.get(key)
-        if isinstance(command, str):
-            return shlex.quote(command) if _is_direct(hook) else command
-    return ""
+    key = command_of(host, fields)
+    if not key or is_powershell(host, fields):
+        return ""
+    return shlex.quote(fields[key]) if _is_direct(hook) else str(fields[key])
 
 
 def _is_direct(hook: Hook) -> bool:
