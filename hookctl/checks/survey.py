@@ -269,22 +269,21 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
         yield here.find("run_unusable", active, fault="it does not say when the run ends")
     work = find_work(run_files)
     # Where the guard may keep an agent at it.
+    if work.remaining > 0 and here.host.dialect.block:
+        yield from _judge_work(here, file, run_files, work)
+
+
+def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> Iterator[Finding]:
     options = choices.read_settings(file.config, here.variables)
-    if work.remaining > 0 and options.mode != "guard" and here.host.dialect.block:
-        needs_arm = options.require_arm or options.mode == "keepalive"
-        yield from _judge_work(here, file, run_files, work, needs_arm=needs_arm)
-
-
-def _judge_work(
-    here: HostHere, file: File, run_files: RunFiles, work: Work, *, needs_arm: bool
-) -> Iterator[Finding]:
+    if options.mode == "guard":
+        return
     level, but, fix = "info", "", ""
     if run_files.mark:
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
     elif work.is_stale:
         level, but = "warning", "; the guard ignores it by now"
         fix = f"{run_files.reported_by} renews it, 0 ends it."
-    elif needs_arm and not is_armed(run_files):
+    elif (options.require_arm or options.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}

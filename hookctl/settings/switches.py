@@ -82,11 +82,12 @@ def find(
         for layout, path in effective.find_files(folders, host, scope, user, start, read):
             settings.append((scope, path, layout))
     found: list[Switch] = []
+    opened: dict[str, Document | str | None] = {}
     for rule in host.switches:
         for scope, path, layout in _list_places(rule, settings, host, user, start, environ):
-            value = MISSING
-            if scope in scopes:
-                value = _look_up(rule, _open(path, environ, read, layout))
+            if scope in scopes and path not in opened:
+                opened[path] = _open(path, environ, read, layout)
+            value = _look_up(rule, opened[path]) if scope in scopes else MISSING
             if value is MISSING:
                 continue
             is_variable, values = path.startswith("$"), [value]
