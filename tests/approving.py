@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hookctl import hosts
 from hookctl.documents import MISSING, formats
-from hookctl.hosts import codex, shapes
+from hookctl.hosts import codex
 
 
 def approve(settings: Path, config: Path | None = None) -> None:
@@ -15,10 +15,9 @@ def approve(settings: Path, config: Path | None = None) -> None:
     config, shape = config or settings.with_name("config.toml"), hosts.load("codex").shape
     format = settings.suffix.removeprefix(".")
     root = formats.parse(format, settings.read_bytes(), where=str(settings)).value
-    paths = [path for path, *_ in shapes.handlers(shape, {} if root is MISSING else root)]
     document = formats.parse("toml", config.read_bytes() if config.exists() else b"", where=str(config))
-    for path, digest in codex.approvals(shape, str(settings), root, paths):
-        document = document.set((*path, "trusted_hash"), digest)
+    for path, digest in codex.approvals(shape, {} if root is MISSING else root):
+        document = document.set((*codex.state_path(str(settings), path), "trusted_hash"), digest)
     config.write_bytes(document.data)
 
 

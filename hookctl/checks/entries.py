@@ -42,7 +42,7 @@ def judge(file: File) -> Iterator[Finding]:
             again = file.again(hook.pack)
             yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
     if file.record is not None:
-        yield from _judge_record(file, file.current._replace(elements=others))
+        yield from _judge_record(file, file.current)
 
 
 def _judge_blocks(file: File, document: RulesDocument, current: Current) -> Iterator[Finding]:
@@ -184,11 +184,7 @@ def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterato
 
 def _report_unknown(file: File, hook: HookEntry) -> Finding:
     command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
-    level = file.level
-    fix = f"Look at it; `{file.install}` records it, `--force` replaces it if it was edited."
-    if hook.pack != GUARD:
-        install = consent.install_command(file.target, hook.pack, "PATH", file.machine.cwd_project)
-        fix = f"`{install}` with the path of the pack takes it back; else remove it."
-    elif guard.config_path(command, hook.id, event, file.target):
-        level = "error"
+    is_genuine = hook.pack == GUARD and guard.config_path(command, hook.id, event, file.target)
+    level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
+    fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
     return file.find("ledger_missing", level=level, id=hook.id, fix=fix)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hookctl.checks import codes
-from hookctl.checks.codes import Finding, describe_error
+from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import loading
@@ -52,7 +52,7 @@ class File:
         try:
             if target.project:
                 require_inside(target.project, target.path)
-            self.document = machine.reader.patient_document(target.path, target.host.format)[1]
+            self.document = machine.read(target.path, target.host.format)[1]
             self.current = look(target.host, self.document, (), record.entries if record else ())
         except HookctlError as error:
             explain_conflict(target, error)
@@ -104,8 +104,8 @@ class File:
         return self.settings is not None and mode in MODES and mode != self.settings.mode
 
     @cached_property
-    def fault(self) -> ProgramFault | None:
-        """What is wrong with the programs of the hooks in the file."""
+    def fault(self) -> Finding | None:
+        """The first program of the hooks in the file that is not as this version writes it."""
         if not self.elements and not self.packs:
             return None
         return _find_program_fault(self)
@@ -219,20 +219,14 @@ def judge_repository(file: File) -> Iterator[Finding]:
 MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
 FORMER = "0.2.0"  # the version that had launchers of each registration
 
-Read = Callable[[str], files.Snapshot]
 
-
-class ProgramFault(NamedTuple):
-    """The first program that is not as this version of hookctl writes it."""
-
-    code: str
-    path: str
-    version: str = ""  # the one that wrote it, where that is another one
-    error: HookctlError | None = None  # why it cannot be read
-
-
-def _find_program_fault(file: File) -> ProgramFault | None:
+def _find_program_fault(file: File) -> Finding | None:
     machine, target = file.machine, file.target
+
+    def find(code: str, path: str, version: str = "") -> Finding:
+        values = {"whose": "hookctl", "command": file.repair, "version": version}
+        return file.find(code, path, **values)
+
     folders, read = machine.folders, machine.reader.snapshot
     hook = os.path.join(own_top(folders, target), HOOK)
     try:
@@ -241,39 +235,40 @@ def _find_program_fault(file: File) -> ProgramFault | None:
         if expected and launcher not in (None, expected[hook]):
             version = version_of(launcher)
             if is_newer(version):
-                return ProgramFault(NEWER, hook, version)
+                return find(NEWER, hook, version)
             version = version_of_launcher(launcher)
-            return ProgramFault(OLD if version else CHANGED, hook, version)
+            return find(OLD if version else CHANGED, hook, version)
         for path, data in expected.items():
             found = read(path).data
             if found != data:
-                return ProgramFault(MISSING if found is None else CHANGED, path)
+                return find(MISSING if found is None else CHANGED, path)
     except HookctlError as error:
-        return ProgramFault(error.code, error.path or hook, error=error)
+        return from_error(error, file.host.name, error.path or hook)
     for folder in {os.path.dirname(path) for path in expected if not target.shared}:
         for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
             if name.endswith(".py") and os.path.join(folder, name) not in expected:
-                return ProgramFault(CHANGED, os.path.join(folder, name))
+                return find(CHANGED, os.path.join(folder, name))
     is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in file.elements)
     if not is_former:
         return None
     is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
-    return ProgramFault(OLD if is_there else MISSING, hook, FORMER)
+    return find(OLD if is_there else MISSING, hook, FORMER)
 
 
-def find_pack_fault(known: PackRecord, read: Read) -> ProgramFault | None:
+def find_pack_fault(file: File, pack: str) -> Finding | None:
     """What is wrong with the installed files of a pack; None if nothing is."""
-    contents = {}
+    known, contents = file.packs[pack], {}
     for name in sorted(known.files):
         path = os.path.join(known.folder, name)
         try:
-            data = read(path).data
+            data = file.machine.reader.snapshot(path).data
         except HookctlError as error:
-            return ProgramFault(error.code, path, error=error)
+            return from_error(error, file.host.name, path)
         if data is None:
-            return ProgramFault(MISSING, path)
+            return file.find(MISSING, path, whose=pack, command=file.repair)
         contents[name] = data
     # 0.2.0 had no manifest there, and another digest.
     if MANIFEST in contents and content_digest(b"", contents) != known.digest:
-        return ProgramFault(CHANGED, known.folder)
+        values = {"whose": pack, "command": file.install_of(pack)}
+        return file.find(CHANGED, known.folder, "warning", **values)
     return None

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 
 from hookctl.checks import self_test
-from hookctl.checks.codes import Finding, describe_error, from_error
-from hookctl.checks.file import CHANGED, MISSING, File, ProgramFault, find_pack_fault
+from hookctl.checks.codes import Finding, describe_error
+from hookctl.checks.file import File, find_pack_fault
 from hookctl.documents import CONFLICT
 from hookctl.errors import HookctlError
 from hookctl.hosts import read_cap
@@ -31,26 +31,14 @@ from hookctl.system import interpreter, owners
 def judge_programs(file: File) -> Iterator[Finding]:
     """Whether the programs of a file's hooks are as this version writes them."""
     if file.fault:
-        yield _report_fault(file, file.fault, "hookctl", file.repair)
+        yield file.fault
 
 
 def judge_packs(file: File) -> Iterator[Finding]:
     """The files of every pack but the guard."""
     for name in sorted(file.packs.keys() - {GUARD}):
-        fault = find_pack_fault(file.packs[name], file.machine.reader.snapshot)
-        if fault:
-            command = file.repair if fault.code == MISSING else file.install_of(name)
-            yield _report_fault(file, fault, name, command, "warning")
-
-
-def _report_fault(
-    file: File, fault: ProgramFault, whose: str, command: str, level: str = ""
-) -> Finding:
-    """The finding about a program; `level` is that of one that was changed."""
-    if fault.error:
-        return from_error(fault.error, file.host.name, fault.path)
-    values = {"whose": whose, "command": command, "fault": fault}
-    return file.find(fault.code, fault.path, level if fault.code == CHANGED else "", **values)
+        if fault := find_pack_fault(file, name):
+            yield fault
 
 
 def judge_interpreters(file: File) -> Iterator[Finding]:
@@ -160,9 +148,9 @@ _PROMISES = {  # what it does not do where it breaks them
 
 def _judge_self_test(file: File) -> Iterator[Finding]:
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
-    variables, of_project = effective.variables(file.reaching), frozenset(effective.variables(own))
-    question = self_test.Question(file.host, file.config, variables, of_project, file.target.shared)
-    trial = self_test.run(question, file.machine.folders.state)
+    variables, of_project = effective.variables(file.reaching), effective.variables(own)
+    is_shared, state = file.target.shared, file.machine.folders.state
+    trial = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
     if trial is None or trial.is_kept:
         return
     path, fails = file.guard.config if file.guard else "", _PROMISES[trial.promised]

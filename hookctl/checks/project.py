@@ -17,7 +17,6 @@ from hookctl import hosts
 from hookctl.checks import codes, entries, guard
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, judge_content, judge_reading
-from hookctl.documents import Document
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -66,9 +65,6 @@ class _Reader(FileReader):
         snapshot = super().snapshot(path)
         require_inside(self._project, snapshot.path)
         return snapshot
-
-    def patient_document(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
-        return self.document(path, format)
 
 
 class _ProjectMachine(Machine):

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
@@ -28,6 +28,7 @@ from hookctl.system.project import session_hash, state_folder
 LONGEST = 5.0  # seconds for an answer, and for the search for the causes of a failure
 _SESSION = "self-test"
 _MODE = "HOOKCTL_MODE"
+Part = tuple[str, bool]  # a setting, or a variable (True), that may keep the guard from its promise
 # They move the guard's state, which stays in our folder, or its clock.
 _LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _START = """
@@ -43,16 +44,6 @@ exec(program, {"__name__": "__main__", "__file__": hook})
 """
 
 
-class Question(NamedTuple):
-    """A guard as it is configured, and the variables that settings files give it."""
-
-    host: Host
-    config: Mapping[str, Any]
-    variables: Mapping[str, str] = {}
-    of_project: frozenset[str] = frozenset()  # those of them that a project's own settings give
-    is_shared: bool = False  # the configuration is a project's, shared by every clone
-
-
 class Trial(NamedTuple):
     """Whether the guard did what its configuration promises, and the causes if it did not."""
 
@@ -62,49 +53,47 @@ class Trial(NamedTuple):
     causes: tuple[Part, ...] = ()
 
 
-class Part(NamedTuple):
-    """A setting or a variable that may keep the guard from its promise."""
+def run(
+    host: Host,
+    given: Mapping[str, Any],
+    variables: Mapping[str, str],
+    of_project: Mapping[str, str],
+    is_shared: bool,  # the configuration is a project's, shared by every clone
+    state: str,
+) -> Trial | None:
+    """What the guard did, and the causes if it broke its promise; None if it promises nothing.
 
-    name: str
-    is_variable: bool
-
-
-def run(question: Question, state: str) -> Trial | None:
-    """What the guard did, and the causes if it broke its promise; None if it promises nothing."""
-    config, variables = dict(question.config), dict(question.variables)
+    `variables` are those that settings files give it, and `of_project` those of a project's own.
+    """
+    config, variables = dict(given), dict(variables)
     mode = variables.get(_MODE, "").strip()
     if mode in MODES and mode != "off":  # that is a choice; to switch the guard off is none
         config["mode"] = mode
         del variables[_MODE]
-    question = question._replace(config=config, variables=variables)
-    host = question.host
-    settings = guard_module("settings").Settings(question.config, env=lambda name: "")
-    promised = _find_promise(settings, host)
+    promised = _find_promise(guard_module("settings").Settings(config, env=lambda name: ""), host)
     if not promised or not getattr(host.dialect, promised):
         return None
-    parts = [Part(name, False) for name in question.config if not _is_needed(name, promised)]
-    parts += [Part(name, True) for name in question.variables if name not in _LEFT_OUT]
+    # What is a part of the promise cannot be the cause of a failure.
+    needs = ("mode", "dispatch_") if promised == "refuse" else "mode"
+    needed = {name: value for name, value in config.items() if name.startswith(needs)}
+    parts: dict[Part, Any] = {
+        (name, False): value for name, value in config.items() if name not in needed
+    }
+    parts |= {(name, True): text for name, text in variables.items() if name not in _LEFT_OUT}
     with private_folder("doctor", state) as folder:
 
-        def ask(kept: list[Part]) -> str:
+        def ask(kept: Mapping[Part, Any]) -> str:
             place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
-            return _ask(place, question, promised, kept)
+            own = {name: value for (name, is_variable), value in kept.items() if not is_variable}
+            texts = {name: text for (name, is_variable), text in kept.items() if is_variable}
+            return _ask(place, host, promised, {**needed, **own}, texts, of_project, is_shared)
 
-        def does_it(kept: list[Part]) -> bool:
-            return says(ask(kept), host, promised)
-
-        answer = ask(parts)
+        answer, end, causes = ask(parts), time.monotonic() + LONGEST, []
         is_kept = says(answer, host, promised)
-        causes = () if is_kept else tuple(find_causes(parts, does_it))
-    return Trial(promised, answer, is_kept, causes)
-
-
-def find_causes(parts: list[Part], does_it: Callable[[list[Part]], bool]) -> Iterator[Part]:
-    """The parts each of which alone keeps it from working; none if it never works."""
-    end = time.monotonic() + LONGEST
-    for part in parts if does_it([]) else ():
-        if time.monotonic() < end and not does_it([part]):
-            yield part
+        for part, value in parts.items() if not is_kept and says(ask({}), host, promised) else ():
+            if time.monotonic() < end and not says(ask({part: value}), host, promised):
+                causes.append(part)
+    return Trial(promised, answer, is_kept, tuple(causes))
 
 
 def says(answer: str, host: Host, what: str) -> bool:
@@ -122,28 +111,30 @@ def _find_promise(settings: Any, host: Host) -> str:
     return "refuse" if counts and can_refuse(host) else ""
 
 
-def _is_needed(name: str, promised: str) -> bool:
-    """Whether a setting is a part of the promise, and so cannot be the cause of a failure."""
-    return name == "mode" or (promised == "refuse" and name.startswith("dispatch_"))
-
-
-def _ask(place: str, question: Question, promised: str, kept: list[Part]) -> str:
+def _ask(
+    place: str,
+    host: Host,
+    promised: str,
+    given: Mapping[str, Any],
+    texts: Mapping[str, str],
+    of_project: Container[str],
+    is_shared: bool,
+) -> str:
     """The guard's answer to an event in a project of the new folder `place`."""
-    host, project = question.host, os.path.join(place, "project")
-    config = {HOSTS: host_table(host)}
-    for name, value in question.config.items():
-        if _is_needed(name, promised) or Part(name, False) in kept:
-            config[name] = value
-    given = {name: text for name, text in question.variables.items() if Part(name, True) in kept}
-    hook = _lay_programs(project, host.name, config)
-    variables = _confine(given, question.of_project, config, project)
-    own = {name: text for name, text in variables.items() if name not in question.of_project}
-    confined = confine(dict(config), project, own)
-    settings = guard_module("settings").Settings(confined, env=variables_of(own))
-    session = settings.owner.strip() if settings.owner and not question.is_shared else _SESSION
-    _lay_work(project, settings, own, session)
+    project, config = os.path.join(place, "project"), {HOSTS: host_table(host), **given}
+    own = os.path.join(project, OWN)
+    for name, data in load_programs().all.items():
+        _write(os.path.join(own, name), data)
+    _write(os.path.join(own, CONFIGS, f"{host.name}.json"), json.dumps(config).encode())
+    variables = _confine(texts, of_project, config, project)
+    personal = {name: text for name, text in variables.items() if name not in of_project}
+    confined = confine(config, project, personal)
+    settings = guard_module("settings").Settings(confined, env=variables_of(personal))
+    session = settings.owner.strip() if settings.owner and not is_shared else _SESSION
+    _lay_work(project, settings, personal, session)
     state = os.path.join(place, "state")
-    _lay_state(state_folder(state, project), promised, question, settings, session)
+    needs_arm = settings.mode == "keepalive" or (settings.require_arm and not is_shared)
+    _lay_state(state_folder(state, project), promised, settings, session, needs_arm=needs_arm)
     environ = {
         "HOME": place,
         "SHLVL": "1",
@@ -154,17 +145,13 @@ def _ask(place: str, question: Question, promised: str, kept: list[Part]) -> str
         **variables,
         "HOOKCTL_STATE_DIR": state,
     }
-    payload = _payload(promised, project, session, settings)
-    event = "pre-tool" if promised == "refuse" else "stop"
+    payload: dict[str, Any] = {"session_id": session, "cwd": project, "hook_event_name": "Stop"}
+    event, payload["stop_hook_active"] = "stop", promised == "end"
+    if promised == "refuse":
+        event, (name, arguments) = "pre-tool", _tool_call(settings)
+        payload |= {"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": arguments}
+    hook = os.path.join(own, HOOK)
     return _call([hook, event, "--host", host.name], place, environ, payload)
-
-
-def _lay_programs(project: str, host: str, config: dict[str, Any]) -> str:
-    folder = os.path.join(project, OWN)
-    for name, data in load_programs().all.items():
-        _write(os.path.join(folder, name), data)
-    _write(os.path.join(folder, CONFIGS, f"{host}.json"), json.dumps(config).encode())
-    return os.path.join(folder, HOOK)
 
 
 def _confine(
@@ -196,8 +183,8 @@ def _lay_work(project: str, settings: Any, variables: Mapping[str, str], session
     _write(os.path.join(project, path), json.dumps(task).encode())
 
 
-def _lay_state(folder: str, promised: str, question: Question, settings: Any, session: str) -> None:
-    if settings.mode == "keepalive" or (settings.require_arm and not question.is_shared):
+def _lay_state(folder: str, promised: str, settings: Any, session: str, *, needs_arm: bool) -> None:
+    if needs_arm:
         _write(os.path.join(folder, "ACTIVE"), str(time.time() + 3600).encode())
     if promised == "end":
         stored = {"streak": max(settings.max_stop_blocks, 1)}
@@ -214,15 +201,6 @@ def _lay_state(folder: str, promised: str, question: Question, settings: Any, se
 def _tool_call(settings: Any) -> tuple[str, dict[str, str]]:
     tool = settings.dispatch_tools[0]
     return ("Bash" if tool == "*" else tool), {"command": "true"}
-
-
-def _payload(promised: str, project: str, session: str, settings: Any) -> dict[str, Any]:
-    payload: dict[str, Any] = {"session_id": session, "cwd": project, "hook_event_name": "Stop"}
-    if promised == "refuse":
-        name, arguments = _tool_call(settings)
-        payload.update(hook_event_name="PreToolUse", tool_name=name, tool_input=arguments)
-        return payload
-    return {**payload, "stop_hook_active": promised == "end"}
 
 
 def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl import clock, events, hosts
 from hookctl.checks import codes, entries, guard
@@ -22,7 +22,6 @@ from hookctl.hosts import Host
 from hookctl.hosts.loading import read_status, why_disarmed
 from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
-from hookctl.model import WRAP
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
 from hookctl.packs import choices
@@ -57,13 +56,6 @@ _AT_WORK = 300  # seconds since a session was written to in which it may not hav
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Guard(NamedTuple):
-    """The guard's hook on a stop that runs here."""
-
-    file: File  # that has it
-    mode: str  # in effect
-
-
 class HostHere:
     """A host as it starts in the working folder."""
 
@@ -78,25 +70,28 @@ class HostHere:
         self.sources = machine.sources(host, user, machine.start_of(host))
         self.variables = {**machine.environ, **effective.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
-        self.running = [hook for hook in self.hooks if hook.is_started or hook.is_waiting]
-        self.guards = list(self._find_guards())
+        self.running = []
+        for hook in self.hooks:
+            if all(obstacle.state in model.WAITING for obstacle in hook.obstacles):
+                self.running.append(hook)
+        self.guards = list(self._find_guards())  # the files whose guard works on a stop here
 
     @cached_property
     def client(self) -> Client:
         """The host's own program, asked for its version."""
         return ask_client(self.host, self.machine.folders)
 
-    def _find_guards(self) -> Iterator[Guard]:
+    def _find_guards(self) -> Iterator[File]:
         is_off = choices.is_true(self.variables.get(_OFF, ""))
         files = {file.path: file for file in self.files if file.guard}
         for hook in () if is_off else self.running:
             file, is_stop = files.get(hook.file), hook.event == self.host.events.get("stop")
             if file is None or hook.own_id != effective.STOP or not is_stop:
                 continue
-            mode = str(choices.read_settings(file.config, self.variables).mode)
+            mode = choices.read_settings(file.config, self.variables).mode
             is_there = file.fault is None or file.fault.code != MISSING
             if is_there and mode != "off" and not why_disarmed(self.host, hook.fields, blocks=True):
-                yield Guard(file, mode)
+                yield file
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
@@ -158,19 +153,18 @@ _CODES = {
 
 def judge_hooks(here: HostHere) -> Iterator[Finding]:
     """Our hooks that do not run: switched off, not approved, or in a file that is not read."""
-    found: dict[tuple[str, Obstacle, bool], list[str]] = {}
+    found: dict[tuple[str, Obstacle], list[str]] = {}
     running = {hook.own_id for hook in here.running}
     disabled = {id for file in here.files for id in file.disabled_ids}
     for hook in here.hooks:
-        for obstacle in (*hook.obstacles, *hook.shared) if hook.own_id else ():
+        for obstacle in hook.obstacles if hook.own_id else ():
             is_elsewhere = obstacle.state == model.HIDDEN and hook.own_id in running
             is_wanted = obstacle.state == model.OFF and hook.own_id in disabled
             if obstacle.state in _CODES and not is_elsewhere and not is_wanted:
-                is_shared = obstacle in hook.shared
-                found.setdefault((hook.file, obstacle, is_shared), []).append(hook.own_id)
-    for (path, obstacle, is_shared), ids in found.items():
+                found.setdefault((hook.file, obstacle), []).append(hook.own_id)
+    for (path, obstacle), ids in found.items():
         code, level = _CODES[obstacle.state]
-        if obstacle.state == model.OFF and is_shared:
+        if obstacle.state == model.OFF and obstacle.is_shared:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
@@ -184,7 +178,7 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 def judge_silence(here: HostHere) -> Iterator[Finding]:
     """The newest sessions of the host, where none left a line in the guard's log."""
     machine, pattern = here.machine, here.host.transcripts
-    everywhere = [guard.file for guard in here.guards if guard.file.target.scope == "user"]
+    everywhere = [file for file in here.guards if file.target.scope == "user"]
     if not everywhere or not pattern:
         return  # a guard of one project says nothing about sessions elsewhere
     written = [files.written_at(file.guard.config) for file in everywhere if file.guard]
@@ -223,7 +217,7 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
                 command = "hookctl doctor --fix"
                 yield here.find("hook_missing", path, whose=hook.own_id, command=command)
             continue
-        name, effect, level, remove = hook.own_id, "", "warning", "remove the hook"
+        name, effect, level = hook.own_id, "", "warning"
         if not name:
             event = protocol_event(here.host, hook.event)
             rules, is_minded = here.host.reads.get(event, {}), event in (*_REFUSING, *_BLOCKING)
@@ -231,11 +225,9 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
                 continue
             name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
             effect = f", and {here.host.title} then refuses or blocks"
-        elif not name.startswith(WRAP):
-            remove = f"`hookctl uninstall {hook.owner}`"
         repair = obstacle.fix or "put it back"
         values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
-        values |= {"repair": repair[0].upper() + repair[1:], "remove": remove}
+        values["repair"] = repair[0].upper() + repair[1:]
         yield here.find("script_missing", hook.file, level, **values)
 
 
@@ -263,14 +255,13 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     """The work of the project that the working folder is in, if a guard reads it."""
     if not here.guards:
         return
-    machine, guard = here.machine, here.guards[0]
+    machine, file = here.machine, here.guards[0]
     root, named = machine.cwd_project, machine.environ.get(here.host.environment.project, "")
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
     state = project.state_folder(machine.folders.state, root)
-    environ, now = machine.environ, machine.now
-    config, is_brought = guard.file.config, guard.file.target.shared
-    run_files = locate(root, config, environ, state, now, is_brought=is_brought)
+    environ, now, is_brought = machine.environ, machine.now, file.target.shared
+    run_files = locate(root, file.config, environ, state, now, is_brought=is_brought)
     if fault := find_fault(run_files):
         yield here.find("run_unusable", run_files.task_path, fault=fault)
     active = os.path.join(state, "ACTIVE")
@@ -278,28 +269,30 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
         yield here.find("run_unusable", active, fault="it does not say when the run ends")
     work = find_work(run_files)
     # Where the guard may keep an agent at it.
-    if work.remaining > 0 and guard.mode != "guard" and here.host.dialect.block:
-        yield from _judge_work(here, guard, run_files, work)
+    if work.remaining > 0 and here.host.dialect.block:
+        yield from _judge_work(here, file, run_files, work)
 
 
-def _judge_work(here: HostHere, guard: Guard, run_files: RunFiles, work: Work) -> Iterator[Finding]:
-    must = choices.read_settings(guard.file.config, here.variables).require_arm is True
+def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> Iterator[Finding]:
+    options = choices.read_settings(file.config, here.variables)
+    if options.mode == "guard":
+        return
     level, but, fix = "info", "", ""
     if run_files.mark:
         but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
     elif work.is_stale:
         level, but = "warning", "; the guard ignores it by now"
         fix = f"{run_files.reported_by} renews it, 0 ends it."
-    elif (must or guard.mode == "keepalive") and not is_armed(run_files):
+    elif (options.require_arm or options.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
     yield here.find("work_waiting", run_files.task_path, level, **values)
     if not but and not run_files.task_names:  # else another system writes it
-        yield from _judge_permission(here, guard)
+        yield from _judge_permission(here, file)
 
 
-def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
+def _judge_permission(here: HostHere, file: File) -> Iterator[Finding]:
     """Whether the host lets the agent report without a person, as far as its settings say."""
     permission = here.host.permission
     *setting, free = permission.never_asks or ("",)
@@ -308,7 +301,7 @@ def _judge_permission(here: HostHere, guard: Guard) -> Iterator[Finding]:
         if is_free or permission.rules_in(source.document, permission.path):
             return
     if permission.path:
-        yield guard.file.find("must_ask")
+        yield file.find("must_ask")
 
 
 # For each settings file that has our entries, or is the user's file of a host in use.
@@ -339,61 +332,55 @@ _HOST_RULES = (
 )
 
 
-class Survey:
-    """Everything that doctor judges."""
+def judge(
+    folders: Folders, chosen: Sequence[Host], scope: str, *, everywhere: bool
+) -> tuple[list[Host], list[Finding], tuple[str, ...]]:
+    """Everything about hookctl's record and about these hosts or those in use, each finding once.
 
-    def __init__(self, folders: Folders, scope: str = "", *, everywhere: bool = False) -> None:
-        self._found, self._scope = read_records(folders, everywhere=everywhere), scope
-        self.others = self._found.others
-        self._usable = self._found.usable
-        self._machine = Machine(folders, self._usable, scope)
+    The hosts, the findings, and the projects that are left out.
+    """
+    known = read_records(folders, everywhere=everywhere)
+    machine, found = Machine(folders, known.usable, scope), [*map(from_error, known.errors)]
+    every = chosen or map(hosts.load, hosts.names())
+    wanted = [host for host in every if chosen or machine.targets(host)]
+    try:
+        if journal := read_journal(folders):
+            paths = ", ".join(step.path for step in journal.steps)
+            found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
+    except HookctlError as error:
+        found.insert(0, from_error(error))
+    names = [host.name for host in wanted]
+    for key, record in machine.records.items():
+        is_theirs = record.host in names or bool(record.project)  # of a project: of any host
+        if record.format == RULES and is_theirs and scope in ("", record.scope):
+            layout = hosts.rules_layout(hosts.load(record.host))
+            path = store.current_path(machine.records, key)
+            file = File(machine, Target(layout, record.scope, path, record.project), record)
+            found += [*judge_reading(file), *entries.judge(file)]
+    unread = [os.path.dirname(os.path.dirname(error.path)) for error in known.errors]
+    for one in chain.from_iterable(_judge_host(machine, host) for host in wanted):
+        # What has no record where one cannot be read needs no advice of its own.
+        is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
+        follows = one.code == UNRECORDED and is_of_unread
+        if not follows and not (unread and one.code == "not_installed"):
+            found.append(one)
+    # A client is named once, however many files it has.
+    return wanted, list(dict.fromkeys(found)), known.others
 
-    def hosts_in_use(self) -> list[Host]:
-        """The hosts that are in use here."""
-        every = [hosts.load(name) for name in hosts.names()]
-        return [one for one in every if self._machine.targets(one)]
 
-    def findings(self, wanted: list[Host]) -> list[Finding]:
-        """Everything about hookctl's own record and about these hosts, each finding once."""
-        folders, found = self._machine.folders, [*map(from_error, self._found.errors)]
-        try:
-            if journal := read_journal(folders):
-                paths = ", ".join(step.path for step in journal.steps)
-                found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
-        except HookctlError as error:
-            found.insert(0, from_error(error))
-        names = [one.name for one in wanted]
-        for key, record in self._usable.items():
-            is_theirs = record.host in names or bool(record.project)  # of a project: of any host
-            if record.format == RULES and is_theirs and self._scope in ("", record.scope):
-                layout = hosts.rules_layout(hosts.load(record.host))
-                path = store.current_path(self._usable, key)
-                target = Target(layout, record.scope, path, record.project)
-                file = File(self._machine, target, record)
-                found += [*judge_reading(file), *entries.judge(file)]
-        unread = [os.path.dirname(os.path.dirname(error.path)) for error in self._found.errors]
-        for one in chain.from_iterable(map(self._judge, wanted)):
-            # What has no record where one cannot be read needs no advice of its own.
-            is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
-            follows = one.code == UNRECORDED and is_of_unread
-            if not follows and not (unread and one.code == "not_installed"):
-                found.append(one)
-        return list(dict.fromkeys(found))  # a client is named once, however many files it has
-
-    def _judge(self, wanted: Host) -> Iterator[Finding]:
-        machine, files = self._machine, []
-        for target in machine.targets(wanted):
-            _, record = store.find_record(machine.records, target.path)
-            files.append(File(machine, target, record))
-        if not any(file.record or file.elements for file in files):
-            path = files[0].path if files else ""
-            values = {"title": wanted.title, "name": wanted.name}
-            yield finding("not_installed", wanted.name, path, **values)
-        if not files:
-            return
-        for file in files:
-            for judge_file in _FILE_RULES:
-                yield from judge_file(file)
-        here = HostHere(machine, wanted, files)
-        for judge_host in _HOST_RULES:
-            yield from judge_host(here)
+def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
+    files = []
+    for target in machine.targets(host):
+        _, record = store.find_record(machine.records, target.path)
+        files.append(File(machine, target, record))
+    if not any(file.record or file.elements for file in files):
+        path = files[0].path if files else ""
+        yield finding("not_installed", host.name, path, title=host.title, name=host.name)
+    if not files:
+        return
+    for file in files:
+        for judge_file in _FILE_RULES:
+            yield from judge_file(file)
+    here = HostHere(machine, host, files)
+    for rule in _HOST_RULES:
+        yield from rule(here)

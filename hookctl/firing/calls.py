@@ -30,7 +30,6 @@ from hookctl.system.processes import Output
 
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
-_TOOL_FIELDS = ("tool_name", "toolName")
 # What an event is matched by, where it is no call of a tool.
 _MATCHED = {
     "SessionStart": ("source",),
@@ -112,13 +111,13 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     event, protocol = find_event(host, asked.event, asked.tool)
     if asked.payload is not None:
         payload = parse(asked.payload, "the payload")
-        return Call(host, event, protocol, payload, asked.payload, tool_in(payload))
+        return Call(host, event, protocol, payload, asked.payload, tool_in(host, payload))
     is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
     payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
     if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
         mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
-    return Call(host, event, protocol, payload, data, tool_in(payload))
+    return Call(host, event, protocol, payload, data, tool_in(host, payload))
 
 
 def make_calls(host: Host, asked: Asked, place: Place) -> list[Call]:
@@ -215,12 +214,9 @@ def _fill(value: Any, place: Place) -> Any:
     return value
 
 
-def tool_in(payload: Mapping[str, Any]) -> str:
+def tool_in(host: Host, payload: Mapping[str, Any]) -> str:
     """The tool's name in a payload."""
-    nested = payload.get("toolCall")  # Antigravity
-    values = [payload.get(name) for name in _TOOL_FIELDS]
-    values.append(nested.get("name") if isinstance(nested, dict) else None)
-    return next((value for value in values if isinstance(value, str)), "")
+    return guard_module("payload").find_text(host.runner, payload, "tool_name") or ""
 
 
 def parse(text: str | bytes, what: str) -> dict[str, Any]:
@@ -280,9 +276,5 @@ class Shot(NamedTuple):
         return self.hook.own_id or shorten(self.hook.id)
 
 
-class Volley(NamedTuple):
-    """All of one call: its hooks in their order, and the end of it."""
-
-    call: Call
-    shots: list[Shot]
-    verdict: Reading  # what the host would do after all hooks that it runs
+# All of one call: its hooks in their order, and what the host would do after those that it runs.
+Volley = tuple[Call, list[Shot], Reading]

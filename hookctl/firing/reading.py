@@ -12,6 +12,7 @@ from typing import Any
 
 from hookctl.firing.calls import Call, Reading
 from hookctl.hosts.loading import is_within, read_status
+from hookctl.system.package_data import guard_module
 from hookctl.system.processes import LIMIT, Output
 
 STOPS = ("Stop", "SubagentStop")
@@ -55,11 +56,12 @@ class _Reader:
         self._refusal = "block" if call.protocol in _BLOCKING else "deny"
 
     def read(self, ran: Output) -> Reading:
-        status, text = ran.status or 0, _clean(ran.out)
+        runner = guard_module("answer")
+        status, text = ran.status or 0, ran.out.strip(runner.BLANKS)
         told = ran.err.strip()
         if self._call.host.denials.get("stderr"):
-            told = text = text or _clean(ran.err)
-        values = object_in(text)
+            told = text = text or ran.err.strip(runner.BLANKS)
+        values = runner.object_in(text)
         if values is not None and is_within(status, self._rules.get("json", "0")):
             answer = self._read_object(values)
             is_text = answer == Reading("none") and self._rules.get("any_text")
@@ -162,21 +164,6 @@ class _Reader:
             if value is not None and is_meant:
                 return str(form)
         return ""
-
-
-def _clean(out: str) -> str:
-    return out.strip().strip("\ufeff").strip()
-
-
-def object_in(text: str) -> dict[str, Any] | None:
-    """The object that a hook printed, or None."""
-    if not text.startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _value_at(values: dict[str, Any], path: str) -> Any:

@@ -28,16 +28,17 @@ from hookctl.firing.calls import (
     find_event,
     is_meant,
 )
-from hookctl.firing.reading import judge, object_in, read_answer
-from hookctl.hosts import Host, hook_id, loading
+from hookctl.firing.reading import judge, read_answer
+from hookctl.hosts import hook_id, loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD
 from hookctl.survey.listing import Inventory
-from hookctl.survey.model import RUNS, Hook, HookFile
+from hookctl.survey.model import RUNS, Hook, HookFile, command_of
 from hookctl.system import project
+from hookctl.system.package_data import guard_module
 from hookctl.system.packages import CONFIGS
 from hookctl.system.processes import Keeper, Output
 from hookctl.system.project import is_inside
@@ -45,7 +46,6 @@ from hookctl.system.project import is_inside
 _USUAL_TIMEOUT = 60  # seconds of a hook without one, where the host's is not known
 _NOT_STARTED = 127  # the exit status of a shell that finds no program
 _SHORTEST = 2.0  # seconds of a hook that the host gives next to no time
-_LARGEST = 1 << 20  # bytes of a file of the state that is copied
 _MARK = "HOOKCTL_FIRED"  # the receipt says so, and nothing counts it
 
 
@@ -88,7 +88,7 @@ class Stand:
                     refused_by = shot.name
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
-        return Volley(call, fired, judge(call, [one.reading for one in fired if not one.is_out]))
+        return call, fired, judge(call, [one.reading for one in fired if not one.is_out])
 
     def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Output, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""
@@ -114,7 +114,8 @@ class Stand:
         receipt = self._take_receipt()
         outcome = receipt.get("outcome")
         if reading.outcome == "none" and outcome in ("failed", "timeout"):
-            message = (object_in(ran.out) or {}).get("systemMessage")  # of the runner
+            said = guard_module("answer").object_in(ran.out) or {}
+            message = said.get("systemMessage")  # of the runner
             return Reading(outcome, message if isinstance(message, str) else "")
         dropped = receipt.get("dropped")
         if isinstance(dropped, list) and dropped and not reading.reason:
@@ -198,9 +199,7 @@ def _copy_state(source: str, target: str) -> None:
     with contextlib.suppress(OSError):
         for entry in os.scandir(source):
             is_log = ".jsonl" in entry.name or entry.name.startswith("runs")
-            if is_log or not entry.is_file(follow_symlinks=False):
-                continue
-            if entry.stat(follow_symlinks=False).st_size <= _LARGEST:
+            if not is_log and entry.is_file(follow_symlinks=False):
                 shutil.copyfile(entry.path, os.path.join(target, entry.name))
 
 
@@ -272,12 +271,6 @@ def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) 
 def _explain_state(hook: Hook) -> str:
     """Why the host would not run a hook."""
     return hook.reason or hook.state.replace("_", " ")
-
-
-def command_of(host: Host, fields: Mapping[str, Any]) -> str:
-    """The key of the command that the host takes; '' where a hook has none."""
-    keys = host.registration.commands
-    return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
 
 
 def _is_locked(command: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from hookctl.documents import MISSING, Document
@@ -53,21 +53,13 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
     return f"sha256:{files.digest(text.encode('utf-8', 'surrogatepass'))}"
 
 
-def approvals(
-    shape: Shape, file: str, root: Any, paths: Container[Path]
-) -> Iterator[tuple[Path, str]]:
-    """The approval's path and hash, for each hook at these paths of a settings file.
-
-    The hash is empty where it is not known: of what is no command.
-    """
+def approvals(shape: Shape, root: Any) -> Iterator[tuple[Path, str]]:
+    """The path and the hash of each hook of a settings file; '' for one that is no command."""
     for path, handler, group in shapes.handlers(shape, root):
-        if path in paths and _is_loaded(handler):
-            event, is_command = (
-                shapes.event_of(shape, path),
-                isinstance(handler.get("command"), str),
-            )
-            digest = trusted_hash(event, group, handler) if is_command else ""
-            yield state_path(file, path), digest
+        if _is_loaded(handler):
+            is_command = isinstance(handler.get("command"), str)
+            event = shapes.event_of(shape, path)
+            yield path, trusted_hash(event, group, handler) if is_command else ""
 
 
 def _is_loaded(handler: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hookctl.errors import HookctlError
-from hookctl.hosts import codex
+from hookctl.hosts import codex, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import Entry
 from hookctl.ownership import engine, store
@@ -80,7 +80,9 @@ def _waits(draft: Draft, pack: str) -> bool:
     host, target, environ = draft.host, draft.target, draft.folders.environ
     read = draft.sources.read
     if host.trust.memory or host.trust.config:
-        closed = approval.closed(host, target.path, draft.document.value or {}, environ, read)
-        return any(hook.element.pack == pack for hook in closed)
+        root = draft.document.value or {}
+        closed = approval.closed(host, target.path, root, environ, read)
+        hooks = shapes.elements(host.shape, root)
+        return any(hook.path in closed for hook in hooks if hook.pack == pack)
     folder = target.project or draft.folders.cwd
     return draft.is_edited or approval.is_untrusted(host, target.scope, folder, environ, read)

@@ -254,7 +254,7 @@ def install_again(
     if source and target.shared and not is_from_git:
         source = os.path.relpath(source, cwd)
         source = source if source.startswith("../") else f"./{source}"
-    elif not source and pack != GUARD and target.shared:
+    elif not source and pack != GUARD and (target.shared or known is None):
         source = "PATH"  # of the pack's file, which lies outside of the project
     return install_command(target, pack, source, project)
 

@@ -6,7 +6,6 @@ import math
 import os
 from collections import defaultdict
 from operator import itemgetter
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from hookctl import events
@@ -23,10 +22,11 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
     """The runs of each hook in all projects, or in the one with this hash."""
     numbers: Numbers = {}
     receipts: Receipts = defaultdict(list)
-    names = (_template().TOTALS, f"{_template().FILE}*")
+    template = guard_module("receipts")
+    names = (template.TOTALS, f"{template.FILE}*")
     for folder in events.folders_with(state, *names):
         if project in ("", os.path.basename(folder)):
-            with events.lock_held(os.path.join(folder, _template().FILE)):
+            with events.lock_held(os.path.join(folder, template.FILE)):
                 _count_folder(numbers, receipts, folder, since)
     runs = {}
     for name in sorted({name.rpartition(" ")[0] for name in numbers}):
@@ -39,8 +39,8 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
 def read_events(state: str) -> list[dict[str, Any]]:
     """Every receipt as a line of the log, in order of time; invalid lines are skipped."""
     lines = []
-    for path in events.find(state, f"{_template().FILE}*")[::-1]:
-        for line in events.read_file(path, cut=_template().last_part):
+    for path in events.find(state, f"{guard_module('receipts').FILE}*")[::-1]:
+        for line in events.read_file(path, cut=guard_module("receipts").last_part):
             if line.get("kind") == KIND:
                 lines.append(line)
     return sorted(lines, key=lambda line: line["t"])
@@ -48,16 +48,12 @@ def read_events(state: str) -> list[dict[str, Any]]:
 
 def marks(state: str) -> list[tuple[str, int, int, int]]:
     """Path, inode, size and time of each file of receipts."""
-    return events.marks(state, _template().FILE)
-
-
-def _template() -> ModuleType:
-    return guard_module("receipts")
+    return events.marks(state, guard_module("receipts").FILE)
 
 
 def _count_folder(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:
     """Add the totals, and the lines that they do not have yet."""
-    template = _template()
+    template = guard_module("receipts")
     totals = guard_module("rotation").read_totals(folder, template.describe_log())
     if since is None:
         for name, number in totals["counts"].items():
@@ -78,7 +74,7 @@ def _count_folder(numbers: Numbers, receipts: Receipts, folder: str, since: floa
 
 
 def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> Runs:
-    ends, receipts = _template().BUCKETS, sorted(receipts, key=itemgetter("t"))
+    ends, receipts = guard_module("receipts").BUCKETS, sorted(receipts, key=itemgetter("t"))
     return Runs(
         **{word: numbers.get(f"{name} {word}", 0) for word in ("runs", "failures", "ms", "bytes")},
         buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
@@ -87,7 +83,8 @@ def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> R
         median_ms=_find_percentile(receipts, 0.5),
         p95_ms=_find_percentile(receipts, 0.95),
         failed=tuple(
-            receipt.get("outcome") in _template().FAILED for receipt in receipts[-RECENT:]
+            receipt.get("outcome") in guard_module("receipts").FAILED
+            for receipt in receipts[-RECENT:]
         ),
     )
 

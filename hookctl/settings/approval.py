@@ -6,80 +6,51 @@ The host's own files show it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, codex, config_folder, shapes
 from hookctl.hosts.model import Table
-from hookctl.model import HookEntry, Path
+from hookctl.model import Path
 from hookctl.settings import switches
 from hookctl.settings.targets import Read, read_settings, readable
 
-UNKNOWN = "unknown"  # it was never approved
-CHANGED = "changed"  # it was changed since it was approved
+UNKNOWN = "nobody has approved it"
+CHANGED = "it was changed since it was approved"
 OFF = "off"  # the operator switched it off
 
 
-class Closed(NamedTuple):
-    """A hook of a pack that the host skips until it is approved."""
-
-    element: HookEntry
-    why: str
-    state: Path = ()  # where the host keeps its approval
-
-
 def closed(
-    host: Host,
-    path: str,
-    root: Any,
-    environ: Mapping[str, str],
-    read: Read = read_settings,
-    elements: Iterable[HookEntry] | None = None,
-) -> list[Closed]:
-    """The hooks in a settings file, ours if no others are given, that wait for an approval."""
+    host: Host, path: str, root: Any, environ: Mapping[str, str], read: Read = read_settings
+) -> dict[Path, str]:
+    """Why the host skips hooks of a settings file until they are approved, by their paths."""
     trust, root = host.trust, {} if root is MISSING else root
-    elements = shapes.elements(host.shape, root) if elements is None else elements
-    hooks = {hook.path: hook for hook in elements}
+    found: dict[Path, str] = {}
     if trust.config:
         config = _read_host_file(host, trust.config, "toml", environ, read)
-        return list(_find_unapproved(host, path, root, hooks, config))
-    if trust.memory:
-        return list(_find_not_agreed(host, root, hooks, environ, read))
-    return []
-
-
-def _find_unapproved(
-    host: Host, path: str, root: Any, hooks: Mapping[Path, HookEntry], config: Document | None
-) -> Iterator[Closed]:
-    by_state = {codex.state_path(path, position): hook for position, hook in hooks.items()}
-    for state, digest in codex.approvals(host.shape, path, root, hooks):
-        hook = by_state[state]
-        approved = codex.approved(config, state) if config else None
-        if config and config.get((*state, "enabled")) is False:
-            yield Closed(hook, OFF, state)
-        if approved is None:
-            yield Closed(hook, UNKNOWN, state)
-        elif digest and approved != digest:
-            yield Closed(hook, CHANGED, state)
-
-
-def _find_not_agreed(
-    host: Host, root: Any, hooks: Mapping[Path, HookEntry], environ: Mapping[str, str], read: Read
-) -> Iterator[Closed]:
-    """Compare each hook with the commands that were agreed to, unless the host agrees by itself."""
-    if switches.read_gate(Table("switches", host.trust.unasked), host, environ, read):
-        return
-    memory = _read_host_file(host, host.trust.memory, "json", environ, read)
-    approvals = memory.get(("approvals",)) if memory else []
-    agreed = []
-    for agreement in approvals if isinstance(approvals, list) else ():
-        if isinstance(agreement, dict):
-            agreed.append((agreement.get("event"), agreement.get("command")))
-    for path, handler, _ in shapes.handlers(host.shape, root):
-        event = shapes.event_of(host.shape, path)
-        if path in hooks and (event, handler.get("command")) not in agreed:
-            yield Closed(hooks[path], UNKNOWN)
+        for position, digest in codex.approvals(host.shape, root):
+            state = codex.state_path(path, position)
+            approved = codex.approved(config, state) if config else None
+            if config and config.get((*state, "enabled")) is False:
+                found[position] = OFF
+            elif approved is None:
+                found[position] = UNKNOWN
+            elif digest and approved != digest:
+                found[position] = CHANGED
+    asks = Table("switches", trust.unasked)  # else the host agrees by itself
+    if trust.memory and not switches.read_gate(asks, host, environ, read):
+        memory = _read_host_file(host, trust.memory, "json", environ, read)
+        approvals = memory.get(("approvals",)) if memory else []
+        agreed = []
+        for agreement in approvals if isinstance(approvals, list) else ():
+            if isinstance(agreement, dict):
+                agreed.append((agreement.get("event"), agreement.get("command")))
+        for position, handler, _ in shapes.handlers(host.shape, root):
+            event = shapes.event_of(host.shape, position)
+            if (event, handler.get("command")) not in agreed:
+                found[position] = UNKNOWN
+    return found
 
 
 def is_untrusted(

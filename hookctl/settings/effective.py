@@ -126,10 +126,7 @@ def _with_neighbours(
 
 def winner(found: list[Source], path: Path) -> Source | None:
     """The file whose value at this path is in effect."""
-    for source in found:
-        if source.document.get(path) is not MISSING:
-            return source
-    return None
+    return next((source for source in found if source.document.get(path) is not MISSING), None)
 
 
 def text(source: Source | None, path: Path) -> str:
@@ -155,10 +152,8 @@ class Value(NamedTuple):
 
 def hook_of(source: Source) -> HookEntry | None:
     """The guard's hook on the stop event in a settings file."""
-    for hook in shapes.elements(source.host.shape, source.document.value):
-        if hook.id == STOP:
-            return hook
-    return None
+    hooks = shapes.elements(source.host.shape, source.document.value)
+    return next((hook for hook in hooks if hook.id == STOP), None)
 
 
 def env_path(source: Source) -> Path:

@@ -39,30 +39,15 @@ class Switch(NamedTuple):
         return _is_off(self.rule, self.value)
 
     @property
-    def is_entry(self) -> bool:
-        """Whether its value is one entry of a list."""
-        return self.rule.reach in ("names", "rules")
-
-    @property
     def said(self) -> str:
         """The key with its value, as people write it."""
-        return f"{self.name} {'has' if self.is_entry else 'is'} {json.dumps(self.value)}"
+        verb = "has" if self.rule.reach in ("names", "rules") else "is"
+        return f"{self.name} {verb} {json.dumps(self.value)}"
 
     @property
     def where(self) -> str:
         """Where it is set, in words."""
         return f"in {self.path}" if self.path else "in the environment"
-
-    @property
-    def fix(self) -> str:
-        """What to do about it."""
-        if self.scope == "managed":
-            return "ask whoever manages this machine"
-        if not self.path:
-            return f"unset {self.name[1:]}"
-        if self.is_entry:
-            return f"remove {json.dumps(self.value)} from {self.name} in {self.path}"
-        return f"remove {self.name} from {self.path}"
 
     def stops(self, scope: str, path: str) -> bool:
         """Whether it keeps all hooks of a file from running."""
@@ -71,10 +56,8 @@ class Switch(NamedTuple):
         return self.rule.reach == "host" or (self.rule.reach == "file" and path == self.path)
 
 
-class _Place(NamedTuple):
-    scope: str
-    path: str  # of a file, or $VARIABLE
-    layout: Host | None = None  # of a file that may have hooks, too
+# Scope, the path of a file or $VARIABLE, and the layout of a file that may have hooks, too.
+_Place = tuple[str, str, Host | None]
 
 
 # What is set
@@ -94,19 +77,17 @@ def find(
     """
     if not host.switches:
         return ()
-    environ, settings = folders.environ, []
+    environ, settings = folders.environ, list[_Place]()
     for scope in [scope for scope in host.scope_rules.precedence if scope in scopes]:
         for layout, path in effective.find_files(folders, host, scope, user, start, read):
-            settings.append(_Place(scope, path, layout))
+            settings.append((scope, path, layout))
     found: list[Switch] = []
     opened: dict[str, Document | str | None] = {}
     for rule in host.switches:
         for scope, path, layout in _list_places(rule, settings, host, user, start, environ):
-            if scope not in scopes:
-                continue
-            if path not in opened:
+            if scope in scopes and path not in opened:
                 opened[path] = _open(path, environ, read, layout)
-            value = _look_up(rule, opened[path])
+            value = _look_up(rule, opened[path]) if scope in scopes else MISSING
             if value is MISSING:
                 continue
             is_variable, values = path.startswith("$"), [value]
@@ -128,12 +109,12 @@ def _list_places(
     start: str,
     environ: Mapping[str, str],
 ) -> Iterator[_Place]:
-    by_path = {place.path: place for place in settings}
+    by_path = {place[1]: place for place in settings}
     for pattern in rule.files:
         if pattern.startswith("$"):
-            yield _Place("", pattern)
+            yield "", pattern, None
         elif "/" not in pattern:
-            yield from (place for place in settings if place.scope == pattern)
+            yield from (place for place in settings if place[0] == pattern)
         else:
             scope = "project" if pattern.startswith("{project}") else "managed"
             scope = "user" if pattern.startswith(("{config}", "{home}")) else scope
@@ -142,7 +123,7 @@ def _list_places(
             folder, _, name = path.rpartition("/")
             found = sorted(glob.glob(f"{glob.escape(folder)}/{name}")) if "*" in name else [path]
             for path in found:
-                yield by_path.get(path, _Place(scope, path))
+                yield by_path.get(path, (scope, path, None))
 
 
 def _open(
@@ -272,20 +253,7 @@ class FileRules(NamedTuple):
 
 
 def _fits(glob: str, path: str) -> bool:
-    """Whether a glob fits a path, part by part; `**` fits any number that are not hidden."""
-    names = path.split("/")
-    fitting = {0}  # how many parts of the path may be used up so far
-    for part in glob.split("/"):
-        if part == "**":
-            for used in range(min(fitting, default=len(names)), len(names)):
-                if used in fitting and not names[used].startswith("."):
-                    fitting.add(used + 1)
-        else:
-            rest = [used for used in fitting if used < len(names)]
-            fitting = {used + 1 for used in rest if _fits_part(part, names[used])}
-    return len(names) in fitting
-
-
-def _fits_part(glob: str, name: str) -> bool:
-    is_hidden = name.startswith(".") and not glob.startswith(".")
-    return fnmatchcase(name, glob) and not is_hidden
+    """Whether a glob fits a path; `**` fits any number of its folders."""
+    if "**" not in glob and glob.count("/") != path.count("/"):
+        return False
+    return fnmatchcase(path, glob) or fnmatchcase(path, glob.replace("**/", ""))

@@ -17,15 +17,14 @@ from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, loading, matchers, shapes
 from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
-from hookctl.masking import masked_text
-from hookctl.model import HookEntry, Path
+from hookctl.model import Path
 from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.stopping import is_skipped, read_fault
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import Read, variant_of_file
+from hookctl.settings.targets import variant_of_file
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, HookFile, Obstacle
@@ -51,7 +50,6 @@ class _HostReader:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
-        self._read: Read = machine.reader.patient_document
         self.lost: list[Unreadable] = []
         self._stopping: list[Obstacle] = []  # why the client does not start
 
@@ -80,7 +78,7 @@ class _HostReader:
                     continue
                 lost = self._find_fault(scope, variant, path)
                 try:
-                    snapshot, document = self._read(path, variant.format)
+                    snapshot, document = machine.read(path, variant.format)
                 except HookctlError:
                     continue
                 if snapshot.data is None or (document.value is MISSING and variant.empty):
@@ -95,7 +93,7 @@ class _HostReader:
                 yield _Found(source, loading.read(variant, source.document), obstacle)
 
     def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
-        lost, machine = read_fault(host, scope, path, self._read), self._machine
+        lost, machine = read_fault(host, scope, path, self._machine.read), self._machine
         if lost is None:
             return None
         if lost.stops_client:
@@ -115,11 +113,9 @@ class _HostReader:
             read.add(real_path)
             try:
                 variant = variant_of_file(self._host, path, self._machine.read)
-                document = self._read(path, variant.format)[1]
+                document = self._machine.read(path, variant.format)[1]
             except HookctlError:
                 continue
-            if loading.refusal(variant, document):
-                continue  # the host reads no such text anywhere
             readers = tuple(self._find_readers(scope, folder)) if folder else ()
             file = HookFile(variant, scope, path, readers=readers)
             entries = loading.read(variant, document).entries
@@ -133,10 +129,6 @@ class _HostReader:
         if "local" in host.scopes:
             name = os.path.basename(host.files["local"])
             yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
-        if environ.get(variable):
-            plain = {name: value for name, value in environ.items() if name != variable}
-            path = hosts.settings_path(host, "user", plain)
-            yield path, "user", "", f"{variable} points to {config}"
         is_named = environ.get(variable)
         where = f"{variable} points there" if is_named else "nothing points to this folder"
         for target in machine.targets(host):
@@ -161,13 +153,12 @@ class _HostReader:
         machine, host, scope = self._machine, source.host, source.scope
         off = judge_switches(scope, source.path, found_switches)
         untrusted = judge_trust(machine, host, scope, self._start) if not self._stopping else None
-        shared = [*self._stopping[:1], off, untrusted] if not found.obstacle else []
+        shared = [*self._stopping[:1], off, untrusted]
         # Where the host's own files do not show its approvals.
         is_shown = host.trust.config or host.trust.memory or host.folder_trust.file
         note = host.trust.gate if host.trust.covers(scope) and not is_shown else ""
         readers = tuple(self._find_readers(scope, self._start))
-        kept = tuple(filter(None, shared))
-        file = HookFile(host, scope, source.path, shared=kept, note=note, readers=readers)
+        file = HookFile(host, scope, source.path, note=note, readers=readers)
         if found.obstacle:
             yield from list_hooks_of(file, source.document, entries, found.obstacle)
             return
@@ -175,7 +166,9 @@ class _HostReader:
         if not self._stopping:  # nobody can approve anything in a client that does not start
             closed = self._find_closed(source, entries, found_switches)
         hidden = self._find_hidden_events(source, files)
-        yield from list_hooks_of(file, source.document, entries, hidden=hidden, closed=closed)
+        yield from list_hooks_of(
+            file, source.document, entries, hidden=hidden, closed=closed, shared=shared
+        )
 
     def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
         machine = self._machine
@@ -225,7 +218,8 @@ class _HostReader:
 def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
     switch = switches.find_stopping(found, scope, path)
-    return Obstacle(model.OFF, f"{switch.said} {switch.where}", switch.fix) if switch else None
+    reason = f"{switch.said} {switch.where}" if switch else ""
+    return Obstacle(model.OFF, reason, "change it there") if switch else None
 
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
@@ -248,7 +242,7 @@ def _find_named(
             yield entry.path, named[name]
         elif switch:
             reason = f"{switch.name} {switch.where} does not have its URL"
-            yield entry.path, Obstacle(model.OFF, reason, "add its URL to that list")
+            yield entry.path, Obstacle(model.OFF, reason, "change it there")
 
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
@@ -256,9 +250,8 @@ def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
     named: dict[str, Obstacle] = {}
     for switch in found:
         if switch.rule.reach == "names":
-            fix = f"take `{masked_text(switch.value)}` out of that list"
-            obstacle = Obstacle(model.OFF, f"{switch.name} {switch.where} names it", fix)
-            named.setdefault(switch.value, obstacle)
+            reason = f"{switch.name} {switch.where} names it"
+            named.setdefault(switch.value, Obstacle(model.OFF, reason, "change it there"))
     return named
 
 
@@ -266,22 +259,17 @@ def find_waiting(
     machine: Machine, host: Host, name: str, root: Any, entries: Iterable[Entry]
 ) -> dict[Path, Obstacle]:
     """The hooks of a file that the host approves one by one, and that it does not run yet."""
-    asked = [
-        HookEntry(entry.path, "", entry.fields)
-        for entry in entries
-        if not entry.faults or entry.faults[0].kind == "event"
-    ]
     waiting: dict[Path, Obstacle] = {}
     trust, config = host.trust, hosts.config_folder(host, machine.environ)
-    for each in approval.closed(host, name, root, machine.environ, machine.read, asked):
-        was = "nobody has approved it"
-        if each.why == approval.CHANGED:
-            was = "it was changed since it was approved"
-        obstacle = Obstacle(model.NOT_APPROVED, was, trust.action)
-        if each.why == approval.OFF:
+    closed = approval.closed(host, name, root, machine.environ, machine.read)
+    for entry in entries:
+        is_lost = bool(entry.faults) and entry.faults[0].kind != "event"
+        why = "" if is_lost else closed.get(entry.path)
+        if why == approval.OFF:
             reason = f"it has enabled = false in {trust.config.format(config=config)}"
-            obstacle = Obstacle(model.OFF, reason, "set it to true there")
-        waiting.setdefault(each.element.path, obstacle)
+            waiting[entry.path] = Obstacle(model.OFF, reason, "set it to true there")
+        elif why:
+            waiting[entry.path] = Obstacle(model.NOT_APPROVED, why, trust.action)
     return waiting
 
 
@@ -293,9 +281,11 @@ def list_hooks_of(
     *,
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
+    shared: Iterable[Obstacle | None] = (),
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file, from its entries."""
+    """The hooks that stand in a file, from its entries; `shared` stops those of others, too."""
     host, own = file.host, None
+    of_all = [each._replace(is_shared=True) for each in shared if each]
     lines = document.lines(entry.path for entry in entries)
     for entry, line in zip(entries, lines, strict=True):
         if not file.plugin:  # there is none of ours
@@ -311,7 +301,7 @@ def list_hooks_of(
             entry.matcher if isinstance(entry.matcher, str) else "",
             line,
             own.id if own else "",
-            tuple(found),
+            (*found, *of_all),
         )
 
 

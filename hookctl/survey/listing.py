@@ -124,8 +124,7 @@ def _judge_namesakes(hooks: Sequence[Hook]) -> list[Hook]:
             name = hook.fields.get("name")
             if not hook.within.host.scope_rules.same_name_once or not isinstance(name, str):
                 continue
-            obstacles = (*hook.obstacles, *hook.shared)
-            if any(obstacle.state in model.NOT_LOADED for obstacle in obstacles):
+            if any(obstacle.state in model.NOT_LOADED for obstacle in hook.obstacles):
                 continue
             first = firsts.setdefault((hook.host, name), hook)
             if first is not hook:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -12,8 +13,7 @@ from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import HEAD, Record
-from hookctl.ownership import store
-from hookctl.ownership.sources import read_document
+from hookctl.ownership import sources, store
 from hookctl.packs.choices import settings_from
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
@@ -57,7 +57,13 @@ class FileReader:
 
         def parse() -> _Parsed:
             snapshot = self.snapshot(path)
-            return snapshot, formats.parse(format, snapshot.data or b"", where=path)
+            try:
+                return snapshot, formats.parse(format, snapshot.data or b"", where=path)
+            except HookctlError:  # it may just be written
+                time.sleep(sources.READ_AGAIN * sources.READ_PAUSE)
+                del self._known[path,]
+                snapshot = self.snapshot(path)
+                return snapshot, formats.parse(format, snapshot.data or b"", where=path)
 
         return self.once((path, format), parse)
 
@@ -67,15 +73,6 @@ class FileReader:
             return HEAD.encode() in (self.snapshot(path).data or b"")
         except HookctlError:
             return False
-
-    def patient_document(self, path: str, format: str) -> _Parsed:
-        """A settings file that may just be written: if it does not parse, it is read again."""
-        try:
-            return self.document(path, format)
-        except HookctlError:
-            parsed = read_document(path, format)
-            self._known[path,], self._known[path, format] = parsed[0], parsed
-            return parsed
 
 
 class Machine:
@@ -176,14 +173,13 @@ class RecordFacts(NamedTuple):
 
     records: dict[str, Record]  # by the real path of their settings file
     errors: tuple[HookctlError, ...] = ()
-    gone: tuple[tuple[str, str, Record], ...] = ()  # settings file, folder that is not there
+    gone: Mapping[str, str] = {}  # the folder that is not there, by such a path
     others: tuple[str, ...] = ()  # projects on record that are not looked at
 
     @property
     def usable(self) -> dict[str, Record]:
         """The records of what is there."""
-        gone = {key for key, _, _ in self.gone}
-        return {key: record for key, record in self.records.items() if key not in gone}
+        return {key: record for key, record in self.records.items() if key not in self.gone}
 
 
 def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
@@ -224,7 +220,7 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     return RecordFacts(
         records,
         tuple(errors),
-        gone=tuple((key, away[key], looked_at[key]) for key in away if key in looked_at),
+        gone={key: away[key] for key in away if key in looked_at},
         others=others,
     )
 
@@ -252,7 +248,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
 
     def read(path: str, format: str) -> Document | None:
         try:
-            return read_document(path, format)[1]
+            return sources.read_document(path, format)[1]
         except HookctlError:
             return None
 

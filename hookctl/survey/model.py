@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host
@@ -29,6 +29,8 @@ TWICE = "twice"
 WANTED = (OFF, HIDDEN, DISABLED, TWICE)
 # Those that the host starts all the same: what follows is another matter on each host.
 FAILING = (MISSING, NOT_EXECUTABLE, NO_COMPILE)
+# Those in which nothing but an approval, or a program, is missing.
+WAITING = (NOT_APPROVED, FOLDER_UNTRUSTED, *FAILING)
 # Of which the host takes nothing, and those of hooks that it does not even know by their names.
 UNREAD = (DISABLED, HIDDEN, IGNORED)
 NOT_LOADED = (IGNORED, UNKNOWN_EVENT, OFF, FOLDER_UNTRUSTED, DISABLED)
@@ -42,6 +44,7 @@ class Obstacle(NamedTuple):
     reason: str
     fix: str = ""  # what to do, where the reason does not say it
     status: int = 0  # with which its command ends then; 0 where that is not known
+    is_shared: bool = False  # whether it stops other hooks of the host, too
 
 
 class HookFile(NamedTuple):
@@ -51,7 +54,6 @@ class HookFile(NamedTuple):
     scope: str  # user | project | local | managed | plugin
     path: str  # as people know it
     plugin: str = ""  # the name of the plugin that the file belongs to
-    shared: tuple[Obstacle, ...] = ()  # what stops its hooks, and those of other files too
     note: str = ""  # what to know about hooks of it that run
     readers: tuple[Table, ...] = ()  # the other agents that read the file
     variables: Mapping[str, str] = {}  # that its commands get, as the root of a plugin
@@ -74,7 +76,7 @@ class Hook(NamedTuple):
     matcher: str = ""  # empty where it has none
     line: int = 0  # where it begins; 0 where that is not known
     own_id: str = ""  # PACK/ID of one of ours
-    obstacles: tuple[Obstacle, ...] = ()  # its own, the one that counts first
+    obstacles: tuple[Obstacle, ...] = ()  # the one that counts first; shared ones last
     note: str = ""  # what to know about it where it runs
     id: str = ""
     receipts: Runs = Runs()
@@ -104,9 +106,8 @@ class Hook(NamedTuple):
     def command(self) -> str:
         """What it runs, in one text: its command with its arguments, or what its type names."""
         fields = self.fields
-        for key in self.within.host.registration.commands:
-            if isinstance(fields.get(key), str):
-                return " ".join([fields[key], *_texts(fields.get("args"))])
+        if key := command_of(self.within.host, fields):
+            return " ".join([fields[key], *_texts(fields.get("args"))])
         for key in ("url", "prompt"):
             if isinstance(fields.get(key), str):
                 return str(fields[key])
@@ -118,45 +119,24 @@ class Hook(NamedTuple):
         return any(obstacle.state == DISABLED for obstacle in self.obstacles)
 
     @property
-    def shared(self) -> tuple[Obstacle, ...]:
-        """What stops other hooks of the host, too."""
-        return () if self.is_disabled else self.within.shared
-
-    @property
     def state(self) -> str:
         """The state of the first obstacle: of its own first, since it has them in any case."""
-        return (*(one.state for one in (*self.obstacles, *self.shared)), RUNS)[0]
+        return self.obstacles[0].state if self.obstacles else RUNS
 
     @property
     def reason(self) -> str:
         """Why it does not run, or what to know about it; empty where there is nothing to say."""
-        return _list_reasons((*self.obstacles, *self.shared)) or self.note or self.within.note
+        return list_reasons(self.obstacles) or self.note or self.within.note
 
     @property
     def fix(self) -> str:
         """What to do about the first obstacle, where the reason does not say so."""
-        return next((one.fix for one in (*self.obstacles, *self.shared)), "")
-
-    @property
-    def own_reason(self) -> str:
-        """The same without what it shares with other hooks of the host."""
-        return _list_reasons(self.obstacles) if self.shared else self.reason
-
-    @property
-    def own_fix(self) -> str:
-        fixes = [obstacle.fix for obstacle in self.obstacles if obstacle.fix]
-        return "; ".join(dict.fromkeys(fixes))
+        return self.obstacles[0].fix if self.obstacles else ""
 
     @property
     def is_started(self) -> bool:
         """Whether the host starts it, though its program may not be there."""
-        return self.state == RUNS or (self.state in FAILING and not self.shared)
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether nothing but an approval, or a program, is missing."""
-        waits = (NOT_APPROVED, FOLDER_UNTRUSTED, *FAILING)
-        return all(one.state in waits for one in (*self.obstacles, *self.shared))
+        return all(obstacle.state in FAILING for obstacle in self.obstacles)
 
     @property
     def place(self) -> str:
@@ -164,15 +144,20 @@ class Hook(NamedTuple):
         return f"line {self.line} of {self.file}"
 
 
+def command_of(host: Host, fields: Mapping[str, Any]) -> str:
+    """The key of the command that the host takes; '' where a hook has none."""
+    keys = host.registration.commands
+    return next((str(key) for key in keys if isinstance(fields.get(key), str)), "")
+
+
 def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
     """Whether a hook's command is one for PowerShell."""
-    if "shell" in host.handlers.fields and fields.get("shell") == "powershell":
-        return True
-    used = [key for key in host.registration.commands if isinstance(fields.get(key), str)]
-    return used[:1] == ["powershell"]
+    is_said = "shell" in host.handlers.fields and fields.get("shell") == "powershell"
+    return is_said or command_of(host, fields) == "powershell"
 
 
-def _list_reasons(obstacles: Sequence[Obstacle]) -> str:
+def list_reasons(obstacles: Iterable[Obstacle]) -> str:
+    """Why a hook does not run, in one text."""
     return "; also: ".join(obstacle.reason for obstacle in obstacles)
 
 

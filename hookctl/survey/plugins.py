@@ -23,6 +23,7 @@ from hookctl.hosts.model import Table as HostTable
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
+from hookctl.settings.targets import top
 from hookctl.survey import gathering
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, Obstacle
@@ -96,11 +97,6 @@ def _covers(rule: str, folder: str) -> bool:
     return bool(re.fullmatch(pattern, f"{folder.rstrip('/')}/", re.DOTALL))
 
 
-def is_inside(path: str, folder: str) -> bool:
-    """Whether a real path is below a real folder."""
-    return path.startswith(folder.rstrip("/") + "/")
-
-
 def printable(name: str) -> str:
     """A name from a stranger's file, short and on one line."""
     text = plain(name)
@@ -145,8 +141,6 @@ class _HostPlugins:
             "project": project,
             "repository": find_repository(self._start),
         }
-        self._managed = host.managed_files.get(sys.platform, ())
-        self._read = machine.read
         self.unreadable: list[Unreadable] = []
 
     # Modules: files in the host's folders, and what a list in its settings names.
@@ -210,11 +204,13 @@ class _HostPlugins:
         """The document of a file; None where there is none, or it cannot be read."""
         if not os.path.lexists(path):
             return None
-        if within and not is_inside(os.path.realpath(path), os.path.realpath(within)):
+        if within and not os.path.realpath(path).startswith(top(os.path.realpath(within))):
             self._note(path, "a link leads out of the plugin")
             return None
         try:
-            snapshot, document = self._read(path, "toml" if path.endswith(".toml") else "json")
+            snapshot, document = self._machine.read(
+                path, "toml" if path.endswith(".toml") else "json"
+            )
         except HookctlError as error:
             self._note(path, error.message, error.line)
             return None
@@ -230,7 +226,8 @@ class _HostPlugins:
     def _expand(self, pattern: str) -> list[str]:
         """The paths that a pattern of a host's file stands for, whether they are there or not."""
         if pattern == "{managed}":
-            return [path for managed in self._managed for path in sorted(glob.glob(managed))]
+            patterns = self._host.managed_files.get(sys.platform, ())
+            return [path for managed in patterns for path in sorted(glob.glob(managed))]
         is_plain = "*" not in pattern
         for name, value in self._places.items():
             placeholder = "{" + name + "}"
@@ -478,7 +475,7 @@ class _HostPlugins:
         hooks = manifest.value["hooks"]
         for name in (hooks if kind == "list" else [hooks])[:MOST_FOLDERS]:
             named = os.path.normpath(os.path.join(folder, name))
-            if not is_inside(named, folder):
+            if not named.startswith(top(folder)):
                 self._note(path, "its hooks are to be outside of the plugin")
             elif not os.path.lexists(named):
                 self._note(named, "the manifest names this file, and it is not there")
@@ -511,7 +508,6 @@ class _HostPlugins:
             "plugin",
             part.path,
             plugin=plugin.name,
-            shared=tuple(filter(None, (self._off, self._untrusted[plugin.scope]))),
             note=self._table.get("note", ""),
             readers=tuple(self._find_readers(plugin.folder)),
             variables=dict.fromkeys(self._table.get("roots", ()), plugin.folder),
@@ -522,7 +518,10 @@ class _HostPlugins:
             name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
             if isinstance(name, str) and name in self._disabled:
                 closed[entry.path] = self._disabled[name]
-        yield from gathering.list_hooks_of(file, part.document, entries, obstacle, closed=closed)
+        shared = (self._off, self._untrusted[plugin.scope])
+        yield from gathering.list_hooks_of(
+            file, part.document, entries, obstacle, closed=closed, shared=shared
+        )
 
     def _find_readers(self, folder: str) -> Iterator[HostTable]:
         real = os.path.realpath(folder)

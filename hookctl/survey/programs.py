@@ -25,8 +25,8 @@ from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
-from hookctl.survey.model import Hook, Obstacle, is_powershell
-from hookctl.survey.scripts import Script, find_bare_program, find_scripts
+from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
+from hookctl.survey.scripts import Script, find_scripts
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 from hookctl.system.processes import ask
@@ -56,10 +56,12 @@ class Programs:
     def add_fault(self, hook: Hook) -> Hook:
         """The hook with what keeps its program from running, where the host loads it."""
         unread = (*model.UNREAD, *([model.OFF] if hook.plugin else ()))
-        if hook.event == model.MODULE or any(one.state in unread for one in hook.obstacles):
+        own = [obstacle.state for obstacle in hook.obstacles if not obstacle.is_shared]
+        if hook.event == model.MODULE or not {*own}.isdisjoint(unread):
             return hook
         fault = self._find_fault(hook)
-        return hook._replace(obstacles=(*hook.obstacles, fault)) if fault else hook
+        found = (*hook.obstacles, fault) if fault else hook.obstacles
+        return hook._replace(obstacles=tuple(sorted(found, key=lambda one: one.is_shared)))
 
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file, environment = hook.within, hook.within.host.environment
@@ -84,29 +86,23 @@ class Programs:
             start = folder if environment.starts_there else ""
         for script in find_scripts(command, variables, start):
             fault = self._judge(script, file.host)
-            if fault:
+            if fault and ("/" in script.path or not hook.own_id):
                 return fault
         return None
 
     def _name_lost(self, hook: Hook) -> str:
         """What a hook needs that is not there: PowerShell, a folder, the program that it names."""
         fields, host = hook.fields, hook.within.host
-        path, start = self._machine.environ.get("PATH", ""), self._machine.start_of(host)
+        environ, start = self._machine.environ, self._machine.start_of(host)
         if is_powershell(host, fields):
-            is_there = any(shutil.which(name, path=path) for name in ("pwsh", "powershell"))
+            is_there = any(_find_program(name, environ) for name in ("pwsh", "powershell"))
             return "" if is_there else "its command needs pwsh, which is not there"
         folder = fields.get(host.environment.folder)
         if isinstance(folder, str) and not os.path.isdir(os.path.join(start, folder)):
             return f"its folder {os.path.join(start, folder)} is not there"
-        command = _command_of(hook)
-        if _OF_WINDOWS.match(command):
+        if _OF_WINDOWS.match(_command_of(hook)):
             return "its command names a program of Windows"
-        name = "" if hook.own_id else find_bare_program(command)
-        if _is_direct(hook):
-            name = shlex.split(command)[0]
-            name = os.path.join(start, name) if "/" in name else name
-        is_there = not name or shutil.which(name, path=path)
-        return "" if is_there else f"{masked_text(name)} is not on PATH"
+        return ""
 
     def _find_lost_program(self, command: str) -> str:
         python, path, _ = guard.read(command)
@@ -117,7 +113,7 @@ class Programs:
         for package in self._packages_of(path, command) if os.path.basename(path) == HOOK else ():
             if not os.path.isdir(package):
                 return package
-        is_there = not python or shutil.which(python, path=self._machine.environ.get("PATH", ""))
+        is_there = not python or _find_program(python, self._machine.environ)
         return "" if is_there else python
 
     def _packages_of(self, launcher: str, command: str) -> list[str]:
@@ -137,7 +133,8 @@ class Programs:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
             fault = find_broken(script, self._machine.environ, host)
-            problem = "" if fault or not self._compiles else self._compile(script)
+            is_compiled = self._compiles and not fault and "/" in script.path
+            problem = self._compile(script) if is_compiled else ""
             if problem:
                 reason = f"{script.path} does not compile: {problem}"
                 fault = Obstacle(model.NO_COMPILE, reason)
@@ -161,7 +158,7 @@ class Programs:
     def _find_reader(self, interpreter: str) -> str:
         """The path of an interpreter, unless it is the project's or anybody could change it."""
         machine = self._machine
-        program = shutil.which(interpreter, path=machine.environ.get("PATH", "")) or ""
+        program = _find_program(interpreter, machine.environ) or ""
         is_own = project.is_inside(machine.cwd_project, program, machine.folders.home)
         is_safe = os.path.isabs(program) and not is_own and not owners.find_fault(program)
         return program if is_safe else ""
@@ -201,11 +198,10 @@ def _command_of(hook: Hook) -> str:
     fields, host = hook.fields, hook.within.host
     if fields.get("type", "command") != "command":
         return ""
-    for key in () if is_powershell(host, fields) else host.registration.commands:
-        command = fields.get(key)
-        if isinstance(command, str):
-            return shlex.quote(command) if _is_direct(hook) else command
-    return ""
+    key = command_of(host, fields)
+    if not key or is_powershell(host, fields):
+        return ""
+    return shlex.quote(fields[key]) if _is_direct(hook) else str(fields[key])
 
 
 def _is_direct(hook: Hook) -> bool:
@@ -243,6 +239,9 @@ def _first_problem(said: str, path: str) -> str:
 def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obstacle | None:
     """What keeps a script from being run; None if no obstacle is seen."""
     path, status = script.path, script.status
+    if "/" not in path:
+        reason, is_there = f"{masked_text(path)} is not on PATH", _find_program(path, environ)
+        return None if is_there else Obstacle(model.MISSING, reason, status=status)
     if _is_missing(path):
         return Obstacle(model.MISSING, f"{path} is not there", status=status)
     if not script.is_started or not os.path.isfile(path):
@@ -254,9 +253,13 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
     if os.path.isabs(name):
         is_there = not _is_missing(name)
     else:
-        is_there = not name or shutil.which(name, path=environ.get("PATH", "")) is not None
+        is_there = not name or bool(_find_program(name, environ))
     reason = f"{path} needs {name}, which is not there"
     return None if is_there else Obstacle(model.MISSING, reason, status=status)
+
+
+def _find_program(name: str, environ: Mapping[str, str]) -> str | None:
+    return shutil.which(name, path=environ.get("PATH", ""))
 
 
 def find_interpreter(path: str) -> str:

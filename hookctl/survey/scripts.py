@@ -15,9 +15,9 @@ from hookctl.hosts.shapes import FAILS_OPEN
 
 
 class Script(NamedTuple):
-    """A script or program by its absolute path, and how a command ends without it."""
+    """A script or program, and how a command ends without it."""
 
-    path: str
+    path: str  # an absolute one, or the name alone of a program that is looked for on PATH
     status: int  # of the whole command where it is not there; 0: the host sees another one
     is_started: bool = False  # by the command itself, so that it must be executable
     interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
@@ -60,20 +60,16 @@ _RUNNER_FLAGS = (
 )
 _RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env-file", "--extra")
 _SCRIPT_ENDS = (".py", ".ts", ".js")
-_FETCHERS = ("npx", "bunx", "pnpx", "uvx")  # they run a package that may not be installed yet
-# Commands that only prepare or print; and words that may come before a command.
-_PREPARES = (
-    *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
-    *("[", "[[", "test", "which", "type", "echo", "printf", "cat", "sleep", ".", "source", "exit"),
-)
-_BEFORE_COMMANDS = ("if", "then", "else", "elif", "while", "until", "do", "!", "{", "}")
 _FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
 _KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
-_BUILTINS = (
-    *("alias", "break", "builtin", "command", "continue", "declare", "dirs", "eval", "exec", "fg"),
-    *("getopts", "hash", "history", "jobs", "kill", "let", "local", "popd", "read", "readonly"),
-    *("return", "set", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait", "("),
-)
+_OF_SHELLS = {
+    *_KEYWORDS,
+    *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
+    *("type", "echo", "printf", "cat", "sleep", ".", "source", "exit", "then", "else", "elif"),
+    *("alias", "break", "builtin", "command", "continue", "declare", "dirs", "exec", "fg", "do"),
+    *("getopts", "hash", "history", "jobs", "kill", "let", "popd", "read", "readonly", "}", "("),
+    *("return", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait"),
+}
 _LOSES_STATUS = (";", "|", "&", "\n")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
@@ -90,7 +86,7 @@ _CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
-    """What a command runs first: an interpreter and its script, or a program, by absolute paths."""
+    """What a command runs first: an interpreter and its script, or a program."""
     folder: str | None = start
     for words, operator in _commands(_without_own_head(command), variables):
         if not _is_preparation(words, operator):
@@ -101,6 +97,8 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
     if folder is None or operator in ("||", "?"):  # `||`: the author knows what may be missing
         return []
     scripts = _find(words, folder, variables)
+    if "()" in command:  # a name may be that of a function in it
+        scripts = [script for script in scripts if "/" in script.path]
     if operator in _LOSES_STATUS:
         return [script._replace(status=0) for script in scripts]
     return scripts
@@ -108,52 +106,12 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
 
 def name_program(command: str) -> str:
     """The program or script that matters in a command, without arguments: they may be secret."""
-    prepares = ""
-    for words, _ in _commands(command, dict.fromkeys(["HOME", *re.findall(_NAME, command)], "-")):
-        while words and words[0] in _BEFORE_COMMANDS:
-            words.pop(0)
-        name = _name_of(words)
-        if name and name.partition(" ")[0] not in _PREPARES and words[:2] != ["command", "-v"]:
-            return name
-        prepares = prepares or name
-    return prepares
-
-
-def find_bare_program(command: str) -> str:
-    """The program that a command starts by its name alone, to be looked for on PATH; or ''."""
-    for words, operator in _commands(_without_own_head(command), {}):
-        if not _is_preparation(words, operator):
-            break
-    words.reverse()
-    _skip_prefixes(words)
-    name = words[-1] if words else None
-    if not name or operator in ("||", "?") or not _FILE_NAME.fullmatch(name.replace(" ", "_")):
-        return ""
-    is_shells = name in (*_KEYWORDS, *_PREPARES, *_BEFORE_COMMANDS, *_BUILTINS)
-    return "" if is_shells or re.search(rf"{re.escape(name)} *\(\)", command) else name
-
-
-def _name_of(words: list[str | None]) -> str:
-    rest = words[::-1]
-    _skip_prefixes(rest)
-    rest = rest or words[:1]  # an option that is not known: the program before it
-    name = _file_name(rest.pop()) if rest else ""
-    kind = _interpreter(name)
-    inner = _shell_text(kind, rest) if kind else None
-    if inner is not None:
-        return name_program(inner) or name
-    if kind:
-        _skip_options(rest, rf"{kind.flags}|-m", kind.valued)
-    elif name in _FETCHERS:
-        _skip_options(rest, "-y|--yes|-q|--quiet", ("-p", "--package", "--from"))
-    else:
-        return name
-    return f"{name} {_file_name(rest[-1])}".strip() if rest else name
-
-
-def _file_name(word: str | None) -> str:
-    name = os.path.basename(word or "")
-    return name if _FILE_NAME.fullmatch(name) else ""
+    variables = dict.fromkeys(["HOME", *re.findall(_NAME, command)], "/-")
+    for script in find_scripts(command, variables, "/")[-1:]:
+        name = os.path.basename(script.path)
+        if _FILE_NAME.fullmatch(name):
+            return f"{script.interpreter} {name}".strip() if "/" in script.path else name
+    return ""
 
 
 def _interpreter(name: str) -> _Interpreter | None:
@@ -229,24 +187,18 @@ def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) ->
     name = os.path.basename(first)
     if name in (".", "source"):
         return _locate(folder, rest[-1] if rest else None, 1)
-    found = _locate(folder, first, 127) if "/" in first else []
-    found = [script._replace(is_started=True) for script in found]
+    found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
+    if _FILE_NAME.fullmatch(first.replace(" ", "_")) and not is_runner and first not in _OF_SHELLS:
+        found = [Script(first, 127)]
     kind = _interpreter(name)
     if kind is None:
         return found
-    inner = _shell_text(kind, rest)
-    if inner is None:
+    if kind.flags == _SHELL.flags and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
+        given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
+    else:
         _skip_options(rest, kind.flags, kind.valued)
         given = _locate(folder, rest[-1] if rest else None, kind.status)
-    else:
-        given = find_scripts(inner, variables, folder)
     return [*found, *(script._replace(interpreter=script.interpreter or name) for script in given)]
-
-
-def _shell_text(kind: _Interpreter, rest: list[str | None]) -> str | None:
-    """The command that a shell is given as a text, '' where it is not known; None for none."""
-    is_shell = kind.flags == _SHELL.flags and len(rest) > 1
-    return (rest[-2] or "") if is_shell and re.fullmatch(_SHELL_TEXT, rest[-1] or "") else None
 
 
 def _locate(folder: str, name: str | None, status: int) -> list[Script]:

@@ -86,7 +86,8 @@ class _Selection:
                 continue
             self._require_editable(hook)
             # Its state may be another one: of several obstacles the first counts.
-            switches = "; ".join(one.reason for one in hook.obstacles if one.state == OFF)
+            own = [one for one in hook.obstacles if not one.is_shared]
+            switches = "; ".join(one.reason for one in own if one.state == OFF)
             if switches:
                 self._tell(f"{self._name(hook)} is off already: {tildes(switches)}", hook, "off")
                 self._off.append(hook)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hookctl import errors, report
-from hookctl.checks import codes
+from hookctl.checks import codes, survey
 from hookctl.checks.codes import Finding
-from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Action, Line, Result
@@ -56,19 +55,18 @@ def doctor(
             done = _install_again(folders, chosen, scope, everywhere=everywhere)
         except HookctlError as error:
             failures = [codes.finding("fix_failed", path=error.path, error=error)]
-    survey = Survey(folders, scope, everywhere=everywhere)
-    hosts = chosen or survey.hosts_in_use()
-    findings = [*failures, *survey.findings(hosts)]
+    hosts, found, others = survey.judge(folders, chosen, scope, everywhere=everywhere)
+    findings = [*failures, *found]
     if not hosts:
         findings.append(codes.finding("not_installed", title="any agent", name="NAME"))
     findings = codes.worst_first(findings)
     failing_levels = ("error", "warning") if strict else ("error",)
     has_failed = any(finding.level in failing_levels for finding in findings)
     data: dict[str, object] = {"findings": [finding._asdict() for finding in findings]}
-    if survey.others:
-        data["other_projects"] = len(survey.others)
+    if others:
+        data["other_projects"] = len(others)
     lines = finding_lines(findings, hosts, verbose=verbose)
-    lines += other_projects(survey.others, "doctor")
+    lines += other_projects(others, "doctor")
     if fix:
         data["fixed"] = [*finished, *(action for one in done for action in one.data["actions"])]
         lines = [*_describe_repairs(finished, done, failures), *lines]

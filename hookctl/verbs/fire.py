@@ -227,8 +227,8 @@ def _require_consent(shots: Sequence[Shot], given: Permission) -> None:
 
 
 def _describe(volley: Volley) -> dict[str, Any]:
-    hooks = []
-    for shot in volley.shots:
+    (call, shots, verdict), hooks = volley, []
+    for shot in shots:
         ran, reading = shot.ran, shot.reading
         hooks.append(
             {
@@ -242,24 +242,24 @@ def _describe(volley: Volley) -> dict[str, Any]:
             }
         )
     return {
-        "host": volley.call.host.name,
-        "event": volley.call.event,
+        "host": call.host.name,
+        "event": call.event,
         "hooks": hooks,
-        "outcome": volley.verdict.outcome,
-        "reason": masked_text(volley.verdict.reason),
+        "outcome": verdict.outcome,
+        "reason": masked_text(verdict.reason),
     }
 
 
 def _volley_lines(volley: Volley) -> Iterator[Line]:
-    call, verdict = volley.call, volley.verdict
+    call, shots, verdict = volley
     of_tool = f" {call.tool}" if call.tool else ""
     yield Line(f"{call.host.title}  {call.event}{of_tool}")
-    for shot in volley.shots:
+    for shot in shots:
         yield from _lines_of(shot)
-    if not volley.shots:
+    if not shots:
         yield Line("no hook is for this", indent=2)
-    if not volley.shots or not all(shot.is_out for shot in volley.shots):
-        skipped = sum(bool(shot.why_not) for shot in volley.shots)
+    if not shots or not all(shot.is_out for shot in shots):
+        skipped = sum(bool(shot.why_not) for shot in shots)
         is_fine = verdict.outcome in ("none", "allow", "context", "change")
         yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
 

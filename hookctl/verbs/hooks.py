@@ -29,7 +29,7 @@ from hookctl.output.lines import (
 from hookctl.packs.protocol import EVENTS
 from hookctl.packs.wrapping import original_of
 from hookctl.survey.listing import Inventory, take_inventory
-from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook
+from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook, list_reasons
 from hookctl.survey.scripts import name_program
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
@@ -144,7 +144,7 @@ def _hook_lines(hooks: Sequence[Hook], inventory: Inventory) -> Iterator[Line]:
 
 def _lines_on_shared(hooks: Sequence[Hook]) -> Iterator[Line]:
     """What stops several hooks of a host, each said once, with their number where others run."""
-    counts = Counter(obstacle for hook in hooks for obstacle in hook.shared)
+    counts = Counter(one for hook in hooks for one in hook.obstacles if one.is_shared)
     for obstacle, count in counts.items():
         text = tildes(obstacle.reason)
         if count < len(hooks):
@@ -165,10 +165,12 @@ def _lines_of(hook: Hook) -> Iterator[Line]:
     where = place(hook.file, hook.line)
     label = OwnText(shorten(hook.id))
     yield Line(text, _mark(hook.state), indent=2, label=label, path=where)
-    if hook.own_reason:
-        yield Line(tildes(hook.own_reason), indent=BEHIND_ID)
-    if hook.own_fix:
-        yield fix(tildes(hook.own_fix), indent=BEHIND_ID)
+    own = [obstacle for obstacle in hook.obstacles if not obstacle.is_shared]
+    reason = list_reasons(own) if hook.obstacles else hook.reason
+    if reason:
+        yield Line(tildes(reason), indent=BEHIND_ID)
+    if fixes := "; ".join(dict.fromkeys(obstacle.fix for obstacle in own if obstacle.fix)):
+        yield fix(tildes(fixes), indent=BEHIND_ID)
     ran = hook.receipts
     if ran.runs:
         spans = f"median {show_ms(ran.median_ms)}, p95 {show_ms(ran.p95_ms)}"

@@ -14,7 +14,7 @@ from hookctl.output.lines import amount
 from hookctl.packs.cases import Bench, find_answers, load_cases
 from hookctl.packs.model import Pack
 from hookctl.survey.programs import find_interpreter, find_syntax_fault
-from hookctl.survey.scripts import find_bare_program, find_scripts
+from hookctl.survey.scripts import find_scripts
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import load_hosts
@@ -50,11 +50,12 @@ def check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
 def _find_broken_files(pack: Pack) -> Iterator[str]:
     folder, named = os.path.dirname(os.path.realpath(pack.source)), {}
     for _, hook in pack.all_hooks:
-        program = find_bare_program(hook.command) if "{files}" in hook.command else ""
-        if program and shutil.which(program) is None:
-            yield f"{hook.id}: there is no program {program}"
         command = hook.command.replace("{files}", shlex.quote(folder))
-        named |= {script.path: script.interpreter for script in find_scripts(command, {})}
+        for script in find_scripts(command, {}):
+            named[script.path] = script.interpreter
+            is_of_path = "/" not in script.path and command != hook.command
+            if is_of_path and shutil.which(script.path) is None:
+                yield f"{hook.id}: there is no program {script.path}"
     for name, (data, _) in pack.contents.items():
         path = os.path.join(folder, name)
         usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")

@@ -82,7 +82,7 @@ def _play(
         payload = {"hook_event_name": event, "event_type": event}
         payload |= native_payload(host, case.tool, case.input, fields)
         data = json.dumps(payload).encode()
-        call = Call(host, event, case.event, payload, data, tool_in(payload))
+        call = Call(host, event, case.event, payload, data, tool_in(host, payload))
         shots = list_shots(bench, call)
         of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case.event]]
         asked = [case.hook] if case.hook else of_event

@@ -90,7 +90,7 @@ def status(
             rules = [{"pack": pack, "file": rules_file} for pack in blocks]
             files_shown.append({**file, "rules": rules})
     files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
-    away = sorted({folder for _, folder, _ in found.gone})
+    away = sorted({*found.gone.values()})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
     text = "is not there; what is installed in it stays on record, and counts once it is back"
     lines += [Line(f"{tilde(folder)} {text}", SKIP) for folder in away]
@@ -180,7 +180,8 @@ def _describe_file(
         return shown
     shown["obstacles"] = _describe_obstacles(ours)
     if file.fault and file.fault.code != OLD:
-        state = "unreadable" if file.fault.error else file.fault.code.removeprefix("hook_")
+        kind, _, state = file.fault.code.partition("_")
+        state = state if kind == "hook" else "unreadable"
         shown["program"] = f"{tilde(file.fault.path)} is {state}"
         shown["keeps_at_work"] = False if file.fault.code == MISSING else None
     elif file.settings:
@@ -193,7 +194,7 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
     """What keeps hooks from running: each reason once, with their names."""
     first: dict[str, Obstacle | None] = {}
     for hook in ours:
-        obstacle = next(iter((*hook.obstacles, *hook.shared)), None)
+        obstacle = next(iter(hook.obstacles), None)
         first[hook.own_id] = Obstacle(DISABLED, "disabled") if hook.is_disabled else obstacle
     stopped: dict[Obstacle, list[str]] = {}
     for id, obstacle in first.items():

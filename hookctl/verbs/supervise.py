@@ -96,7 +96,7 @@ def _run(
 
 
 def _why_not(
-    folders: Folders, run_files: RunFiles, ended: Ended, old: int, *, by_person: bool
+    folders: Folders, run_files: RunFiles, ended: Ended, old: float, *, by_person: bool
 ) -> str:
     """Why the child is not started again, which had not meant to end; empty if it may be.
 

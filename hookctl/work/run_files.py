@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -198,23 +197,16 @@ def read_task(run_files: RunFiles) -> dict[str, Any]:
 
 
 def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
-    """The value, or a mask if it may come from a foreign file and is neither a count nor a time.
+    """The value, or a mask if it may come from a foreign file and is no count.
 
     The hook reads through links. A repository could bring a link to another file, or name one in
-    its configuration, so we show nothing of it but a count or a time.
+    its configuration, so we show nothing of it but a count.
     """
-    if not value or str(value).strip().isdecimal() or _is_time(value):
+    if not value or str(value).strip().isdecimal():
         return value
     is_named = run_files.hides and path == run_files.task_path
     is_linked = any(os.path.islink(part) for part in _list_linkable(run_files, path))
     return MASK if is_named or is_linked else value
-
-
-def _is_time(value: Any) -> bool:
-    try:
-        return bool(datetime.fromisoformat(value.rstrip("+")))
-    except (AttributeError, ValueError):
-        return False
 
 
 def parse(data: bytes, path: str) -> JsonDocument:
@@ -417,12 +409,9 @@ def alone(state: str) -> Iterator[None]:
         yield
 
 
-def find_crumb(state: str) -> int:
-    """When the breadcrumb was written, in nanoseconds; 0 if there is none."""
-    try:
-        return os.lstat(os.path.join(state, BREADCRUMB)).st_mtime_ns
-    except OSError:
-        return 0
+def find_crumb(state: str) -> float:
+    """When the breadcrumb was written; 0 if there is none."""
+    return files.written_at(os.path.join(state, BREADCRUMB)) or 0.0
 
 
 def note(state: str, respawns: int, pid: int = 0) -> None:
@@ -536,21 +525,15 @@ def locked(run_files: RunFiles) -> AbstractContextManager[None]:
     return _lock(path, _PATIENCE, message, "Try again.", "lock_timeout")
 
 
-def _read_claim(run_files: RunFiles) -> dict[str, Any]:
-    claim: dict[str, Any] = guard_module("work").read_claim(run_files)
-    return claim
-
-
 def _write_claim(run_files: RunFiles, **values: Any) -> None:
     """Replace the claim, whose sessions are hashes; the guard's work.py has its fields."""
     data = json.dumps(values, sort_keys=True, separators=(",", ":"))
     files.write_own(os.path.join(run_files.folder, "taken"), data.encode())
 
 
-def _list_declined(claim: dict[str, Any], sessions: list[str]) -> list[str]:
+def _list_declined(run_files: RunFiles, sessions: list[str]) -> list[str]:
     """The sessions that gave the work back, without these."""
-    declined = claim.get("declined")
-    known = declined if isinstance(declined, list) else []
+    known = guard_module("work").Holder(run_files).declined
     return [item for item in known if isinstance(item, str) and item not in sessions]
 
 
@@ -564,7 +547,7 @@ def name_owner(run_files: RunFiles, owner: str) -> None:
 def take(run_files: RunFiles, caller: Caller) -> None:
     """Give the work to the session that the command runs in, until its process is gone."""
     hash = session_hash(caller.session)
-    declined = _list_declined(_read_claim(run_files), [hash])
+    declined = _list_declined(run_files, [hash])
     write_mark(run_files, "OWNER", f"{caller.session}\n")
     _write_claim(
         run_files,
@@ -580,14 +563,14 @@ def take(run_files: RunFiles, caller: Caller) -> None:
 def free(run_files: RunFiles) -> None:
     """Leave the work to the first session that the guard keeps; earlier claims are dropped."""
     _clear_owner(run_files)
-    if _read_claim(run_files):
+    if guard_module("work").read_claim(run_files):
         _write_claim(run_files)
 
 
 def give_back(run_files: RunFiles, session: str, caller: Caller) -> None:
     """Take the work from its holder; the guard does not give it to that session again."""
     sessions = [session] + [session_hash(caller.session)] * bool(caller.session)
-    declined = _list_declined(_read_claim(run_files), sessions)
+    declined = _list_declined(run_files, sessions)
     _clear_owner(run_files)
     _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])
 
