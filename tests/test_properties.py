@@ -26,8 +26,7 @@ from hookctl.settings import targets
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
 from hookctl.verbs.install import install_at
-from hookctl.verbs.uninstall import Request as Removal
-from hookctl.verbs.uninstall import take_out
+from hookctl.verbs.uninstall import uninstall
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 
@@ -54,7 +53,7 @@ class Place:
         assert {error["code"] for error in result.errors} <= {"no_effect"}  # what a person changed or disabled
 
     def uninstall(self) -> None:
-        take_out(self.folders, Removal("guard"), self.places, dry_run=False)
+        uninstall(self.folders, "guard", [self.kind.host], yes=True)
 
     def document(self) -> Any:
         return json.loads(self.settings.read_bytes().decode("utf-8-sig"))
