@@ -138,15 +138,6 @@ def project_paths(state: str) -> dict[str, str]:
     return paths
 
 
-def count_since(state: str, earliest: float) -> Counts:
-    """The number of decisions of each kind since a moment; of a line with several, its last."""
-    counts: Counts = Counter()
-    for event in (*read(state), *read_untold(state)):
-        if event.get("until", event["t"]) >= earliest:
-            _add(counts, event)
-    return counts
-
-
 def read_untold(state: str) -> list[dict[str, Any]]:
     """A line for the refused calls of each file that are not in the log yet."""
     lines = []
@@ -156,34 +147,43 @@ def read_untold(state: str) -> list[dict[str, Any]]:
     return lines
 
 
-def count_all(state: str) -> Counts:
-    """The number of all decisions of each kind: the totals have lines that left the log."""
-    counts: Counts = Counter()
+def count(state: str, earliest: float | None = None) -> Counts:
+    """The number of all decisions of each kind: the totals have lines that left the log.
+
+    Since a moment, those of the log alone; of a line with several decisions counts the last.
+    """
+    rotation, counts = guard_module("rotation"), Counts()
     for folder in folders_with(state, _TOTALS, f"{_FILE}*", *_TRIPS):
-        untold = [path for name in _TRIPS for path in _find_in(folder, name)]
-        locked = [f"{path}.lock" for path in untold]
+        project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
+        paths = [path for name in _TRIPS for path in _find_in(folder, name)]
+        locked = [f"{path}.lock" for path in paths]
         with contextlib.ExitStack() as locks:
             for path in (*locked, os.path.join(folder, _FILE)):
                 locks.enter_context(lock_held(path))
-            _count_folder(counts, folder, untold)
+            totals = rotation.read_totals(folder)
+            numbers = totals["counts"] if earliest is None else {}
+            for path in _find_in(folder, f"{_FILE}*"):
+                lines = read_lines(path, counted_size(totals, path))
+                if earliest is not None:
+                    events = [event for event in read_file(path) if _is_since(event, earliest)]
+                    lines = [json.dumps(event).encode() for event in events]
+                for line in lines:
+                    rotation.add_line(numbers, line)
+            untold = [event for path in paths for event in _read_untold(path)]
+        for name, number in numbers.items():
+            words = name.split(" ")
+            if len(words) == 3:  # of an ignored reminder
+                words.insert(2, "")
+            if len(words) == 4:
+                counts[project, Kind(*words)] += number
+        for event in untold:
+            if earliest is None or _is_since(event, earliest):
+                counts[project, Kind(*(event[field] for field in _KIND))] += number_of(event)
     return counts
 
 
-def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
-    totals = guard_module("rotation").read_totals(folder)
-    project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
-    for name, number in totals["counts"].items():  # what the hook counted before it dropped lines
-        words = name.split(" ")
-        if len(words) == 3:  # of an ignored reminder
-            words.insert(2, "")
-        if len(words) == 4:
-            counts[project, Kind(*words)] += number
-    for path in _find_in(folder, f"{_FILE}*"):
-        for event in read_file(path, counted_size(totals, path)):
-            _add(counts, event)
-    for path in untold:
-        for line in _read_untold(path):
-            _add(counts, line)
+def _is_since(event: dict[str, Any], earliest: float) -> bool:
+    return bool(event.get("until", event["t"]) >= earliest)
 
 
 @contextlib.contextmanager
@@ -208,16 +208,6 @@ def lock_held(path: str) -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def _add(counts: Counts, event: dict[str, Any]) -> None:
-    """Count a line; a line of refusals stands for several calls."""
-    host, name, decision, code = (str(event.get(field, "")) for field in _KIND)
-    project = event["project"] if event["project"] != _TOP else ""
-    if number := number_of(event):
-        counts[project, Kind(host, name, decision, code)] += number
-    if event.get(IGNORED) is True:
-        counts[project, Kind(host, name, "", IGNORED)] += 1
 
 
 def number_of(event: dict[str, Any]) -> int:

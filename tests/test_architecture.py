@@ -16,7 +16,6 @@ LAYERS = [
     ["__main__"],
     ["cli"],
     ["verbs"],
-    ["report"],
     ["output"],
     ["firing"],
     ["checks"],

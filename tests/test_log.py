@@ -195,12 +195,12 @@ def run(**fields: Any) -> str:
 def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
     path = write(guard / "x" / "runs.jsonl", run(ms=1))
     follower = Follower("--runs")
-    assert follower.line().endswith("p/x: 1 ms")
+    assert follower.line().endswith("p/x: (ms 1)")
     write(guard / "x" / "events.jsonl", event(NOW, code="between"))
     assert " between: " in follower.line()
     path.rename(path.with_name("runs.jsonl.1"))
     write(path, run(ms=2, bytes=9))
-    assert follower.line().endswith("p/x: 2 ms, 9 bytes of context")
+    assert follower.line().endswith("p/x: (ms 2, bytes 9)")
     assert follower.end()[0] == 130
     follower = Follower("--json", "--since", "1h")
     assert [json.loads(follower.line()).get("ms") for _ in range(3)] == [None, 1, 2]

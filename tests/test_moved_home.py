@@ -107,7 +107,7 @@ def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_a
         """Whether status says that the guard does nothing, and doctor that a program is gone."""
         (file,) = hookctl("status", "--json").data["files"]
         found = hookctl("doctor", "--json").data["findings"]
-        return "is not there" in file["guard"], "hook_missing" in [one["code"] for one in found]
+        return "is not there" in str(file["obstacles"]), "hook_missing" in [one["code"] for one in found]
 
     assert faults() == (has_moved, has_moved)
     assert not [fix for fix in advice() if f"{home}/" in fix]

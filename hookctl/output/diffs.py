@@ -1,7 +1,7 @@
 """The changes of files, for people and for machines.
 
-A settings file is compared as an outline: its parsed value as lines of JSON. Only lines of
-hookctl's own that come or go show a value, with secrets masked; all others show the key alone.
+A settings file is compared as an outline: its parsed value as lines of JSON. Only hookctl's own
+lines show a value, with secrets masked; all others show the key alone.
 """
 
 from __future__ import annotations
@@ -47,17 +47,13 @@ def unified(file: Draft) -> list[str]:
     names = ["/dev/null" if data is None else file.path for data in (file.old, file.after)]
     lines = []
     for line in difflib.unified_diff(*outlines, *names, lineterm=""):
-        text, *around = line.split(_BETWEEN)
-        lines.append(OwnText(f" {around[0]}" if around and text[0] == " " else text))
+        lines.append(OwnText(line.partition(_BETWEEN)[0]))
     return lines
 
 
-def _line(text: str, around: str, value: str = "") -> str:
-    """A line of an outline, as it is compared: it and how it is shown where it does not change.
-
-    `value` tells lines apart that look alike.
-    """
-    return _BETWEEN.join(part.replace(_BETWEEN, "<U+0000>") for part in (text, around, value))
+def _line(text: str, value: str = "") -> str:
+    """A line of an outline, as it is compared; `value` tells lines apart that look alike."""
+    return _BETWEEN.join(part.replace(_BETWEEN, "<U+0000>") for part in (text, value))
 
 
 def _outline(file: Draft, document: Document) -> list[str]:
@@ -69,7 +65,7 @@ def _outline(file: Draft, document: Document) -> list[str]:
     if not isinstance(document, RulesDocument):
         return list(_lines_of(root, own))
     blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own.paths]
-    return [_line(line, _HIDDEN) for text in blocks for line in text.split("\n")]
+    return [_line(line) for text in blocks for line in text.split("\n")]
 
 
 def _lines_of(
@@ -93,12 +89,12 @@ def _lines_of(
         own = _as_json(shown) if is_own else ""
         exact = hex(value) if isinstance(value, int) else repr(value)
         told = f"{type(value)} {exact} {is_own}"
-        yield _line(start + (own or _HIDDEN), start + _HIDDEN, told)
+        yield _line(start + (own or _HIDDEN), told)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     if not value:
         closing, opening = "", opening + closing
-    yield _line(start + opening, start + opening)
+    yield _line(start + opening)
     for key, name, inner in _items(value):
         inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
         secret = is_masked or is_secret(name)
@@ -106,15 +102,11 @@ def _lines_of(
             inner, ours, (*path, key), inner_label, is_own=is_own, is_masked=secret
         )
     if closing:
-        end = "  " * len(path) + closing
-        yield _line(end, end)
+        yield _line("  " * len(path) + closing)
 
 
 def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:
-    """Each key, the name that says whether the value is secret, and the value.
-
-    The name of an array's element is the flag before it: `["--token", "..."]`.
-    """
+    """Each key, the name that says whether the value is secret, and the value."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key, str(key), inner

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookctl.masking import OwnText, masked
 from hookctl.model import WRAP, Action, Line, Path, Result
-from hookctl.output.lines import OK, SKIP, WARN, amount, tilde
+from hookctl.output.lines import OK, WARN, amount, tilde
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES, PACKS
@@ -39,7 +39,6 @@ _WORDS = {
     "take-back": "hookctl's again",
     "drop": "left alone",
 }
-_INTENDED = {"+": "create", "~": "replace", "-": "remove"}
 _LONGEST = 60  # characters of a value
 
 
@@ -98,17 +97,13 @@ def _describe_plan(
     """A line for each action and kept value; on a dry run a unified diff."""
     lines: list[Text] = []
     for file in plan.files:
-        if dry_run:
-            lines += _dry_lines(file)
-        else:
-            is_alone = len(plan.files) == 1
-            lines += _file_lines(file, is_alone=is_alone, is_warned=file.path in warned)
+        lines += _dry_lines(file) if dry_run else _file_lines(file, warned)
     if plan.empty:
         return [*lines, "nothing to do"]
     return [*lines, "(nothing was written)"] if dry_run else [*lines, *done]
 
 
-def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:
+def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
     details: list[Text] = []
     for action in file.actions:
         text = _name_entry(file, action, _value_of(file, action))
@@ -116,31 +111,21 @@ def _file_lines(file: Draft, *, is_alone: bool, is_warned: bool) -> list[Text]:
         text += f": {reason}" if reason else ""
         details.append(Line(text, indent=4, sign=_SIGNS[action.action]))
     details += [*_program_lines(file), *_kept_lines(file)]
-    if not details and is_alone:
+    if not details:
         return []
     target = file.target
     title = "Instructions" if target.host.format == RULES else target.host.title
     if target.scope != "user":
         title += f" ({target.scope})"
-    if details:
-        has_warning = any(message.level == "warning" for message in file.messages)
-        mark = WARN if is_warned or has_warning else OK
-        return [Line(title, mark, path=tilde(file.path)), *details]
-    return [Line(f"{title}: nothing to do", SKIP, path=tilde(file.path))]
+    has_warning = any(message.level == "warning" for message in file.messages)
+    mark = WARN if has_warning or file.path in warned else OK
+    return [Line(title, mark, path=tilde(file.path)), *details]
 
 
 def _dry_lines(file: Draft) -> list[Text]:
-    """What would be done in a settings file and for it.
-
-    Without signs: behind a diff, `patch` would take them for lines of it.
-    """
     from hookctl.output.diffs import unified  # late, too
 
-    lines: list[Text] = [*unified(file)]
-    for line in (*_program_lines(file), *_kept_lines(file)):
-        would = f"would {_INTENDED[line.sign]} " if line.sign in _INTENDED else ""
-        lines.append(line._replace(text=f"{would}{line.text}", sign="", indent=0))
-    return lines
+    return [*unified(file), *_program_lines(file), *_kept_lines(file)]
 
 
 def _program_lines(file: Draft) -> list[Line]:

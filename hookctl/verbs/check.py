@@ -24,10 +24,7 @@ Examples:
 
 
 def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> Result:
-    """Every finding about the project's own files; the user's are never read.
-
-    It runs no file of the project and writes nothing there, so the project may have any owner.
-    """
+    """Every finding about the project's own files; the user's are never read."""
     cwd = folders.cwd
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)

@@ -1,7 +1,4 @@
-"""From options to what a verb takes: hosts, settings files, what may be done.
-
-It imports what it needs at once, so a command imports it only when it is called.
-"""
+"""From options to what a verb takes: hosts, settings files, what may be done."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from hookctl import packs
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.model import Record
+from hookctl.output.lines import say
 from hookctl.ownership import store
 from hookctl.packs.choices import Permission
-from hookctl.report import say
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here

@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hookctl import events, hosts, report
+from hookctl import events, hosts
 from hookctl.model import Line, Result
+from hookctl.output.lines import emit
+from hookctl.ownership.own_files import new_config
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
@@ -46,7 +48,7 @@ Examples:
 
 def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     """Play the story with the real hook, in a temporary folder."""
-    tell = (lambda line: True) if json else report.emit
+    tell = (lambda line: True) if json else emit
     is_watched = sys.stdout is not None and sys.stdout.isatty()
     pause = _PAUSE if is_watched and not (fast or json) else 0.0
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
@@ -69,7 +71,6 @@ def _play(
     _lay_guard(top)
     project = os.path.join(top, "project")
     prompts, is_forced = 1, False
-    is_told = False  # the same words once
     for who, text, remaining, stops in _STORY:
         time.sleep(pause)
         if remaining is not None:
@@ -87,9 +88,7 @@ def _play(
             is_forced, told = logged["decision"] == "block", "lets it stop"
             if is_forced:
                 told = f"asks it to go on (block {logged['blocks']} of {_LIMIT})"
-            is_shown = said and not (is_forced and is_told)
-            tell(Line(f'{told}: "{said}"' if is_shown else told, label="guard"))
-            is_told = is_told or is_forced
+            tell(Line(f'{told}: "{said}"' if said else told, label="guard"))
             step |= {"decision": logged["decision"], "code": logged["code"], "said": said}
         yield step
 
@@ -101,8 +100,8 @@ def _lay_guard(top: str) -> None:
     host = hosts.load("claude")
     settings = Settings(options={"max_stop_blocks": _LIMIT})
     config = guard.configuration(settings, os.path.join(top, "state"), host)
-    config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
-    files.write_own(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
+    config["max_stop_blocks"] = _LIMIT
+    files.write_own(os.path.join(top, CONFIGS, "claude.json"), new_config(config, host))
 
 
 def _stop(top: str, python: str, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hookctl import clock, hosts, report
+from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.model import WRAP, Line, Message, Record, Result
-from hookctl.output.lines import tilde, tildes
+from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
@@ -40,7 +40,7 @@ def disable(
 ) -> Result:
     """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
     folders = in_project(folders, project)
-    with locked_run(folders, report.say, dry_run=dry_run):
+    with locked_run(folders, say, dry_run=dry_run):
         sources = Sources(folders)
         selection = _Selection(folders, load_hosts(host))
         for text in ids:
@@ -48,7 +48,7 @@ def disable(
         chosen = selection.chosen(clock.now(folders.environ))
         make_plan = partial(plan_disable, sources, chosen)
         projects = {target.project for target, _ in chosen if target.scope == "project"}
-        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
+        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
     result = plan_result(plan, [*_describe_done(selection)], dry_run=dry_run)
     return result._replace(messages=tuple(selection.messages))
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hookctl import errors, report
+from hookctl import errors
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import GIT, Action, Line, Result
+from hookctl.model import GIT, Line, Result
 from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects, tilde
-from hookctl.output.plans import action_data
+from hookctl.output.lines import other_projects, say
 from hookctl.packs.choices import Choice, Permission
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
@@ -41,18 +40,13 @@ def doctor(
     """All findings about the named hosts, or about the hosts in use here; errors come first."""
     chosen, scope = load_hosts(host), known_scope(any_scope)
     folders = in_project(folders, project)
-    finished: list[dict[str, object]] = []
     failures: list[Finding] = []
     done: list[Result] = []
     if fix:
-        from hookctl.ownership.run import finish_pending, list_pending  # late: only with --fix
+        from hookctl.ownership.run import finish_pending  # late: only with --fix
 
         try:
-            for path in list_pending(folders):
-                reason = "an interrupted run was carried to its end"
-                action = Action("replace-file", (path,), "file", reason=reason)
-                finished.append(action_data(action, "", "user", path))
-            finish_pending(folders, report.say)
+            finish_pending(folders, say)
             done = _install_again(folders, chosen, scope, everywhere=everywhere)
         except HookctlError as error:
             failures = [codes.finding("fix_failed", path=error.path, error=error)]
@@ -67,29 +61,15 @@ def doctor(
     data: dict[str, object] = {"findings": [finding._asdict() for finding in findings]}
     if survey.others:
         data["other_projects"] = len(survey.others)
-    lines = finding_lines(findings, hosts, verbose=verbose)
+    lines: list[str | Line] = [*finding_lines(findings, hosts, verbose=verbose)]
     lines += other_projects(survey.others, "doctor")
     if fix:
-        data["fixed"] = [*finished, *(action for one in done for action in one.data["actions"])]
-        lines = [*_describe_repairs(finished, done, failures), *lines]
-    return Result(data, tuple(lines), exit_code=errors.FAILED if has_failed else errors.OK)
-
-
-def _describe_repairs(
-    finished: Sequence[dict[str, object]], done: Sequence[Result], failures: Sequence[Finding]
-) -> list[str | Line]:
-    """The lines about what was repaired; what they say beside it goes out at once."""
-    lines: list[str | Line] = []
-    for action in finished:
-        lines.append(Line(f"{tilde(str(action['file']))}: {action['reason']}"))
-    for message in {message.text: message for one in done for message in one.messages}.values():
-        report.say(message)
-    for one in done:
-        if one.data["actions"]:
-            lines += one.text
-    if not lines and not failures:
-        lines.append(Line("nothing repaired"))
-    return lines
+        repaired = [one for one in done if one.data["actions"]]
+        data["fixed"] = [action for one in repaired for action in one.data["actions"]]
+        lines = [*(line for one in repaired for line in one.text), *lines]
+    messages = tuple(dict.fromkeys(message for one in done for message in one.messages))
+    exit_code = errors.FAILED if has_failed else errors.OK
+    return Result(data, tuple(lines), messages, exit_code=exit_code)
 
 
 def _install_again(
@@ -100,7 +80,7 @@ def _install_again(
     Nothing is fetched, and of a pack nothing is written but what a person agreed to here. Each host
     and scope is done alone, so that a file that cannot be read keeps no other from being repaired.
     """
-    from hookctl.verbs import upgrade  # late: only with --fix
+    from hookctl.verbs.upgrade import upgrade_meant  # late: only with --fix
 
     found = read_records(folders, everywhere=everywhere)
     if found.errors and not found.records:
@@ -114,12 +94,10 @@ def _install_again(
                     places.add((record.project, record.scope, record.host, name))
     results = []
     for root, its_scope, host_name, name in sorted(places):
-        again = upgrade.Request(
-            name, hosts=(host_name,), scope=its_scope, project=root, choice=Choice()
-        )
+        place = name, [host_name], its_scope, root
         try:
-            results.append(upgrade.upgrade_meant(folders, again, Permission()))
+            results.append(upgrade_meant(folders, *place, Permission(), Choice()))
         except HookctlError as error:
             reason = f"{error.message}; `hookctl upgrade {name}` asks first"
-            report.say(f"{name} is left as it is for {host_name}: {reason}")
+            say(f"{name} is left as it is for {host_name}: {reason}")
     return results

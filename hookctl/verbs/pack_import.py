@@ -30,10 +30,7 @@ _LONGEST = 60  # characters of a command that is named
 
 
 def import_hooks(folders: Folders, names: Sequence[str], output: str) -> Result:
-    """Write a pack of the user's hooks on one host; the settings stay as they are.
-
-    Claude Code's hooks speak the protocol of packs; those of other hosts stay that host's own.
-    """
+    """Write a pack of the user's hooks on one host; the settings stay as they are."""
     if len(names) != 1:
         raise usage_error("import from which host?", "Name one with --host.")
     folder = new_folder(folders, output)

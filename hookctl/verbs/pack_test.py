@@ -13,10 +13,10 @@ from hookctl.firing.calls import Call, is_meant, tool_in
 from hookctl.firing.shooting import Stand, list_shots
 from hookctl.hosts import Host
 from hookctl.model import Line, Result
+from hookctl.output.lines import progress
 from hookctl.packs.cases import Bench, Case, load_cases
 from hookctl.packs.model import Pack
 from hookctl.packs.protocol import SHORT, native_event, native_payload
-from hookctl.report import progress
 from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module

@@ -10,7 +10,7 @@ from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
 from hookctl.hosts import loading, shapes
-from hookctl.model import Current, Hooks, Result, Wanted
+from hookctl.model import Current, Hooks, Message, Result, Wanted
 from hookctl.output.lines import amount
 from hookctl.ownership import engine
 from hookctl.ownership.install import check_request, find_lacking
@@ -119,7 +119,11 @@ def render(
     if copies:
         count = amount(len(copies), "file")
         notes.append(f"put {count} in {folder}: `files` of --json has each with its text")
-    return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
+    return Result(
+        data,
+        tuple(text.removesuffix("\n").split("\n")),
+        tuple(Message(note, "note") for note in notes),
+    )
 
 
 def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) -> Settings:

@@ -1,7 +1,4 @@
-"""hookctl report: what doctor, hooks and stats say, and the guard's decisions, as one HTML page.
-
-The page loads nothing.
-"""
+"""hookctl report: what doctor, hooks and stats say, and the guard's decisions, as one HTML page."""
 
 from __future__ import annotations
 
@@ -77,10 +74,9 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
 def _read_old(path: str, *, is_named: bool) -> files.Snapshot:
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise usage_error("this is no file in a folder that is there", "Name one with -o.", path)
-    if not is_named and os.path.islink(path):  # which whoever made the folder may have put there
-        raise _refused(path, "this is a link", "Remove it, or name a file with -o.")
-    old = files.read(path)
-    if old.data and MARK not in old.data[:4096]:
+    # A link may have been put there by whoever made the folder.
+    is_link, old = not is_named and os.path.islink(path), files.read(path)
+    if is_link or (old.data and MARK not in old.data[:4096]):
         hint = "Name another file with -o, or remove this one first."
         raise _refused(path, "this file is not a hookctl report", hint)
     return old

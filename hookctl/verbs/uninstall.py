@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from hookctl import errors, packs, report
+from hookctl import errors, packs
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Line, Message, Record, Result
-from hookctl.output.lines import amount, tilde
+from hookctl.output.lines import amount, say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
@@ -64,7 +64,7 @@ def uninstall(
         raise errors.usage_error(message, "Add --yes; with --dry-run it shows what would go.")
     recovers = folders.has_unfinished_run()  # maybe the install of this pack, or its end
     if not dry_run:
-        finish_pending(folders, report.say)
+        finish_pending(folders, say)
     targets = choosing.find_targets(folders, hosts, scope_of_targets, project, recorded=True)
     sources, loaded = Sources(folders), {}
     if name in ("", *packs.names()):
@@ -87,7 +87,7 @@ def uninstall(
     others = None
     takes_all = everywhere and not (name or host or scope) and os.path.lexists(folders.disabled)
     puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
-    with locked_run(folders, report.say, dry_run=dry_run):
+    with locked_run(folders, say, dry_run=dry_run):
         if asked and _question(name, *select(), everywhere=everywhere) != asked:
             raise changed_meanwhile()
         if puts_back:
@@ -99,7 +99,7 @@ def uninstall(
         # What is refused does not stop the rest, where several files are meant.
         stops = bool(only) or (len(leavings) == 1 and not everywhere)
         make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
-        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
+        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
     problems += plan.unread
     result = _describe(
         folders, name, plan, records, problems, everywhere=everywhere, dry_run=dry_run
@@ -181,8 +181,8 @@ def _list_everywhere(
             names = (name,) if name else tuple(record.packs) or (GUARD,)
             leavings.append(Uninstall(target, names, key, loaded))
     if name in ("", GUARD):
-        lost = [target for target in targets if _has_lost_hooks(records, target)]
-        leavings += [Uninstall(target, (GUARD,), "", loaded) for target in lost]
+        here = _list_here(sources, GUARD, (), targets, loaded)[0]
+        leavings += [leaving for leaving in here if not leaving.key]  # the record may be lost
     return leavings, records, unreadable
 
 
@@ -220,15 +220,6 @@ def _has(record: Record, name: str) -> bool:
     return name in record.packs if name and record.packs else bool(record.packs or record.gaps)
 
 
-def _has_lost_hooks(records: Mapping[str, Record], target: Target) -> bool:
-    """Whether a settings file without a record has hooks of hookctl: the record was lost."""
-    document = readable(target.path, target.host.format)
-    root = document.value if document is not None else None
-    if not isinstance(root, dict) or store.find_record(records, target.path)[1] is not None:
-        return False
-    return bool(shapes.elements(target.host.shape, root))
-
-
 # What is said.
 
 
@@ -260,24 +251,15 @@ def _describe(
 
 def _describe_done(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
     """What is removed, and the steps left to do by hand in shared projects."""
-    titles: dict[str, None] = {}
-    commits: dict[str, list[str]] = {}
-    for file in plan.files:
-        target = file.target
-        if file.actions:
-            titles[target.host.title] = None
-        if target.shared:
-            path = os.path.relpath(target.path, target.project)
-            commits.setdefault(target.project, []).append(path)
-    name = name or ("everything" if is_whole else "what could be reached")
-    text = f"{name} is uninstalled"
+    titles = dict.fromkeys(file.target.host.title for file in plan.files if file.actions)
+    projects = dict.fromkeys(file.target.project for file in plan.files if file.target.shared)
+    text = f"{name or ('everything' if is_whole else 'what could be reached')} is uninstalled"
     if titles:
         text += f" for {', '.join(titles)}"
     lines = [Line(f"{text}. Backups of your settings stay in {tilde(folders.state)}.")]
-    lines += [Line("Next:")] if commits else []
-    for project, paths in commits.items():
-        text = f"in {tilde(project)}: commit {' '.join(paths)} .hookctl where git has them"
-        lines.append(Line(text, indent=2))
+    if projects:
+        listed = ", ".join(map(tilde, projects))
+        lines.append(Line(f"Next: commit the settings and .hookctl, where git has them: {listed}"))
     return lines
 
 
@@ -288,10 +270,7 @@ def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> Ite
     names = {one for record in left.values() for one in record.packs if wanted in ("", one)}
     keys = [key for key, record in left.items() if names & record.packs.keys()]
     if keys:
-        where = tilde(store.current_path(left, keys[0]))
-        if len(keys) > 1:
-            where = amount(len(keys), "settings file")
-        listed = ", ".join(sorted(names))
+        where, listed = amount(len(keys), "settings file"), ", ".join(sorted(names))
         text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
         yield Message(text, "stays_installed", "info")
 
