@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hookctl import hosts, masking
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.model import Entry, Message, Record, Result
-from hookctl.output import diffs, lines
+from hookctl.output import lines, plans
 from hookctl.output.lines import tilde
 from hookctl.ownership import consent
 from hookctl.settings.targets import Target
@@ -393,7 +393,7 @@ def file_plan(before: str | None, after: str | None) -> Any:
 
 def diff(before: str | None, after: str | None) -> str:
     """What a person gets of a change, where env.A, env.API_KEY and a are ours, and hooks with our head."""
-    return "".join(f"{line}\n" for line in diffs.unified(changed(before, after)))
+    return "".join(f"{line}\n" for line in plans.unified(changed(before, after)))
 
 
 def changed(before: str | None, after: str | None) -> Any:

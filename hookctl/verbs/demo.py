@@ -18,7 +18,6 @@ from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
 from hookctl.system import files, interpreter
-from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK
 
@@ -54,7 +53,7 @@ def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
-    with private_folder("demo", folders.state) as top:
+    with files.private_folder("demo", folders.state) as top:
         steps = list(_play(top, interpreter.choose(folders.environ)[0], tell, pause))
     end = (
         Line("Work that remains keeps the agent going; without progress it may stop."),

@@ -9,7 +9,7 @@ from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
-from hookctl.model import WRAP, Line, Message, Record, Result
+from hookctl.model import WRAP, Line, Message, Result
 from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
@@ -70,7 +70,11 @@ class _Selection:
 
     def add(self, text: str) -> None:
         """Take in the hooks that an ID means; refuses (usage) what means none."""
-        keys = [key for key, record in self._records.items() if self._is_here(record, text)]
+        keys = []
+        for key, record in self._records.items():
+            is_here = record.scope == "user" or record.project == self._here
+            if is_here and text in record.packs and record.host in self._hosts:
+                keys.append(key)
         self._packs |= {(key, text) for key in keys}
         try:
             found = find(self._known, text)
@@ -92,10 +96,6 @@ class _Selection:
                 self._off.append(hook)
             elif hook not in self._hooks:
                 self._hooks.append(hook)
-
-    def _is_here(self, record: Record, pack: str) -> bool:
-        is_here = record.scope == "user" or record.project == self._here
-        return is_here and pack in record.packs and record.host in self._hosts
 
     def _tell(self, text: str, hook: Hook, code: str) -> None:
         self.messages.append(Message(text, code, "info", hook.host, hook.file))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hookctl import errors
 from hookctl.checks import codes
 from hookctl.checks.codes import Finding
 from hookctl.checks.survey import Survey
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Line, Result
-from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects, say
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, other_projects, say, tilde
+from hookctl.output.lines import fix as fix_line
 from hookctl.packs.choices import Choice, Permission
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, known_scope, load_hosts
+
+_MARKS = {"error": ERROR, "warning": WARN}
+_HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
+_IDLE = ("disabled", "not_approved")  # easily forgotten
+_ALWAYS = (*_IDLE, "work_waiting")  # said whatever their level
 
 HELP = """
 --fix  Repair hookctl's own entries and files first.
@@ -68,8 +72,7 @@ def doctor(
         data["fixed"] = [action for one in repaired for action in one.data["actions"]]
         lines = [*(line for one in repaired for line in one.text), *lines]
     messages = tuple(dict.fromkeys(message for one in done for message in one.messages))
-    exit_code = errors.FAILED if has_failed else errors.OK
-    return Result(data, tuple(lines), messages, exit_code=exit_code)
+    return Result(data, tuple(lines), messages, exit_code=FAILED if has_failed else 0)
 
 
 def _install_again(
@@ -101,3 +104,42 @@ def _install_again(
             reason = f"{error.message}; `hookctl upgrade {name}` asks first"
             say(f"{name} is left as it is for {host_name}: {reason}")
     return results
+
+
+# What is said.
+
+
+def finding_lines(
+    findings: Sequence[Finding], hosts: Sequence[Host], *, verbose: bool
+) -> list[Line]:
+    """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
+    lines = []
+    # A finding that several hosts share, such as a fault of the work in hand, is printed once.
+    once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
+    for finding in once:
+        if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
+            # A note that names something to do is not simply fine.
+            mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
+            text = f"{finding.message} [{finding.code}]"
+            lines.append(Line(text, mark, path=tilde(finding.path)))
+            lines += [fix_line(finding.fix)] if finding.fix else []
+    is_known = not any(finding.code in _HIDING for finding in findings)
+    for host in hosts if is_known else ():
+        own = [finding for finding in findings if finding.host == host.name]
+        lines += _fine_lines(host, own) if not (verbose and own) else []
+    errors, warnings = (sum(one.level == level for one in once) for level in _MARKS)
+    counts = f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"
+    return [*lines, Line(counts if errors or warnings else "no errors, no warnings")]
+
+
+def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
+    """One line about a host without problems; none where its findings have lines of their own."""
+    for finding in findings:
+        if finding.level in _MARKS or finding.code in _IDLE:
+            return []
+        if finding.code == "not_installed":
+            return [Line(finding.message, SKIP)]
+    notes = sum(finding.code != "work_waiting" for finding in findings)
+    if notes:
+        return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
+    return [Line(f"{host.title}: nothing wrong", OK)]

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hookctl import errors
 from hookctl.documents import MISSING, formats
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, OK, HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, WRAP, Action, Line, Message, Result
 from hookctl.output.lines import progress, say
@@ -168,7 +167,7 @@ def _describe(
     return result._replace(
         messages=(*result.messages, *messages),
         errors=tuple(error.as_dict() for error in ineffective),
-        exit_code=errors.FAILED if ineffective else errors.OK,
+        exit_code=FAILED if ineffective else OK,
     )
 
 
@@ -213,7 +212,7 @@ def _find_ineffective(
 def _ineffective(file: Draft, name: str, reason: str) -> HookctlError:
     message = f"{name} stays as it is for {file.target.host.title}: {reason}"
     hint = "Put it right by hand, or add --force to take it over."
-    return HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=errors.FAILED)
+    return HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=FAILED)
 
 
 def _is_asked(file: Draft, action: Action, asked: set[str], request: Request) -> bool:

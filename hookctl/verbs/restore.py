@@ -9,9 +9,8 @@ from functools import partial
 from hookctl import clock
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.model import Line, Result
-from hookctl.output.diffs import unified
 from hookctl.output.lines import say, table, tilde
-from hookctl.output.plans import plan_result
+from hookctl.output.plans import plan_result, unified
 from hookctl.ownership import store
 from hookctl.ownership.restore import plan_restore
 from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run

@@ -16,9 +16,7 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_proje
 from hookctl.output.plans import event_of
 from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
-from hookctl.ownership.store import rules_entries
 from hookctl.packs import choices, wrapping
-from hookctl.packs.choices import options_of
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
@@ -80,7 +78,7 @@ def status(
         if record.packs and is_meant(record, names, scope):
             path = store.current_path(found.records, key)
             file = _describe_file(machine, path, record, ours.get(store.real_path(path), []))
-            rules_file, blocks = rules_entries(found.records, key)
+            rules_file, blocks = store.rules_entries(found.records, key)
             rules = [{"pack": pack, "file": rules_file} for pack in blocks]
             files_shown.append({**file, "rules": rules})
     files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
@@ -164,7 +162,7 @@ def _describe_file(
             row = _describe_entry(host, entry, file.current)
             shown["entries"].append(row if entry in file.entries else {**row, "state": "disabled"})
     for name, pack in record.packs.items():
-        options = options_of(file.settings) if name == GUARD and file.settings else []
+        options = choices.options_of(file.settings) if name == GUARD and file.settings else []
         if name == GUARD and file.settings and file.settings.allow_run and host.permission.texts:
             options.append("--allow-run")
         options += ["--rules"] if pack.settings.get("rules") else []
