@@ -24,7 +24,7 @@ LAYERS = [
     ["ownership"],
     ["packs"],
     ["settings", "receipts"],
-    ["hosts", "events"],
+    ["hosts"],
     ["documents"],
     ["system"],
     ["clock"],

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hookctl import events, hosts
+from hookctl import hosts
 from hookctl.model import Line, Result
 from hookctl.output.lines import emit
 from hookctl.ownership.own_files import new_config
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
+from hookctl.receipts import events
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK
@@ -70,6 +71,7 @@ def _play(
     _lay_guard(top)
     project = os.path.join(top, "project")
     prompts, is_forced = 1, False
+    is_told = False  # the same words once
     for who, text, remaining, stops in _STORY:
         time.sleep(pause)
         if remaining is not None:
@@ -87,7 +89,9 @@ def _play(
             is_forced, told = logged["decision"] == "block", "lets it stop"
             if is_forced:
                 told = f"asks it to go on (block {logged['blocks']} of {_LIMIT})"
-            tell(Line(f'{told}: "{said}"' if said else told, label="guard"))
+            is_shown = said and not (is_forced and is_told)
+            tell(Line(f'{told}: "{said}"' if is_shown else told, label="guard"))
+            is_told = is_told or is_forced
             step |= {"decision": logged["decision"], "code": logged["code"], "said": said}
         yield step
 

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hookctl import clock, events
+from hookctl import clock
 from hookctl.model import Line, Result
 from hookctl.output.lines import emit
-from hookctl.receipts import reading as receipts
+from hookctl.receipts import events
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, session_hash, state_folder
 
@@ -73,7 +73,7 @@ def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bo
     shown: set[str] = set()
     last_marks: object = None
     while True:
-        marks = events.marks(folders.state) + receipts.marks(folders.state)
+        marks = events.marks(folders.state)
         lines = _select(folders, is_wanted, has_runs) if marks != last_marks else []
         columns = _choose_columns(lines)
         for event in lines:
@@ -91,7 +91,7 @@ def _select(
     """The lines that the filter lets through, and those of `untold`, which no file has yet."""
     lines = [*events.read(folders.state), *untold]
     if has_runs:
-        lines += receipts.read_events(folders.state)
+        lines += events.read_receipts(folders.state)
     paths = events.project_paths(folders.state)
     wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
@@ -109,7 +109,7 @@ def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
 
 def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
     cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
-    if event.get("kind") == receipts.KIND:
+    if event.get("kind") == events.RUN:
         word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
     else:
         word, name = event.get("decision", ""), event.get("code", "")

@@ -35,7 +35,7 @@ from hookctl.survey.scripts import find_bare_program, find_scripts
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module, list_data, read_data
-from hookctl.verbs.choosing import load_hosts, new_folder, require_name
+from hookctl.verbs.choosing import load_hosts
 
 ACTIONS = ("new", "check", "test", "import", "export")
 LANGUAGES = ("sh", "python", "node")
@@ -103,12 +103,30 @@ def _with_next(result: Result, verb: str, subject: str, hosts: Sequence[str]) ->
 # new
 
 
+def _new_folder(folders: Folders, path: str) -> str:
+    """The absolute path of a folder that is to be made; an error if anything is there."""
+    hint = "Name a new folder with -o DIR."
+    if not path:
+        raise usage_error("no folder to write to", hint)
+    folder = os.path.normpath(os.path.join(folders.cwd, path))
+    if os.path.lexists(folder):
+        raise HookctlError("exists", "this is there already", path=folder, hint=hint, exit_code=2)
+    return folder
+
+
+def _require_name(name: str) -> None:
+    """Refuse a name that no pack of a person's own can have."""
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", name) or name in packs.names():
+        hint = 'Use a-z, 0-9 and "-", and no name of a built-in pack; with -o DIR the folder\'s.'
+        raise usage_error(f"a pack cannot be called {name!r}", hint)
+
+
 def _make(folders: Folders, name: str, language: str, output: str) -> Result:
-    require_name(name)
+    _require_name(name)
     if language not in LANGUAGES:
         hint = f"{nearest(language, LANGUAGES)}Use one of: {', '.join(LANGUAGES)}."
         raise usage_error(f"there is no template in {language!r}", hint)
-    folder = new_folder(folders, output or name)
+    folder = _new_folder(folders, output or name)
     place = ("templates", "pack", language)
     # Folders have no ending; an installation adds one with bytecode.
     paths = [path for path in list_data(*place, ending="") if "." in path]
@@ -269,10 +287,9 @@ def _judge(host: Host, case: Case, outcome: str, answer: str) -> str:
         if case.expect == "change" and case.event == "PostToolUse":
             form, instead = "replace", "none"
         is_lost = not forms.get(form) or (form == "change" and forms.get("change_allows"))
-        if not (form and is_lost and outcome == instead):
+        is_instead = form and is_lost and outcome == instead
+        if not is_instead or (instead != "none" and not _says_instead(case.expect, answer)):
             return f"expected {case.expect}, and it was {outcome or 'not asked'}"
-        if instead != "none" and not _says_instead(case.expect, answer):
-            return f"expected {case.expect}, and it was {outcome}"
     if not case.text or outcome in ("none", *_NO_ANSWER):
         return ""
     said = answer
@@ -313,9 +330,9 @@ def _import(folders: Folders, names: Sequence[str], output: str) -> Result:
     """Write a pack of the user's hooks on one host; the settings stay as they are."""
     if len(names) != 1:
         raise usage_error("import from which host?", "Name one with --host.")
-    folder = new_folder(folders, output)
+    folder = _new_folder(folders, output)
     name = os.path.basename(folder)
-    require_name(name)
+    _require_name(name)
     host, path = targets.active_file(known.load(names[0]), "user", folders.environ, "")
     snapshot, document = targets.read_settings(path, host.format)
     if snapshot.data is None:
@@ -418,7 +435,7 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     """Write the plugin into a new folder; exit code 1 where a part of the pack would vanish."""
     if form != FORM:
         raise usage_error("export as what?", f"Use --as {FORM}.")
-    folder = new_folder(folders, output)
+    folder = _new_folder(folders, output)
     written = _plugin(pack)
     programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
     files.write_tree(folder, written, 0o644, programs)

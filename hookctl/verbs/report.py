@@ -10,11 +10,12 @@ from html import escape
 from string import Template
 from typing import Any
 
-from hookctl import __version__, clock, events
+from hookctl import __version__, clock
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.masking import by_look, plain
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, table, tilde
+from hookctl.receipts import events
 from hookctl.survey.model import RUNS, WANTED
 from hookctl.system import files
 from hookctl.system.folders import Folders

@@ -10,11 +10,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import clock, errors, events
+from hookctl import clock, errors
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import amount, cut, progress, say
 from hookctl.packs.guard import cost_of_run
+from hookctl.receipts import events
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders

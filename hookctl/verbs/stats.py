@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from hookctl import clock, events
+from hookctl import clock
 from hookctl.errors import usage_error
-from hookctl.events import Kind
 from hookctl.model import Line, Result
 from hookctl.output.lines import labelled, show_ms, table
-from hookctl.receipts.reading import HookName, Runs, read_runs
+from hookctl.receipts import events
+from hookctl.receipts.events import HookName, Kind, Runs, read_runs
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, state_folder
 

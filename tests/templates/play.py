@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from hookctl import events
 from hookctl.packs.choices import PRESETS
+from hookctl.receipts import events
 
 from .lab import WAKE_TEXT, Lab, letter, name_of, spoil
 from .wraps import Wrapped

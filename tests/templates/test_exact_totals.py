@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import events
+from hookctl.receipts import events
 
 from .lab import Lab
 from .modules import module
