@@ -44,14 +44,14 @@ def run(arguments: list[str]) -> int:
             return errors.OK if error.errno == errno.EPIPE else errors.FAILED
         failure = error if isinstance(error, errors.HookctlError) else _explain(error)
     try:
-        from hookctl import report  # late: the end of each command has it by then
-        from hookctl.model import Result
+        from hookctl.model import Result  # late: the end of each command has them by then
+        from hookctl.output import lines
     except OSError:  # no file can be opened, not even our own modules
         sys.stderr.write(f"hookctl: error: {failure}\n")
         return failure.exit_code
     command = next((word for word in words if not word.startswith("-")), "")
     result = Result({}, errors=(failure.as_dict(),), exit_code=failure.exit_code)
-    report.show(command, result, as_json="--json" in words)
+    lines.show(command, result, as_json="--json" in words)
     return failure.exit_code
 
 

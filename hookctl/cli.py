@@ -149,7 +149,7 @@ def command(name: str) -> TyperCommand:
 
 
 def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
-    from hookctl import report  # late: a help text needs none of it
+    from hookctl.output import lines  # late: a help text needs none of it
     from hookctl.system import folders, owners
 
     for option, value in given.items():
@@ -166,7 +166,7 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     result = verb(place, **given)
     if result is None:  # it has printed all
         return OK
-    report.show(name, result, as_json=as_json)
+    lines.show(name, result, as_json=as_json)
     return result.exit_code
 
 
@@ -216,13 +216,11 @@ class _Command(TyperCommand):
         """Write the arguments and then a list for each panel of options."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            row = parameter.get_help_record(ctx)
-            if row is None:
-                continue
             heading = getattr(parameter, "rich_help_panel", None) or _OTHER_OPTIONS
             if parameter.param_type_name == "argument":
                 heading = "Arguments"
-            panels.setdefault(heading, []).append(row)
+            if row := parameter.get_help_record(ctx):
+                panels.setdefault(heading, []).append(row)
         others = panels.pop(_OTHER_OPTIONS, [])
         for heading, rows in [*panels.items(), (_OTHER_OPTIONS, others)]:
             if rows:

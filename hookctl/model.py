@@ -258,6 +258,6 @@ class Result(NamedTuple):
 
     data: dict[str, Any]
     text: tuple[str | Line, ...] = ()  # plain text is shown as it is, a Line is fitted
-    messages: tuple[str | Message, ...] = ()
+    messages: tuple[Message, ...] = ()
     errors: tuple[dict[str, object], ...] = ()
     exit_code: int = 0

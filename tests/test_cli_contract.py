@@ -471,7 +471,7 @@ def test_the_diff_applied_is_what_is_written(
     verb = ("uninstall",) if uninstall else ("install", *CLAUDE)
     plan = hookctl(*verb, "--dry-run") if uninstall else hookctl("plan", *CLAUDE)
     (file,) = hookctl(*verb, "--dry-run", "--json").data["files"]
-    diff = re.split(r"^(?:would|\(nothing)", plan.out, maxsplit=1, flags=re.MULTILINE)[0]
+    diff = re.split(r"^(?:    [-+~=] |\(nothing)", plan.out, maxsplit=1, flags=re.MULTILINE)[0]
     (done,) = hookctl(*verb, "--json").data["files"]
     after = settings.read_text() if settings.exists() else ""
     assert patched(before, diff) == bare(after.rstrip())

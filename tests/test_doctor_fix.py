@@ -80,7 +80,7 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
     before = content(place)
     fixed, left = fix(place)
     assert code not in left
-    assert fixed
+    assert fixed or code == "interrupted_run"  # which a message tells
     after = content(place)
     ours = re.compile(
         r"home/\.claude/settings\.json|work(/\.claude.*|/\.hookctl.*|/CLAUDE\.md)?|data(/.*)?|home|home/\.claude(/CLAUDE\.md)?"

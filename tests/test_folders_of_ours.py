@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookctl.documents import formats
-from hookctl.system import folders, interpreter
-from hookctl.verbs.uninstall import Request, question
+from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 from tests.test_entries_of_hosts import TWO_EVENTS
 from tests.trees import tree
@@ -119,27 +118,32 @@ def named_in(asked: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("removal", "scopes"),
+    ("options", "scopes"),
     [
-        (Request("", True), ["user", "local", "project"]),
-        (Request("guard", True), ["user", "local", "project"]),
-        (Request("one", True), ["user"]),
-        (Request("", True, scope="local"), ["local"]),
-        (Request("one", True, scope="local"), []),
-        (Request("", True, hosts=("claude",)), ["user", "local", "project"]),
-        (Request("", True, hosts=("codex",)), []),
+        ((), ["user", "local", "project"]),
+        (("guard",), ["user", "local", "project"]),
+        (("one",), ["user"]),
+        (("--scope", "local"), ["local"]),
+        (("one", "--scope", "local"), []),
+        (("--host", "claude"), ["user", "local", "project"]),
+        (("--host", "codex"), []),
     ],
     ids=["all", "the guard", "another pack", "a scope", "a pack and a scope", "a host", "another host"],
 )
 def test_the_question_names_what_the_answer_takes(
-    isolated: Path, hookctl: Hookctl, places: dict[str, str], removal: Request, scopes: list[str]
+    hookctl: Hookctl,
+    places: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    scopes: list[str],
 ) -> None:
-    asked = question(folders.here(), removal, [])
-    assert sorted(named_in(asked)) == sorted(places[scope] for scope in scopes)
-    options = [*filter(None, [removal.name]), *(("--scope", removal.scope) if removal.scope else ())]
-    if "codex" not in removal.hosts:
-        plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
-        assert {action["scope"] for action in plan["actions"]} == set(scopes)
+    asked: list[str] = []
+    monkeypatch.setattr("hookctl.verbs.uninstall.confirm", asked.append)
+    monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: True)
+    plan = hookctl("uninstall", *options, "--all", "--dry-run", "--json").data
+    assert {action["scope"] for action in plan["actions"]} == set(scopes)
+    hookctl("uninstall", *options, "--all")
+    assert sorted(named_in(asked[0])) == sorted(places[scope] for scope in scopes)
 
 
 def test_what_is_installed_after_the_answer_is_not_taken_out(

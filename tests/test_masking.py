@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookctl import hosts, masking, report
+from hookctl import hosts, masking
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.model import Entry, Record, Result
-from hookctl.output import diffs
+from hookctl.model import Entry, Message, Record, Result
+from hookctl.output import lines, plans
 from hookctl.output.lines import tilde
 from hookctl.ownership import consent
 from hookctl.settings.targets import Target
@@ -279,12 +279,14 @@ def test_everything_that_is_printed_is_looked_at(capsys: pytest.CaptureFixture[s
     """But for places in the data: a machine needs those as they are."""
     secret, place = "sk-ant-abcdefg", "/x/sk-learn-tutorial"
     error = {"code": "x", "message": secret, "path": place, "line": 1, "column": 1, "hint": secret}
-    result = Result({"a": [secret, {"b": (secret,)}], "file": place}, (secret,), (secret,), (error,), 1)
-    report.emit(secret)
-    report.show("status", result, as_json=False)
+    result = Result(
+        {"a": [secret, {"b": (secret,)}], "file": place}, (secret,), (Message(secret, "note"),), (error,), 1
+    )
+    lines.emit(secret)
+    lines.show("status", result, as_json=False)
     text, err = capsys.readouterr()
     assert (text.count("***"), err.count("***")) == (2, 1 + 3)
-    report.show("status", result, as_json=True)
+    lines.show("status", result, as_json=True)
     out, more = capsys.readouterr()
     assert (out.count("***"), more.count("***")) == (5, 1)
     assert secret not in text + err + out + more
@@ -391,7 +393,7 @@ def file_plan(before: str | None, after: str | None) -> Any:
 
 def diff(before: str | None, after: str | None) -> str:
     """What a person gets of a change, where env.A, env.API_KEY and a are ours, and hooks with our head."""
-    return "".join(f"{line}\n" for line in diffs.unified(changed(before, after)))
+    return "".join(f"{line}\n" for line in plans.unified(changed(before, after)))
 
 
 def changed(before: str | None, after: str | None) -> Any:
@@ -417,8 +419,8 @@ def test_a_diff_has_our_values_and_the_keys_around() -> None:
     assert "@@ -6,4 +6,19 @@" in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
     assert '+            "timeout": 5\n+            "note": …\n' in added
     assert diff('{"env": {"A": "x", "API_KEY": "x"}}', '{"env": {"A": "x", "API_KEY": "y"}}').endswith(
-        ' {\n   "env": {\n     "A": …\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
-    ), "nor has it those of ours that stay"
+        ' {\n   "env": {\n     "A": "x"\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
+    ), "those of ours that stay, too"
 
 
 def test_a_matcher_is_shown_where_its_group_is_ours_alone() -> None:
@@ -442,10 +444,10 @@ def test_paths_are_written_as_people_do(isolated: Path, monkeypatch: pytest.Monk
 
 @given(st.text(max_size=20))
 def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
-    shown = report.plain(text)
+    shown = masking.plain(text)
     assert shown.splitlines() in ([shown], [])
     for old in set(text):
-        new = report.plain(old)
+        new = masking.plain(old)
         assert new in (old, f"<U+{ord(old):04X}>")
 
 
@@ -467,16 +469,16 @@ def test_every_character_that_nobody_sees_is_shown_as_its_number() -> None:
             else character
             for character in characters
         ]
-        wrong += [hex(start)] if report.plain("".join(characters)) != "".join(expected) else []
+        wrong += [hex(start)] if masking.plain("".join(characters)) != "".join(expected) else []
     assert not wrong
 
 
 def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    assert not report.emit("x")
-    report.say("x")
-    report.show("status", Result({}, ("x",)), as_json=False)
+    assert not lines.emit("x")
+    lines.say("x")
+    lines.show("status", Result({}, ("x",)), as_json=False)
 
 
 SECRET = [

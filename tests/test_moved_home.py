@@ -104,10 +104,11 @@ def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_a
         return [finding["fix"] or "" for finding in hookctl("doctor", "--json").data["findings"]]
 
     def faults() -> tuple[bool, bool]:
-        """Whether status says that the guard does nothing, and doctor that a program is gone."""
-        (file,) = hookctl("status", "--json").data["files"]
+        """Whether hooks says that the guard does nothing, and doctor that a program is gone."""
+        listed = hookctl("hooks", "--host", host, "--json").data["hooks"]
         found = hookctl("doctor", "--json").data["findings"]
-        return "is not there" in file["guard"], "hook_missing" in [one["code"] for one in found]
+        is_named = any("is not there" in hook["reason"] for hook in listed)
+        return is_named, "hook_missing" in [one["code"] for one in found]
 
     assert faults() == (has_moved, has_moved)
     assert not [fix for fix in advice() if f"{home}/" in fix]

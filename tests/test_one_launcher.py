@@ -208,7 +208,7 @@ def test_a_program_that_is_not_as_hookctl_writes_it_is_an_error_and_written_anew
     breaks(top)
     assert expected in place.codes("doctor", "--host", "claude", "--scope", scope)
     status = place.hookctl("status", "--host", "claude", "--scope", scope).out
-    assert "warn" in status and "blocks at most" not in status
+    assert "warn" in status and "(breaker)" not in status
     if scope == "project":
         assert expected in place.codes("check", "--require", str(place.root / "one"))
     repair = ("doctor", "--fix", "--host", "claude", "--scope", scope)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl.output.diffs import _Own
+from hookctl.output.plans import _Own
 from hookctl.ownership import execute as run
 from tests.conftest import Hookctl, put
 from tests.hostfiles import KINDS
@@ -345,8 +345,8 @@ def test_nor_is_what_stands_where_a_file_is_broken(hookctl: Hookctl, isolated: P
 def test_the_words_would_be_found(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = Foreign()
     put(settings, foreign.fill(JSON["lines"]))
-    monkeypatch.setattr("hookctl.output.diffs._find_own", lambda *_: _Own({()}, set()))
-    monkeypatch.setattr("hookctl.output.diffs._HIDDEN", json.dumps(foreign.words[0]))
+    monkeypatch.setattr("hookctl.output.plans._find_own", lambda *_: _Own({()}, set()))
+    monkeypatch.setattr("hookctl.output.plans._HIDDEN", json.dumps(foreign.words[0]))
     with pytest.raises(AssertionError):
         foreign.run(hookctl, "plan --host claude")
 

@@ -21,13 +21,11 @@ from hookctl.documents.listed import Listing
 from hookctl.documents.toml import inline
 from hookctl.errors import HookctlError
 from hookctl.ownership import sources, store
-from hookctl.packs.choices import Choice, Permission, Request
 from hookctl.settings import targets
 from hookctl.system import interpreter
 from hookctl.system.folders import Folders
-from hookctl.verbs.install import install_at
-from hookctl.verbs.uninstall import Request as Removal
-from hookctl.verbs.uninstall import take_out
+from hookctl.verbs.install import install
+from hookctl.verbs.uninstall import uninstall
 from tests.conftest import put
 from tests.hostfiles import BY_NAME, KINDS, Kind
 
@@ -49,12 +47,12 @@ class Place:
         """Where the host's settings stand now."""
         return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 
-    def install(self, **choice: Any) -> None:
-        result = install_at(self.folders, self.pack, self.places, Choice(**choice), Permission(), dry_run=False)
+    def install(self, **options: Any) -> None:
+        result = install(self.folders, "guard", [self.kind.host], **options)
         assert {error["code"] for error in result.errors} <= {"no_effect"}  # what a person changed or disabled
 
     def uninstall(self) -> None:
-        take_out(self.folders, Removal("guard"), self.places, dry_run=False)
+        uninstall(self.folders, "guard", [self.kind.host], yes=True)
 
     def document(self) -> Any:
         return json.loads(self.settings.read_bytes().decode("utf-8-sig"))
@@ -106,17 +104,14 @@ def texts(draw: Any, documents: Any = DOCUMENTS) -> bytes:
 
 
 ON_DISK = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
-CHOICES = st.fixed_dictionaries({}, optional={
-    "force": st.booleans(),
-    "settings": st.sampled_from([
-        Request(),
-        Request(assignments=("max_stop_blocks=12",)),
-        Request(assignments=("max_stop_blocks=0", "latch=false")),
-        Request(preset="bmad", nudge="done,stuck"),
-        Request(dispatch=("Task:9/60", "mcp__a.b")),
-        Request(dispatch=("",)),
-    ]),
-})  # fmt: skip
+CHOICES = st.sampled_from([
+    {},
+    {"assign": ("max_stop_blocks=12",)},
+    {"assign": ("max_stop_blocks=0", "latch=false")},
+    {"preset": "bmad", "nudge": "done,stuck"},
+    {"dispatch": ("Task:9/60", "mcp__a.b")},
+    {"dispatch": ("",)},
+]).flatmap(lambda options: st.booleans().map(lambda force: {**options, "force": force}))  # fmt: skip
 
 
 @ON_DISK

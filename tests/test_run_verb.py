@@ -380,4 +380,4 @@ def test_beside_a_host_where_it_blocks_the_message_alone_says_so(isolated: Path,
     assert "The guard keeps an agent working" in done.out
     assert "Windsurf: a hook cannot keep it working at a stop" in done.err
     status = hookctl("status").out
-    assert "only watches" in status and "blocks at most 5" in status
+    assert "(breaker, only watches)" in status and "(breaker) " in status

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from hookctl import clock, events, hosts
+from hookctl import clock, hosts
 from hookctl.checks import codes, entries, guard
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import MISSING, File, judge_content, judge_reading, judge_repository
@@ -29,6 +29,7 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.runner import find_event
+from hookctl.receipts import events
 from hookctl.settings import effective
 from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model

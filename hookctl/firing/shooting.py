@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
-from hookctl.events import read_object
 from hookctl.firing.calls import (
     SESSION,
     Asked,
@@ -34,6 +33,7 @@ from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
+from hookctl.receipts.events import read_object
 from hookctl.settings.targets import GUARD
 from hookctl.survey.listing import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of

@@ -13,7 +13,7 @@ from hookctl import __version__
 from hookctl.errors import HookctlError
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.system.package_data import asset, list_data, read_data, read_folder
+from hookctl.system.package_data import read_data, read_folder
 from hookctl.system.packages import (
     HOOK,
     PACKAGES,
@@ -57,15 +57,6 @@ def load_programs() -> Programs:
     for name, value in stamps.items():
         launcher = re.sub(rf'(?m)^{name} = "[a-z]*"', f'{name} = "{value}"', launcher)
     return Programs(launcher.encode(), *packages)
-
-
-def template_files(*, runner: bool) -> dict[str, str]:
-    """The sources of the launcher and its packages; with the runner's if that is meant."""
-    sources = {HOOK: asset(*_LAUNCHER)}
-    for package, folder in {"guard": _GUARD, **({"runner": _RUNNER} if runner else {})}.items():
-        for name in list_data(*folder, ending=".py"):
-            sources[f"{package}/{name}"] = asset(*folder, name)
-    return sources
 
 
 def _load() -> dict[str, dict[str, str]]:

@@ -1,5 +1,5 @@
-"""Receipts: how often each hook ran, how it ended, how long it took, and its bytes of context.
+"""What the guard decided, and receipts: how often each hook ran, how it ended, how long it took.
 
-The runner writes them (`templates/guard/guard/receipts.py`), one line a run, and counts the lines
-that leave its files. This room may import `events` and the rooms below it. It writes nothing.
+The hooks write them (`templates/`), one line each, and count the lines that leave their files. This
+room writes nothing, and may import `documents` and the rooms below it.
 """

@@ -16,7 +16,7 @@ from hookctl.model import Record
 from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
 from hookctl.packs.runner import find_event
-from hookctl.receipts.reading import HookName, read_runs
+from hookctl.receipts.events import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.gathering import read_settings

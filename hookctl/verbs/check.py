@@ -9,10 +9,10 @@ from hookctl import errors, packs
 from hookctl.checks import project as rules
 from hookctl.checks.codes import worst_first
 from hookctl.model import Line, Result
-from hookctl.output.findings import finding_lines
 from hookctl.output.lines import OK, amount
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark, upwards
+from hookctl.verbs.doctor import finding_lines
 
 HELP = """
 --require PACK|./FILE  Fail unless this pack is installed here; a file: with exactly this content.
@@ -24,10 +24,7 @@ Examples:
 
 
 def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> Result:
-    """Every finding about the project's own files; the user's are never read.
-
-    It runs no file of the project and writes nothing there, so the project may have any owner.
-    """
+    """Every finding about the project's own files; the user's are never read."""
     cwd = folders.cwd
     folder = _find_project(cwd, project)
     start = os.path.realpath(cwd)

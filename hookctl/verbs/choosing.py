@@ -1,31 +1,23 @@
-"""From options to what a verb takes: hosts, settings files, what may be done.
-
-It imports what it needs at once, so a command imports it only when it is called.
-"""
+"""From options to what a verb takes: hosts, settings files, what may be done."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import sys
 from collections.abc import Sequence
 
 from hookctl import hosts as known
-from hookctl import packs
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.model import Record
+from hookctl.output.lines import say
 from hookctl.ownership import store
 from hookctl.packs.choices import Permission
-from hookctl.report import say
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
 from hookctl.verbs.options import confirm
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
 def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
@@ -119,21 +111,3 @@ def in_project(folders: Folders, project: str) -> Folders:
     if not project:
         return folders
     return Folders(folders.state, folders.data, folders.environ, named(project))
-
-
-def new_folder(folders: Folders, path: str) -> str:
-    """The absolute path of a folder that is to be made; an error if anything is there."""
-    hint = "Name a new folder with -o DIR."
-    if not path:
-        raise usage_error("no folder to write to", hint)
-    folder = os.path.normpath(os.path.join(folders.cwd, path))
-    if os.path.lexists(folder):
-        raise HookctlError("exists", "this is there already", path=folder, hint=hint, exit_code=2)
-    return folder
-
-
-def require_name(name: str) -> None:
-    """Refuse a name that no pack of a person's own can have."""
-    if not _NAME.fullmatch(name) or name in packs.names():
-        hint = 'Use a-z, 0-9 and "-", and no name of a built-in pack; with -o DIR the folder\'s.'
-        raise usage_error(f"a pack cannot be called {name!r}", hint)

@@ -10,13 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hookctl import events, hosts, report
+from hookctl import hosts
 from hookctl.model import Line, Result
+from hookctl.output.lines import emit
+from hookctl.ownership.own_files import new_config
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
+from hookctl.receipts import events
 from hookctl.system import files, interpreter
-from hookctl.system.files import private_folder
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK
 
@@ -46,13 +48,13 @@ Examples:
 
 def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     """Play the story with the real hook, in a temporary folder."""
-    tell = (lambda line: True) if json else report.emit
+    tell = (lambda line: True) if json else emit
     is_watched = sys.stdout is not None and sys.stdout.isatty()
     pause = _PAUSE if is_watched and not (fast or json) else 0.0
     tell(Line("A small scripted agent in a temporary folder, and the real guard."))
     tell(Line(f"MAX_STOP_BLOCKS is {_LIMIT} here. Nothing of yours is touched."))
     tell("")
-    with private_folder("demo", folders.state) as top:
+    with files.private_folder("demo", folders.state) as top:
         steps = list(_play(top, interpreter.choose(folders.environ)[0], tell, pause))
     end = (
         Line("Work that remains keeps the agent going; without progress it may stop."),
@@ -101,8 +103,8 @@ def _lay_guard(top: str) -> None:
     host = hosts.load("claude")
     settings = Settings(options={"max_stop_blocks": _LIMIT})
     config = guard.configuration(settings, os.path.join(top, "state"), host)
-    config |= {"max_stop_blocks": _LIMIT, guard.HOSTS: guard.host_table(host)}
-    files.write_own(os.path.join(top, CONFIGS, "claude.json"), json.dumps(config).encode())
+    config["max_stop_blocks"] = _LIMIT
+    files.write_own(os.path.join(top, CONFIGS, "claude.json"), new_config(config, host))
 
 
 def _stop(top: str, python: str, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:

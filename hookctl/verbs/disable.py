@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hookctl import clock, hosts, report
+from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
-from hookctl.model import WRAP, Line, Message, Record, Result
-from hookctl.output.lines import tilde, tildes
+from hookctl.model import WRAP, Line, Message, Result
+from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
@@ -40,7 +40,7 @@ def disable(
 ) -> Result:
     """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
     folders = in_project(folders, project)
-    with locked_run(folders, report.say, dry_run=dry_run):
+    with locked_run(folders, say, dry_run=dry_run):
         sources = Sources(folders)
         selection = _Selection(folders, load_hosts(host))
         for text in ids:
@@ -48,7 +48,7 @@ def disable(
         chosen = selection.chosen(clock.now(folders.environ))
         make_plan = partial(plan_disable, sources, chosen)
         projects = {target.project for target, _ in chosen if target.scope == "project"}
-        plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
+        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
     result = plan_result(plan, [*_describe_done(selection)], dry_run=dry_run)
     return result._replace(messages=tuple(selection.messages))
 
@@ -70,7 +70,11 @@ class _Selection:
 
     def add(self, text: str) -> None:
         """Take in the hooks that an ID means; refuses (usage) what means none."""
-        keys = [key for key, record in self._records.items() if self._is_here(record, text)]
+        keys = []
+        for key, record in self._records.items():
+            is_here = record.scope == "user" or record.project == self._here
+            if is_here and text in record.packs and record.host in self._hosts:
+                keys.append(key)
         self._packs |= {(key, text) for key in keys}
         try:
             found = find(self._known, text)
@@ -93,10 +97,6 @@ class _Selection:
                 self._off.append(hook)
             elif hook not in self._hooks:
                 self._hooks.append(hook)
-
-    def _is_here(self, record: Record, pack: str) -> bool:
-        is_here = record.scope == "user" or record.project == self._here
-        return is_here and pack in record.packs and record.host in self._hosts
 
     def _tell(self, text: str, hook: Hook, code: str) -> None:
         self.messages.append(Message(text, code, "info", hook.host, hook.file))

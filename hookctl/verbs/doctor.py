@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hookctl import errors, report
 from hookctl.checks import codes, survey
 from hookctl.checks.codes import Finding
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
-from hookctl.model import GIT, Action, Line, Result
-from hookctl.output.findings import finding_lines
-from hookctl.output.lines import other_projects, tilde
-from hookctl.output.plans import action_data
+from hookctl.model import GIT, Line, Result
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, other_projects, say, tilde
+from hookctl.output.lines import fix as fix_line
 from hookctl.packs.choices import Choice, Permission
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, known_scope, load_hosts
+
+_MARKS = {"error": ERROR, "warning": WARN}
+_HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
+_IDLE = ("disabled", "not_approved")  # easily forgotten
+_ALWAYS = (*_IDLE, "work_waiting")  # said whatever their level
 
 HELP = """
 --fix  Repair hookctl's own entries and files first.
@@ -40,18 +43,13 @@ def doctor(
     """All findings about the named hosts, or about the hosts in use here; errors come first."""
     chosen, scope = load_hosts(host), known_scope(any_scope)
     folders = in_project(folders, project)
-    finished: list[dict[str, object]] = []
     failures: list[Finding] = []
     done: list[Result] = []
     if fix:
-        from hookctl.ownership.run import finish_pending, list_pending  # late: only with --fix
+        from hookctl.ownership.run import finish_pending  # late: only with --fix
 
         try:
-            for path in list_pending(folders):
-                reason = "an interrupted run was carried to its end"
-                action = Action("replace-file", (path,), "file", reason=reason)
-                finished.append(action_data(action, "", "user", path))
-            finish_pending(folders, report.say)
+            finish_pending(folders, say)
             done = _install_again(folders, chosen, scope, everywhere=everywhere)
         except HookctlError as error:
             failures = [codes.finding("fix_failed", path=error.path, error=error)]
@@ -65,29 +63,14 @@ def doctor(
     data: dict[str, object] = {"findings": [finding._asdict() for finding in findings]}
     if others:
         data["other_projects"] = len(others)
-    lines = finding_lines(findings, hosts, verbose=verbose)
+    lines: list[str | Line] = [*finding_lines(findings, hosts, verbose=verbose)]
     lines += other_projects(others, "doctor")
     if fix:
-        data["fixed"] = [*finished, *(action for one in done for action in one.data["actions"])]
-        lines = [*_describe_repairs(finished, done, failures), *lines]
-    return Result(data, tuple(lines), exit_code=errors.FAILED if has_failed else errors.OK)
-
-
-def _describe_repairs(
-    finished: Sequence[dict[str, object]], done: Sequence[Result], failures: Sequence[Finding]
-) -> list[str | Line]:
-    """The lines about what was repaired; what they say beside it goes out at once."""
-    lines: list[str | Line] = []
-    for action in finished:
-        lines.append(Line(f"{tilde(str(action['file']))}: {action['reason']}"))
-    for message in {message.text: message for one in done for message in one.messages}.values():
-        report.say(message)
-    for one in done:
-        if one.data["actions"]:
-            lines += one.text
-    if not lines and not failures:
-        lines.append(Line("nothing repaired"))
-    return lines
+        repaired = [one for one in done if one.data["actions"]]
+        data["fixed"] = [action for one in repaired for action in one.data["actions"]]
+        lines = [*(line for one in repaired for line in one.text), *lines]
+    messages = tuple(dict.fromkeys(message for one in done for message in one.messages))
+    return Result(data, tuple(lines), messages, exit_code=FAILED if has_failed else 0)
 
 
 def _install_again(
@@ -98,7 +81,7 @@ def _install_again(
     Nothing is fetched, and of a pack nothing is written but what a person agreed to here. Each host
     and scope is done alone, so that a file that cannot be read keeps no other from being repaired.
     """
-    from hookctl.verbs import upgrade  # late: only with --fix
+    from hookctl.verbs.upgrade import upgrade_meant  # late: only with --fix
 
     found = read_records(folders, everywhere=everywhere)
     if found.errors and not found.records:
@@ -112,12 +95,49 @@ def _install_again(
                     places.add((record.project, record.scope, record.host, name))
     results = []
     for root, its_scope, host_name, name in sorted(places):
-        again = upgrade.Request(
-            name, hosts=(host_name,), scope=its_scope, project=root, choice=Choice()
-        )
+        place = name, [host_name], its_scope, root
         try:
-            results.append(upgrade.upgrade_meant(folders, again, Permission()))
+            results.append(upgrade_meant(folders, *place, Permission(), Choice()))
         except HookctlError as error:
             reason = f"{error.message}; `hookctl upgrade {name}` asks first"
-            report.say(f"{name} is left as it is for {host_name}: {reason}")
+            say(f"{name} is left as it is for {host_name}: {reason}")
     return results
+
+
+# What is said.
+
+
+def finding_lines(
+    findings: Sequence[Finding], hosts: Sequence[Host], *, verbose: bool
+) -> list[Line]:
+    """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
+    lines = []
+    # A finding that several hosts share, such as a fault of the work in hand, is printed once.
+    once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
+    for finding in once:
+        if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
+            # A note that names something to do is not simply fine.
+            mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
+            text = f"{finding.message} [{finding.code}]"
+            lines.append(Line(text, mark, path=tilde(finding.path)))
+            lines += [fix_line(finding.fix)] if finding.fix else []
+    is_known = not any(finding.code in _HIDING for finding in findings)
+    for host in hosts if is_known else ():
+        own = [finding for finding in findings if finding.host == host.name]
+        lines += _fine_lines(host, own) if not (verbose and own) else []
+    errors, warnings = (sum(one.level == level for one in once) for level in _MARKS)
+    counts = f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"
+    return [*lines, Line(counts if errors or warnings else "no errors, no warnings")]
+
+
+def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
+    """One line about a host without problems; none where its findings have lines of their own."""
+    for finding in findings:
+        if finding.level in _MARKS or finding.code in _IDLE:
+            return []
+        if finding.code == "not_installed":
+            return [Line(finding.message, SKIP)]
+    notes = sum(finding.code != "work_waiting" for finding in findings)
+    if notes:
+        return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
+    return [Line(f"{host.title}: nothing wrong", OK)]

@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Sequence
 from functools import partial
 
-from hookctl import report
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import Message, Result
-from hookctl.output.lines import tilde, tildes
+from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import disabled as book
 from hookctl.ownership import store
@@ -34,7 +33,7 @@ def enable(
 ) -> Result:
     """Put back what these IDs mean, each where it was."""
     names = [one.name for one in load_hosts(host)]
-    with locked_run(folders, report.say, dry_run=dry_run):
+    with locked_run(folders, say, dry_run=dry_run):
         known = book.load(folders)  # refuses one that cannot be read
         disabled = [hook for file in known.values() for hook in file.hooks]
         wanted: list[DisabledHook] = []
@@ -54,10 +53,7 @@ def enable(
 
 
 def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
-    """What to say of a hook that is there, or of an installed pack; None where an ID means none.
-
-    Refuses what does not run anyway.
-    """
+    """What to say of a hook that is there, or of an installed pack; None where an ID means none."""
     records = store.read_known(folders)[0].values()
     hooks: list[Hook] = []
     with contextlib.suppress(HookctlError):
@@ -77,7 +73,7 @@ def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool
     make_plan = partial(plan_enable, sources, wanted)
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
-    plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
+    plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
     names = [one.shown for one in wanted]
     packs = {name for name in names if "/" not in name}
     names = [name for name in names if name in packs or name.partition("/")[0] not in packs]

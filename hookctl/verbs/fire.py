@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,9 +15,8 @@ from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, place, tildes
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, place, progress, tildes
 from hookctl.packs.choices import Permission
-from hookctl.report import progress
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
@@ -296,14 +294,9 @@ def _lines_of(shot: Shot) -> Iterator[Line]:
     if ran.status is not None:
         text += f"exit status {ran.status}, "
     text += f"outcome {reading.outcome}"
-    detail = reading.reason
-    if reading.outcome == "change":
-        detail = json.dumps(reading.change, ensure_ascii=False)
-    elif reading.outcome == "context":
-        detail = reading.context
-    elif reading.outcome in ("block", "deny") and ran.out + ran.err:
-        detail = ""  # it stands in the output below, and at the end
-    text += f": {cut(masked_text(detail), _WIDEST)}" if detail else ""
+    is_below = reading.outcome in ("block", "deny") and ran.out + ran.err
+    if reading.reason and not is_below:
+        text += f": {cut(masked_text(reading.reason), _WIDEST)}"
     yield Line(text, indent=BEHIND_ID)
     for name, output in (("stdout", ran.out), ("stderr", ran.err)):
         shown = cut(masked_text(output).strip("\n"), _WIDEST)

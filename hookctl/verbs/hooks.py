@@ -110,10 +110,7 @@ def _describe(hook: Hook) -> dict[str, Any]:
 
 
 def shown_command(hook: Hook) -> str:
-    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long.
-
-    A pack's own command stands at the end of ours, which is shown in full.
-    """
+    """The command of a hook, or the one that it wraps, as it may be shown: masked, not too long."""
     original = original_of(hook.command)
     text = masked_text(original or hook.command)
     is_whole = len(text) <= _LONGEST or (hook.own_id and not original)

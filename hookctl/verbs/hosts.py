@@ -33,10 +33,7 @@ Examples:
 
 
 def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
-    """A row for every host; or of the named ones the files, events, cap and shortcomings.
-
-    Where a record cannot be read, that is an error, and the rest is shown all the same.
-    """
+    """A row for every host; or of the named ones the files, events, cap and shortcomings."""
     found = read_records(folders, everywhere=False)
     # Another user's project has nothing of ours.
     problems = [error.as_dict() for error in found.errors if error.code != "foreign_project"]

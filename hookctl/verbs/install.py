@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hookctl import errors, report
 from hookctl.documents import MISSING, formats
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, OK, HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, WRAP, Action, Line, Message, Result
+from hookctl.output.lines import progress, say
 from hookctl.output.plans import plan_result
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.install import check_request, find_lacking, plan_install
@@ -21,14 +20,7 @@ from hookctl.ownership.plan import Plan
 from hookctl.ownership.run import carry_out, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.packs import load
-from hookctl.packs.choices import (
-    Choice,
-    Permission,
-    Request,
-    Settings,
-    asked_names,
-    settings_from,
-)
+from hookctl.packs.choices import Choice, Request, Settings, asked_names, settings_from
 from hookctl.packs.model import MANIFEST, Pack
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
@@ -36,8 +28,6 @@ from hookctl.verbs import choosing
 
 if TYPE_CHECKING:  # late: most calls are about the guard
     from hookctl.ownership.consent import Review
-
-_SILENT = 1.0  # seconds until progress is shown
 
 _DOES = {
     "breaker": "keeps an agent working while work remains, "
@@ -89,17 +79,27 @@ def install(
     """Install a pack for these hosts, or with `dry_run` only say what would change."""
     hosts = choosing.choose_hosts(host, scope, json)
     if not dry_run and folders.has_unfinished_run():
-        finish_pending(folders, report.say)
+        finish_pending(folders, say)
     targets = choosing.find_targets(folders, hosts, scope, project)
-    content = load_source(folders, pack) if pack.startswith(GIT) else load(pack)
+    content = load_source(folders, pack)
     wish = Request(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )
+    check_request(content, wish)
     choice = Choice(wish, reset, force, allow_env, enables=force)
-    permission = Permission()
-    if content.source:
+    sources, review = Sources(folders), None
+    if content.source and not dry_run:  # a person is asked before the lock is taken
+        from hookctl.ownership.consent import agree  # late: most calls are about the guard
+
+        named = " ".join(f"--host {target.host.name}" for target in targets)
+        scope_option = _scope_option(targets[0])
+        command = f"hookctl plan {shlex.quote(content.source)} {named}{scope_option}"
         permission = choosing.permission(yes, accept_changed, json)
-    return install_at(folders, content, targets, choice, permission, dry_run=dry_run)
+        review = agree(sources, content, targets, choice, permission, command)
+    with locked_run(folders, say, dry_run=dry_run):
+        sources.forget()
+        plan, review = install_agreed(sources, content, targets, choice, review, dry_run=dry_run)
+    return _describe(plan, content, choice, targets, review, dry_run=dry_run)
 
 
 def load_source(folders: Folders, source: str) -> Pack:
@@ -107,38 +107,51 @@ def load_source(folders: Folders, source: str) -> Pack:
     if source.startswith(GIT):
         from hookctl.packs.pack import load_from_git  # late: few packs come from git
 
-        return load_from_git(source, folders, report.progress)
+        return load_from_git(source, folders, progress)
     return load(source)
 
 
-def install_at(
-    folders: Folders,
+def install_agreed(
+    sources: Sources,
     pack: Pack,
     targets: list[Target],
     choice: Choice,
-    permission: Permission,
+    review: Review | None,
+    *,
+    dry_run: bool,
+) -> tuple[Plan, Review | None]:
+    """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
+    make_plan = partial(plan_install, sources, pack, targets, choice)
+    if pack.source:
+        from hookctl.ownership import consent  # late: most calls are about the guard
+
+        if not dry_run:
+            make_plan = partial(consent.plan_agreed, make_plan, pack, review)
+    projects = [target.project for target in targets if target.shared]
+    plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    if pack.source and dry_run:
+        review = consent.review(sources, pack, plan)
+    return plan, review
+
+
+# What is said.
+
+
+def _describe(
+    plan: Plan,
+    pack: Pack,
+    choice: Choice,
+    targets: list[Target],
+    review: Review | None,
     *,
     dry_run: bool,
 ) -> Result:
-    """Install a pack at these targets, or with `dry_run` only say what would change."""
-    check_request(pack, choice.settings)
-    sources, review = Sources(folders), None
-    if pack.source and not dry_run:  # it is shown, and a person asked, before the lock is taken
-        named = " ".join(f"--host {target.host.name}" for target in targets)
-        scope = _scope_option(targets[0])
-        command = f"hookctl plan {shlex.quote(pack.source)} {named}{scope}"
-        from hookctl.ownership.consent import agree  # late: most calls are about the guard
-
-        review = agree(sources, pack, targets, choice, permission, command)
-    with locked_run(folders, report.say, dry_run=dry_run):
-        sources.forget()
-        plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
     ineffective, notes = _find_ineffective(plan, pack, choice, targets)
     done: list[str | Line] = []
     is_done = not (plan.empty or ineffective)
     if is_done:
         done += _describe_success(plan, pack, targets)
-        steps = [*_list_next(folders, plan, pack, targets)]
+        steps = [*_list_next(plan, pack, targets)]
         done += ["Next:", *steps] if steps else []
     warned = {error.path for error in ineffective}
     result = plan_result(plan, done, dry_run=dry_run, warned=warned)
@@ -154,38 +167,8 @@ def install_at(
     return result._replace(
         messages=(*result.messages, *messages),
         errors=tuple(error.as_dict() for error in ineffective),
-        exit_code=errors.FAILED if ineffective else errors.OK,
+        exit_code=FAILED if ineffective else OK,
     )
-
-
-def install_agreed(
-    sources: Sources,
-    pack: Pack,
-    targets: list[Target],
-    choice: Choice,
-    review: Review | None,
-    *,
-    dry_run: bool,
-) -> tuple[Plan, Review | None]:
-    """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
-    begin = time.monotonic()
-
-    def show_progress(target: Target) -> None:
-        if time.monotonic() - begin > _SILENT:
-            report.progress(f"{targets.index(target) + 1} of {len(targets)}: {target.host.title}")
-
-    looking = show_progress if len(targets) > 1 else None
-    make_plan = partial(plan_install, sources, pack, targets, choice, looking)
-    if pack.source:
-        from hookctl.ownership import consent  # late: most calls are about the guard
-
-        if not dry_run:
-            make_plan = partial(consent.plan_agreed, make_plan, pack, review)
-    projects = [target.project for target in targets if target.shared]
-    plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
-    if pack.source and dry_run:
-        review = consent.review(sources, pack, plan)
-    return plan, review
 
 
 def with_review(result: Result, review: Review | None, *, dry_run: bool) -> Result:
@@ -229,7 +212,7 @@ def _find_ineffective(
 def _ineffective(file: Draft, name: str, reason: str) -> HookctlError:
     message = f"{name} stays as it is for {file.target.host.title}: {reason}"
     hint = "Put it right by hand, or add --force to take it over."
-    return HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=errors.FAILED)
+    return HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=FAILED)
 
 
 def _is_asked(file: Draft, action: Action, asked: set[str], request: Request) -> bool:
@@ -317,9 +300,7 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     return titles
 
 
-def _list_next(
-    folders: Folders, plan: Plan, pack: Pack, targets: list[Target]
-) -> Iterator[str | Line]:
+def _list_next(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
     if targets[0].project and (pack.name == GUARD or plan.changes):
         yield from _advise_on_commit(plan, targets)

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from hookctl import clock, events, report
+from hookctl import clock
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount
-from hookctl.receipts import reading as receipts
+from hookctl.output.lines import emit
+from hookctl.receipts import events
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, session_hash, state_folder
 
 _SHORT = 8  # characters of a hash; --json has all of it
 _PAUSE = 0.5  # seconds between two looks when following
+# What a line shows of its other fields, under their names in --json.
+_DETAILS = (
+    *("ms", "bytes", "status", "dropped", "fired"),  # of a run
+    *("blocks", "attempts", "refusals", "progress", "ignored", "path", "error"),
+)
 
 _Filter = Callable[[dict[str, Any]], bool]
 
@@ -60,29 +64,23 @@ def log(
     lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
     columns = _choose_columns(lines)
     text = [_make_line(event, columns) for event in lines]
-    more = "" if runs else "; `hookctl log --runs` has the runs of hooks too"
-    return Result({"events": lines}, tuple(text or [f"nothing to show{more}"]))
+    nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
+    return Result({"events": lines}, tuple(text or [nothing]))
 
 
 def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bool) -> None:
     """Print the lines and every new one, until interrupted or the output is closed."""
-    shown: Counter[str] = Counter()
+    shown: set[str] = set()
     last_marks: object = None
     while True:
         marks = events.marks(folders.state)
-        if has_runs:
-            marks += receipts.marks(folders.state)
-        current: Counter[str] = Counter()
         lines = _select(folders, is_wanted, has_runs) if marks != last_marks else []
         columns = _choose_columns(lines)
         for event in lines:
             key = json.dumps(event)
-            current[key] += 1  # two stops in the same second may leave equal lines
-            if current[key] <= shown[key]:
-                continue
-            if not report.emit(key if as_json else _make_line(event, columns)):
+            if key not in shown and not emit(key if as_json else _make_line(event, columns)):
                 return
-        shown |= current  # a rotation may hide a line for a moment; it is not shown again
+            shown.add(key)
         last_marks = marks
         time.sleep(_PAUSE)
 
@@ -93,7 +91,7 @@ def _select(
     """The lines that the filter lets through, and those of `untold`, which no file has yet."""
     lines = [*events.read(folders.state), *untold]
     if has_runs:
-        lines += receipts.read_events(folders.state)
+        lines += events.read_receipts(folders.state)
     paths = events.project_paths(folders.state)
     wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
@@ -110,13 +108,21 @@ def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
-    is_run = event.get("kind") == receipts.KIND
     cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
-    word = event.get("outcome" if is_run else "decision", "")
+    if event.get("kind") == events.RUN:
+        word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
+    else:
+        word, name = event.get("decision", ""), event.get("code", "")
+        reason = events.reason_of(event)
+    more = []
+    for field in _DETAILS:
+        value = event.get(field)
+        value = " ".join(map(str, value)) if isinstance(value, list) else value
+        if value:
+            more.append(field if value is True else f"{field} {value}")
+    text = f"{reason} ({', '.join(more)})" if more else reason
     label = "  ".join([clock.local(event["t"]), *cells, f"{word:7}"])
-    if is_run:
-        return Line(f"{event.get('id', '')}: {', '.join(_describe_run(event))}", label=label)
-    return Line(f"{event.get('code', '')}: {_explain(event)}", label=label)
+    return Line(f"{name}: {text.strip()}", label=label)
 
 
 def _show_field(event: dict[str, Any], field: str) -> str:
@@ -125,34 +131,3 @@ def _show_field(event: dict[str, Any], field: str) -> str:
     if field in ("project", "session"):
         return str(event.get(field) or "-")[:_SHORT]
     return str(event.get(field, ""))
-
-
-def _describe_run(event: dict[str, Any]) -> Iterator[str]:
-    yield f"{event.get('ms', '?')} ms"
-    if event.get("bytes"):
-        yield f"{event['bytes']} bytes of context"
-    if event.get("status"):
-        yield f"exit status {event['status']}"
-    dropped = event.get("dropped")
-    if isinstance(dropped, list):
-        yield f"dropped: {' '.join(map(str, dropped))}"
-    if event.get("fired"):
-        yield "started by `hookctl fire`"
-
-
-def _explain(event: dict[str, Any]) -> str:
-    reason, counts = events.reason_of(event), []
-    if event.get(events.IGNORED) is True:
-        reason += "; the reminder before it was ignored"
-    if isinstance(event.get("path"), str):
-        reason += f": {event['path']}: {event.get('error', '')}"
-    if event.get("blocks"):  # what other hooks and goals force is among them
-        counts.append(f"kept going {amount(event['blocks'], 'time')}")
-    if event.get("attempts"):
-        counts.append(amount(event["attempts"], "stop"))
-    if event.get("refusals", 1) != 1:
-        since = f" since {clock.local(event['since'])}" if event.get("since") else ""
-        counts.append(f"{event['refusals']} calls{since}")
-    if event.get("progress"):
-        counts.append(f"{event['progress']} progress")
-    return f"{reason} ({', '.join(counts)})".lstrip() if counts else reason

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
 import shlex
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from hookctl import hosts as known
 from hookctl import packs
-from hookctl.errors import nearest, usage_error
+from hookctl.documents import MISSING
+from hookctl.documents.toml import block, inline
+from hookctl.errors import FAILED, OK, HookctlError, nearest, usage_error
+from hookctl.firing.calls import Call, is_meant, tool_in
+from hookctl.firing.shooting import Stand, list_shots
+from hookctl.hosts import Host, shapes
+from hookctl.hosts.matchers import FOR_ALL
+from hookctl.masking import masked_text
 from hookctl.model import Line, Result
-from hookctl.packs.model import Pack
+from hookctl.output.lines import amount, cut, progress, tilde
+from hookctl.packs.cases import Bench, Case, find_answers, load_cases
+from hookctl.packs.model import CLAUDE, Pack, PackHook
+from hookctl.packs.pack import parse
+from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, SHORT, native_event, native_payload
+from hookctl.packs.runner import hooks_of
+from hookctl.packs.slots import fill, list_named_files, slots
+from hookctl.settings import targets
+from hookctl.survey.programs import find_interpreter, find_syntax_fault
+from hookctl.survey.scripts import find_scripts
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import list_data, read_data
-from hookctl.verbs.choosing import new_folder, require_name
+from hookctl.system.package_data import guard_module, list_data, read_data
+from hookctl.verbs.choosing import load_hosts
 
 ACTIONS = ("new", "check", "test", "import", "export")
 LANGUAGES = ("sh", "python", "node")
@@ -49,21 +71,13 @@ def pack(
     if action == "new":
         return _make(folders, subject, lang, output)
     if action == "check":
-        from hookctl.verbs.pack_check import check  # late: one action of several
-
-        return _with_next(check(folders, load_pack(subject), host), "pack test", subject, host)
+        return _with_next(_check(folders, load_pack(subject), host), "pack test", subject, host)
     if action == "test":
-        from hookctl.verbs.pack_test import test  # late: as above
-
-        return _with_next(test(folders, load_pack(subject), host), "install", subject, host)
+        return _with_next(_test(folders, load_pack(subject), host), "install", subject, host)
     if action == "import":
-        from hookctl.verbs.pack_import import import_hooks  # late: as above
-
-        return import_hooks(folders, host, output)
+        return _import(folders, host, output)
     if action == "export":
-        from hookctl.verbs.pack_export import export  # late: as above
-
-        return export(folders, load_pack(subject), form, output)
+        return _export(folders, load_pack(subject), form, output)
     hint = f"{nearest(action, ACTIONS)}Use one of: {', '.join(ACTIONS)}."
     raise usage_error(f"unknown action {action!r}", hint)
 
@@ -89,12 +103,30 @@ def _with_next(result: Result, verb: str, subject: str, hosts: Sequence[str]) ->
 # new
 
 
+def _new_folder(folders: Folders, path: str) -> str:
+    """The absolute path of a folder that is to be made; an error if anything is there."""
+    hint = "Name a new folder with -o DIR."
+    if not path:
+        raise usage_error("no folder to write to", hint)
+    folder = os.path.normpath(os.path.join(folders.cwd, path))
+    if os.path.lexists(folder):
+        raise HookctlError("exists", "this is there already", path=folder, hint=hint, exit_code=2)
+    return folder
+
+
+def _require_name(name: str) -> None:
+    """Refuse a name that no pack of a person's own can have."""
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", name) or name in packs.names():
+        hint = 'Use a-z, 0-9 and "-", and no name of a built-in pack; with -o DIR the folder\'s.'
+        raise usage_error(f"a pack cannot be called {name!r}", hint)
+
+
 def _make(folders: Folders, name: str, language: str, output: str) -> Result:
-    require_name(name)
+    _require_name(name)
     if language not in LANGUAGES:
         hint = f"{nearest(language, LANGUAGES)}Use one of: {', '.join(LANGUAGES)}."
         raise usage_error(f"there is no template in {language!r}", hint)
-    folder = new_folder(folders, output or name)
+    folder = _new_folder(folders, output or name)
     place = ("templates", "pack", language)
     # Folders have no ending; an installation adds one with bytecode.
     paths = [path for path in list_data(*place, ending="") if "." in path]
@@ -107,3 +139,372 @@ def _make(folders: Folders, name: str, language: str, output: str) -> Result:
     shown = shlex.quote(os.path.relpath(folder, folders.cwd))
     lines.append(Line(f"Next: hookctl pack test {shown}"))
     return Result({"folder": folder, "files": sorted(written)}, tuple(lines))
+
+
+# check: what of a pack runs on each host, what cannot, and why
+
+
+_INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
+
+
+def _check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
+    """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
+    cases = load_cases(pack)
+    faults = [*_find_broken_files(pack)]
+    hosts, lines = [], []
+    told: dict[str, list[str]] = {}  # by what the hosts lack: their titles
+    with files.private_folder("pack", folders.state) as top:
+        bench = Bench(top, pack)
+        for host in load_hosts(names) or map(known.load, known.names()):
+            hooks, notes = bench.look_at(host, lambda hook: find_answers(hook, cases))
+            texts = [*dict.fromkeys(notes)]
+            mark = "warn" if notes else "ok"
+            lines.append(Line(f"{host.title}: {amount(len(hooks), 'hook')}", mark))
+            for text in texts:
+                told.setdefault(text, []).append(host.title)
+            hosts.append({"host": host.name, "hooks": [hook.id for hook in hooks], "notes": texts})
+    lines = [*(Line(text, "error") for text in faults), *lines]
+    for text, titles in told.items():
+        lines += [Line(text, "warn"), Line(", ".join(titles), indent=4)]
+    if told and not cases:
+        lines.append(Line("no case in tests/ shows an answer, so any is assumed"))
+    data = {"pack": pack.name, "version": pack.version, "faults": faults, "hosts": hosts}
+    return Result(data, tuple(lines), exit_code=FAILED if faults else OK)
+
+
+def _find_broken_files(pack: Pack) -> Iterator[str]:
+    folder, named = os.path.dirname(os.path.realpath(pack.source)), {}
+    for _, hook in pack.all_hooks:
+        command = hook.command.replace("{files}", shlex.quote(folder))
+        for script in find_scripts(command, {}):
+            named[script.path] = script.interpreter
+            is_of_path = "/" not in script.path and command != hook.command
+            if is_of_path and shutil.which(script.path) is None:
+                yield f"{hook.id}: there is no program {script.path}"
+    for name, (data, _) in pack.contents.items():
+        path = os.path.join(folder, name)
+        usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")
+        interpreter = os.path.basename(named.get(path) or find_interpreter(path) or usual)
+        problem = find_syntax_fault(interpreter, path, data, shutil.which)
+        if problem:
+            yield f"{name}: {problem}"
+
+
+# test: a pack's cases, asked as every host asks and answered as it answers
+
+
+# What stands for an outcome on a host that has no form for it.
+_INSTEAD = {
+    "ask": ("ask", "deny"),
+    "change": ("change", "deny"),
+    "context": ("context", "none"),
+    "deny": ("refuse", "none"),
+    "block": ("refuse", "none"),
+}
+_NO_ANSWER = ("failed", "timeout")
+# The strictest first; "" where the hook was not asked.
+_ORDER = (
+    "timeout", "failed", "deny", "block", "end", "ask", "change", "context", "allow", "none", "",
+)  # fmt: skip
+_NOT_ASKED: dict[str, Any] = {"outcome": "", "stdout": "", "dropped": [], "ms": 0}
+_SAYS_WHAT = {"ask": ("NEEDS_PERSON",), "change": ("WOULD_PASS", "UNFIT_CHANGE")}  # of the runner
+
+
+def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
+    """Play the cases on each host with the real runner; exit code 1 if one goes otherwise."""
+    cases = load_cases(pack)
+    if not cases:
+        hint = "Write them into tests/cases.toml beside the pack; docs/packs.md has an example."
+        raise HookctlError("no_cases", "the pack has no cases", path=pack.source, hint=hint)
+    ids = [hook.id for _, hook in pack.all_hooks]
+    for case in cases:
+        if case.hook and case.hook not in ids:
+            hint = f"{nearest(case.hook, ids)}Its hooks: {', '.join(ids)}."
+            message = f"{case.name} asks a hook {case.hook!r}, which the pack does not have"
+            raise HookctlError("bad_case", message, path=case.path, hint=hint)
+    rows: list[dict[str, Any]] = []
+    lines: list[Line] = []
+    with files.private_folder("pack", folders.state) as top:
+        bench = Bench(top, pack)
+        stand = Stand(top, folders.state, bench.project)
+        environ = {**folders.environ, "HOME": top}
+        for host in load_hosts(names) or map(known.load, known.names()):
+            progress(f"{host.title} ...")
+            played = [*_play(bench, stand, environ, host, cases)]
+            rows += played
+            lines += _describe_cases(host, played)
+    failed = sum(row["failed"] for row in rows)
+    played = sum(not row["skipped"] for row in rows)
+    summary = f"{played} runs, {failed} not as expected"
+    lines.append(Line(summary, "error" if failed else "ok"))
+    data = {"pack": pack.name, "cases": rows}
+    return Result(data, tuple(lines), exit_code=FAILED if failed else OK)
+
+
+def _play(
+    bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[Case]
+) -> Iterator[dict[str, Any]]:
+    """What came of each case on a host."""
+    for case in cases:
+        if case.hosts and host.name not in case.hosts:
+            continue
+        fields = {"session_id": "trial", "cwd": bench.project, **case.fields}
+        event = native_event(host, SHORT[case.event])
+        payload = {"hook_event_name": event, "event_type": event}
+        payload |= native_payload(host, case.tool, case.input, fields)
+        data = json.dumps(payload).encode()
+        call = Call(host, event, case.event, payload, data, tool_in(host, payload))
+        shots = list_shots(bench, call)
+        of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case.event]]
+        asked = [case.hook] if case.hook else of_event
+        meant = [shot for shot in shots if shot.hook.own_id.partition("/")[2] in asked]
+        trials = [_NOT_ASKED]
+        for shot in meant:
+            if not is_meant(call, shot.hook.matcher or None):
+                continue
+            ran, receipt = stand.ask(shot, environ)
+            # An exit status that refuses has its reason on stderr.
+            said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
+            trial = {"outcome": str(receipt.get("outcome", "")), "stdout": said}
+            trials.append({**trial, "dropped": [*dropped], "ms": int(receipt.get("ms", 0))})
+        trial = min(trials, key=lambda trial: _ORDER.index(trial["outcome"]))
+        problem = _judge(host, case, trial["outcome"], trial["stdout"]) if meant else ""
+        yield {
+            "skipped": not meant,  # the host has no such event or tool, which `pack check` says
+            "host": host.name,
+            "case": case.name,
+            "expected": case.expect,
+            **trial,
+            "failed": bool(problem),
+            "problem": problem,
+        }
+
+
+def _judge(host: Host, case: Case, outcome: str, answer: str) -> str:
+    """What is not as the case expects, in words; '' where all is well on this host."""
+    if outcome != case.expect and (outcome or case.expect != "none"):
+        forms = host.runner.get("answers", {}).get(case.event, {})
+        form, instead = _INSTEAD.get(case.expect, ("", ""))
+        if case.expect == "change" and case.event == "PostToolUse":
+            form, instead = "replace", "none"
+        is_lost = not forms.get(form) or (form == "change" and forms.get("change_allows"))
+        is_instead = form and is_lost and outcome == instead
+        if not is_instead or (instead != "none" and not _says_instead(case.expect, answer)):
+            return f"expected {case.expect}, and it was {outcome or 'not asked'}"
+    if not case.text or outcome in ("none", *_NO_ANSWER):
+        return ""
+    said = answer
+    with contextlib.suppress(ValueError):  # of plain text
+        said += json.dumps(json.loads(answer), ensure_ascii=False)
+    if case.text in said:
+        return ""
+    return f"{case.text!r} is not in the answer: {answer.strip()[:200]}"
+
+
+def _says_instead(outcome: str, answer: str) -> bool:
+    """Whether a refusal says that it is one only because the host knows no such outcome."""
+    runner = guard_module("answer")
+    texts = [getattr(runner, name).removeprefix("{reason} ") for name in _SAYS_WHAT[outcome]]
+    return any(text.partition("{")[0] in answer for text in texts)
+
+
+def _describe_cases(host: Host, rows: list[dict[str, Any]]) -> Iterator[Line]:
+    problems = [row for row in rows if row["failed"]]
+    skipped = sum(row["skipped"] for row in rows)
+    played = len(rows) - skipped
+    text = f"{host.title}: {played - len(problems)} of {played} as expected"
+    if skipped:
+        text += f", {skipped} skipped: `hookctl pack check` says why"
+    yield Line(text, "error" if problems else "ok" if played else "skip")
+    for row in problems:
+        yield Line(f"{row['case']}: {row['problem']}", indent=2)
+
+
+# import: a pack of the hooks that stand in a host's settings
+
+
+_USUAL = (None, False, "bash")
+_LONGEST = 60  # characters of a command that is named
+
+
+def _import(folders: Folders, names: Sequence[str], output: str) -> Result:
+    """Write a pack of the user's hooks on one host; the settings stay as they are."""
+    if len(names) != 1:
+        raise usage_error("import from which host?", "Name one with --host.")
+    folder = _new_folder(folders, output)
+    name = os.path.basename(folder)
+    _require_name(name)
+    host, path = targets.active_file(known.load(names[0]), "user", folders.environ, "")
+    snapshot, document = targets.read_settings(path, host.format)
+    if snapshot.data is None:
+        hint = "hookctl imports the hooks of this file; with --host, name an agent that has some."
+        raise HookctlError("no_hooks", f"{host.title} has no settings yet", path=path, hint=hint)
+    found, left = [], []
+    for hook, problem in _read_hooks(host, document.value):
+        problem = problem or _find_problem(name, host, hook)
+        if problem:
+            command = cut(masked_text(hook.get("command", "")), _LONGEST)
+            left.append(f"{hook['event']}{command and f', `{command}`'}: {problem}")
+        else:
+            found.append(hook)
+    if not found:
+        hint = " ".join(["Only hooks that run a command can be in a pack.", *left])
+        raise HookctlError("no_hooks", "no hook to import", path=path, hint=hint)
+    data = _pack_text(name, host, found)
+    files.write_tree(folder, {"pack.toml": data}, 0o644)
+    count = amount(len(found), "hook")
+    lines = [Line(f"{count} of {host.title} in a pack", "warn" if left else "ok", path=folder)]
+    lines.append(Line("read from", indent=2, path=tilde(path)))
+    lines += [Line(f"left out: {text}", indent=2) for text in left]
+    lines += [
+        Line("The scripts stay where they are; to hand the pack on, list them in [files]."),
+        Line("The hooks stay in the settings, so `hookctl disable ID` them before you install."),
+        Line(f"Next: hookctl pack check {shlex.quote(output)}"),
+    ]
+    return Result({"folder": folder, "hooks": len(found), "left": left}, tuple(lines))
+
+
+def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each hook as a table of a pack, and why it cannot be one, if so."""
+    usual = host.registration.usual_timeouts
+    for path, fields, group in shapes.handlers(host.shape, {} if root is MISSING else root):
+        command = fields.get("command")
+        event = str(path[len(host.shape.root)])
+        if not isinstance(command, str) or fields.get("type", "command") != "command":
+            yield {"event": event}, "it runs no command"
+            continue
+        if shapes.is_ours(command):
+            continue
+        table: dict[str, Any] = {"event": event, "command": command}
+        # What makes the host run the command in another way than a pack's.
+        own = [name for name in host.handlers.fields if fields.get(name) not in _USUAL]
+        if own:
+            yield table, f"it has `{own[0]}`, which no hook of a pack has"
+            continue
+        timeout = fields.get(host.registration.timeout)
+        if isinstance(timeout, int | float) and not isinstance(timeout, bool):
+            table["timeout"] = max(1, round(known.seconds(host, timeout)))
+        elif event in SHORT and usual.get(event, usual.get("*")):  # a pack's would be less
+            table["timeout"] = usual.get(event, usual.get("*"))
+        matcher = group.get("matcher", fields.get("matcher"))
+        is_ignored = host.name == CLAUDE and SHORT.get(event, "pre-tool") not in MATCHED_EVENTS
+        if isinstance(matcher, str) and not is_ignored:
+            table["matcher"] = matcher
+        yield table, ""
+
+
+def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
+    """Why a hook cannot be in a pack as it is, or ''."""
+    try:
+        parse(_pack_text(name, host, [hook]), name)
+        replaced = [slot.name for slot in slots(hook["command"])]
+    except HookctlError as error:
+        return re.sub("the command of hook-1|hooks.command", "the command", error.message)
+    if replaced:
+        return f"the command has {{{replaced[0]}}}, which a pack would replace"
+    return ""
+
+
+def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
+    """The pack's file; each hook gets an id of its own."""
+    speaks = host.name == CLAUDE
+    header = {"name": name, "version": "0.1.0", "description": f"Hooks of {host.title}"}
+    header |= {} if speaks else {"protocol": "host"}
+    common: list[dict[str, Any]] = []
+    native: list[dict[str, Any]] = []
+    for number, hook in enumerate(hooks, 1):
+        table = {"id": f"hook-{number}", **hook}
+        if speaks and hook["event"] == "PreToolUse":
+            table["may_allow"] = True
+        (common if speaks and hook["event"] in SHORT else native).append(table)
+    tables = {("pack",): header, ("hooks",): common, ("host", host.name, "hooks"): native}
+    lines: list[str] = []
+    for names, value in tables.items():
+        lines += block(names, inline(value)) if value else []
+    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode()
+
+
+# export: a pack as a plugin of Claude Code, which other agents read too
+
+
+FORM = "claude-plugin"
+_ROOT = '"${CLAUDE_PLUGIN_ROOT}"'
+_HOST = "claude"
+
+
+def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
+    """Write the plugin into a new folder; exit code 1 where a part of the pack would vanish."""
+    if form != FORM:
+        raise usage_error("export as what?", f"Use --as {FORM}.")
+    folder = _new_folder(folders, output)
+    written = _plugin(pack)
+    programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
+    files.write_tree(folder, written, 0o644, programs)
+    lost = _find_lost(pack)
+    lines = [Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder)]
+    lines += [Line(f"left out: {text}", indent=2) for text in lost]
+    if any(hook.event == "pre-tool" and not hook.may_allow for hook in pack.hooks):
+        text = "a hook's `allow` counts in a plugin: there it lifts the person's own permission"
+        lines.append(Line(text, indent=2))
+    text = "there is no runner: a program that reads `portable` or HOOKCTL_HOST does not find it"
+    lines.append(Line(text, indent=2))
+    lines.append(Line(f"Next: claude --plugin-dir {shlex.quote(output)}"))
+    data = {"folder": folder, "files": sorted(written), "lost": lost}
+    return Result(data, tuple(lines), exit_code=FAILED if lost else OK)
+
+
+def _plugin(pack: Pack) -> dict[str, bytes]:
+    about = {"name": pack.name, "version": pack.version, "description": pack.description}
+    events: dict[str, list[dict[str, Any]]] = {}
+    for hook in hooks_of(pack, _HOST):
+        event = hook.event if hook.native else EVENTS[hook.event]
+        entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
+        seconds = hook.timeout
+        if seconds is not None:  # the host's own limit is longer than that of a pack
+            entry["timeout"] = seconds
+        group: dict[str, Any] = {}
+        if hook.matcher is not None and hook.matcher not in FOR_ALL:
+            group["matcher"] = hook.matcher
+        events.setdefault(event, []).append({**group, "hooks": [entry]})
+    written = {name: data for name, (data, _) in pack.contents.items()}
+    written[".claude-plugin/plugin.json"] = _dump(about)
+    written["hooks/hooks.json"] = _dump({"hooks": events})
+    return written
+
+
+def _command(pack: Pack, hook: PackHook) -> str:
+    """The command for a shell, which does nothing where the plugin's files are not.
+
+    An agent may not say where its plugins are, and a plugin may be moved away: an interpreter
+    without its program ends with 2, which would refuse every call.
+    """
+    named = [name for name in list_named_files(hook.command) if name in pack.files]
+    has_files = any(slot.name == "files" for slot in slots(hook.command))
+    needed = [*dict.fromkeys(named)] or [*pack.files[:1]] * has_files
+    guard = "".join(f"[ -r {_ROOT}/{name} ] || exit 0; " for name in needed)
+    values = {"files": _ROOT, "host": _HOST, "event": shlex.quote(hook.event)}
+    return guard + "".join(fill(hook.command, values))
+
+
+def _find_lost(pack: Pack) -> list[str]:
+    lost = []
+    if pack.protocol != CLAUDE:
+        lost.append(f"the protocol {pack.protocol!r}: Claude Code asks in its own")
+    names = sorted({name for _, name, _ in pack.all_env})
+    if names:
+        lost.append(f"env: {', '.join(names)}")
+    for hook in pack.hooks:
+        if hook.on_failure == "deny":
+            lost.append(f'{hook.id}: on_failure = "deny" (a failing command lets the call go)')
+        if hook.hosts and _HOST not in hook.hosts:
+            lost.append(f"{hook.id}: it is for {', '.join(hook.hosts)}")
+    others = sorted(name for name in pack.hosts if name != _HOST)
+    if others:
+        lost.append(f"the parts for {', '.join(others)}")
+    if pack.rules:
+        lost.append("the rules for the agent")
+    return lost
+
+
+def _dump(value: dict[str, Any]) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import textwrap
 from collections.abc import Sequence
 
 from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import usage_error
 from hookctl.hosts import loading, shapes
-from hookctl.model import Current, Hooks, Result, Wanted
+from hookctl.model import Current, Hooks, Message, Result, Wanted
+from hookctl.output.lines import amount
 from hookctl.ownership import engine
 from hookctl.ownership.install import check_request, find_lacking
 from hookctl.ownership.own_files import new_config, own_top
@@ -19,7 +19,7 @@ from hookctl.packs import guard, load
 from hookctl.packs.abilities import describe
 from hookctl.packs.choices import Request, Settings, choose, require_portable
 from hookctl.packs.model import Pack
-from hookctl.packs.programs import template_files
+from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants
 from hookctl.settings import managed
@@ -115,13 +115,15 @@ def render(
         said += f" (owner {managed.OWNER}, mode {managed.MODE})"
         if not is_drop_in:
             said += "; if that file has other settings, merge the two"
-    notes = [*notes, said]
-    for copy in copies:
-        note = f"put {copy.get('from', 'this')} at {copy['to']}"
-        if "from" not in copy:
-            note += f":\n{textwrap.indent(copy['text'].strip(), '  ')}"
-        notes.append(note)
-    return Result(data, tuple(text.removesuffix("\n").split("\n")), tuple(notes))
+    notes.append(said)
+    if copies:
+        count = amount(len(copies), "file")
+        notes.append(f"put {count} in {folder}: `files` of --json has each with its text")
+    return Result(
+        data,
+        tuple(text.removesuffix("\n").split("\n")),
+        tuple(Message(note, "note") for note in notes),
+    )
 
 
 def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) -> Settings:
@@ -169,30 +171,23 @@ def _list_copies(
     pack: Pack, target: Target, folder: str, settings: Settings
 ) -> list[dict[str, str]]:
     """The files to put in the folder, with their content; as text, if they are one."""
-    sources = {}
-    for name in () if pack.name == GUARD else pack.files:
-        copy = os.path.join(folder, PACKS, pack.name, name)
-        sources[copy] = os.path.join(os.path.dirname(pack.source), name)
+    contents = {f"{PACKS}/{pack.name}/{name}": file for name, file in pack.contents.items()}
     has_runner = needs_runner(pack, target.host)
     if pack.name == GUARD or has_runner:
-        for name, source in template_files(runner=has_runner).items():
-            sources[os.path.join(folder, name)] = source
-    contents = {}
-    for path, source in sources.items():
-        with open(source, "rb") as stream:
-            contents[path] = stream.read()
+        for name, data in load_programs().all.items():
+            if has_runner or "/runner_" not in name:
+                contents[name] = data, False
     if pack.name == GUARD:
         config = guard.configuration(settings, "", target.host)
-        contents[_config(folder, target)] = new_config(config, target.host)
+        contents[_config("", target)] = new_config(config, target.host), False
     if has_runner:
-        contents[os.path.join(folder, TABLE)] = hosts_file({target.host.name: [pack.name]}, "")
+        contents[TABLE] = hosts_file({target.host.name: [pack.name]}, ""), False
     copies = []
-    for path, data in contents.items():
-        source = sources.get(path, "")
-        copy = {"from": source} if source else {}
+    for name, (data, is_executable) in contents.items():
+        path = os.path.join(folder, name)
         is_ours = target.shared and path.startswith("/.hookctl/")
-        copy["to"] = os.path.relpath(path, "/") if is_ours else path
-        copy["mode"] = "0755" if source and os.access(source, os.X_OK) else managed.MODE
+        copy = {"to": os.path.relpath(path, "/") if is_ours else path}
+        copy["mode"] = "0755" if is_executable else managed.MODE
         copy["sha256"] = files.digest(data)
         with contextlib.suppress(UnicodeDecodeError):
             copy["text"] = data.decode()

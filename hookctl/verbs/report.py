@@ -1,7 +1,4 @@
-"""hookctl report: what doctor, hooks and stats say, and the guard's decisions, as one HTML page.
-
-The page loads nothing.
-"""
+"""hookctl report: what doctor, hooks and stats say, and the guard's decisions, as one HTML page."""
 
 from __future__ import annotations
 
@@ -13,11 +10,12 @@ from html import escape
 from string import Template
 from typing import Any
 
-from hookctl import __version__, clock, events
+from hookctl import __version__, clock
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.masking import by_look, plain
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, table, tilde
+from hookctl.receipts import events
 from hookctl.survey.model import RUNS, WANTED
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -77,10 +75,9 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
 def _read_old(path: str, *, is_named: bool) -> files.Snapshot:
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise usage_error("this is no file in a folder that is there", "Name one with -o.", path)
-    if not is_named and os.path.islink(path):  # which whoever made the folder may have put there
-        raise _refused(path, "this is a link", "Remove it, or name a file with -o.")
-    old = files.read(path)
-    if old.data and MARK not in old.data[:4096]:
+    # A link may have been put there by whoever made the folder.
+    is_link, old = not is_named and os.path.islink(path), files.read(path)
+    if is_link or (old.data and MARK not in old.data[:4096]):
         hint = "Name another file with -o, or remove this one first."
         raise _refused(path, "this file is not a hookctl report", hint)
     return old

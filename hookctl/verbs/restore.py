@@ -6,12 +6,11 @@ import os
 import shlex
 from functools import partial
 
-from hookctl import clock, report
+from hookctl import clock
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.model import Line, Result
-from hookctl.output.diffs import unified
-from hookctl.output.lines import table, tilde
-from hookctl.output.plans import plan_result
+from hookctl.output.lines import say, table, tilde
+from hookctl.output.plans import plan_result, unified
 from hookctl.ownership import store
 from hookctl.ownership.restore import plan_restore
 from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
@@ -45,10 +44,7 @@ def restore(
     dry_run: bool = False,
     json: bool = False,
 ) -> Result:
-    """Put a backup in the file's place, or list its backups.
-
-    A person is asked before a backup or the operator's edits are lost.
-    """
+    """Put a backup in the file's place, or list its backups."""
     if not file:
         raise usage_error("which file?", _name_backed_up(folders))
     path = os.path.abspath(os.path.join(folders.cwd, file))
@@ -57,14 +53,14 @@ def restore(
     asks = not (yes or dry_run)
     seen = ""
     if asks:
-        finish_pending(folders, report.say)
+        finish_pending(folders, say)
         seen = files.read(path).sha
         question = _undo_question(folders, path, to)
         if question and (json or not confirm(question)):
             message = "this would undo edits that hookctl did not make"
             look = f"hookctl restore {shlex.quote(file)} --to {to} --dry-run"
             raise usage_error(message, f"See them with `{look}`, then pass --yes.", file)
-    with locked_run(folders, report.say, dry_run=dry_run):
+    with locked_run(folders, say, dry_run=dry_run):
         if asks and files.read(path).sha != seen:
             raise changed_meanwhile()
         backup = _choose_backup(path, to, _read_backups(folders, path))
@@ -105,9 +101,7 @@ def _put_back(folders: Folders, path: str, backup: Backup, *, dry_run: bool) -> 
     sources = Sources(folders)
     make_plan = partial(plan_restore, sources, path, backup)
     projects = [project.find(os.path.dirname(path), folders.environ)]
-    plan = carry_out(
-        sources, make_plan, report.say, projects=filter(None, projects), dry_run=dry_run
-    )
+    plan = carry_out(sources, make_plan, say, projects=filter(None, projects), dry_run=dry_run)
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not dry_run:

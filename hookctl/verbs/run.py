@@ -10,15 +10,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import clock, errors, events, report
+from hookctl import clock, errors
 from hookctl.errors import HookctlError, nearest, usage_error
-from hookctl.model import Line, Result
-from hookctl.output.lines import amount, cut
+from hookctl.model import Line, Message, Result
+from hookctl.output.lines import amount, cut, progress, say
 from hookctl.packs.guard import cost_of_run
+from hookctl.receipts import events
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.work import run_files as work_files
 from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
@@ -34,7 +34,6 @@ _MEANINGS = {
     "STOP": "the guard lets the agent stop at once",
     "CONCLUDE": "the guard no longer asks the agent to go on",
 }
-_CUT_OFF = "the run before was cut off, so first look at what is done and what is half done"
 _IGNORED = (
     "an agent stopped although the guard had reminded it of a tool; "
     "a prompt to it or `hookctl run start` clears this"
@@ -132,22 +131,22 @@ def _finish_pending(folders: Folders) -> None:
     from hookctl.ownership.run import finish_pending  # late: in most calls no run was interrupted
 
     try:
-        finish_pending(folders, report.say)
+        finish_pending(folders, say)
     except HookctlError as error:
-        report.say(f"an interrupted run could not be completed: {error}")
+        say(f"an interrupted run could not be completed: {error}")
 
 
-def _warnings(folders: Folders, project: str) -> Iterator[str]:
+def _warnings(folders: Folders, project: str) -> Iterator[Message]:
     """Why the guard does not look at the run of this project."""
     guards = work_files.installed_guards(folders, project)
     if not guards:
-        yield "the guard is not installed here: `hookctl install --host NAME`"
+        yield Message("the guard is not installed here: `hookctl install --host NAME`", "note")
     elif os.path.lexists(folders.disabled):
         from hookctl.survey.machine import read_disabled  # late: few have anything disabled
 
         off = {hook.file for hook in read_disabled(folders).hooks if hook.name == STOP}
         if all(record.known_as in off for record, _ in guards):
-            yield "the guard is disabled here: `hookctl enable guard`"
+            yield Message("the guard is disabled here: `hookctl enable guard`", "note")
 
 
 def _start(
@@ -157,7 +156,6 @@ def _start(
     end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
     if remaining:
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
-    was_cut_off = guard_module("work").was_cut_off(run_files)
     work_files.begin(run_files, end)
     with work_files.locked(run_files):
         caller = work_files.find_caller(folders)
@@ -173,7 +171,6 @@ def _start(
     return [
         f"a run of {run_files.project} begins, for {owner}; STOP and CONCLUDE are cleared",
         f"running until {clock.local(end)} (in {span}); {cost}",
-        *[_CUT_OFF] * was_cut_off,
         *_describe_work(run_files),
     ]
 
@@ -267,10 +264,7 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
-    """Whether a session stopped in spite of a reminder, and that is not settled.
-
-    A prompt or the tool's call settles it; the next `run start`, or 12 hours, settle all.
-    """
+    """Whether a session stopped in spite of a reminder, and that is not settled."""
     since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
@@ -347,10 +341,7 @@ def _parse_count(text: str) -> int:
 
 
 def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
-    """Wait until no work is left or it is stopped, it stands still, or the time is up.
-
-    How long it has not moved is kept from one call to the next: an agent's calls are short.
-    """
+    """Wait until no work is left or it is stopped, it stands still, or the time is up."""
     patience, most = clock.seconds(timeout), clock.seconds(stall) if stall else math.inf
     begin = time.monotonic()
     seen, moved_at, outcome = "", begin, ""
@@ -374,7 +365,7 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
             outcome = "timeout"
         else:
             if now - begin > _TELL_AFTER:
-                report.progress(f"{remaining} remaining")
+                progress(f"{remaining} remaining")
             time.sleep(min(_PAUSE, left))
     data = {"outcome": outcome, "remaining": remaining, "seconds": round(now - begin, 1)}
     if stall:

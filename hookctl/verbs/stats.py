@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from hookctl import clock, events
+from hookctl import clock
 from hookctl.errors import usage_error
-from hookctl.events import Kind
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount, labelled, show_ms, table
-from hookctl.receipts.reading import HookName, Runs, read_runs
+from hookctl.output.lines import labelled, show_ms, table
+from hookctl.receipts import events
+from hookctl.receipts.events import HookName, Kind, Runs, read_runs
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, state_folder
 
@@ -22,6 +22,14 @@ _STOPS = ("stop", events.WRAPPED)
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
 _NO_DECISIONS = (events.IGNORED, _WENT_ON)
 _DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
+_OTHERS = {  # than stops
+    "trips": "calls refused",
+    "ended": "turns asked to end",
+    "went_on": "went on all the same",
+    "nudges": "reminders",
+    "ignored": "reminders ignored",
+    "state_errors": "state not saved",
+}
 _METRICS = {
     "decisions": "Decisions of the guard on stops and wrapped hooks, by reason.",
     "trips": "Tool calls that the guard refused because they came too often.",
@@ -58,10 +66,7 @@ def stats(
         only = os.path.basename(state_folder(folders.state, named(of_project)))
     if since:
         earliest = clock.moment(since, clock.now(folders.environ))
-    if earliest is None:
-        found = events.count_all(folders.state)
-    else:
-        found = events.count_since(folders.state, earliest)
+    found = events.count(folders.state, earliest)
     tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
     hooks = [
@@ -121,13 +126,9 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
             listed = ", ".join(f"{code} {count}" for code, count in by_count)
             yield f"  {label}", f"{sum(reasons.values())}: {listed}"
-    yield "refused", amount(data["trips"], "tool call")
-    for word in ("ended", "went_on"):
-        if data[word]:
-            yield word.replace("_", " "), f"{amount(data[word], 'turn')} asked to end"
-    yield "reminded", f"{amount(data['nudges'], 'reminder')}, {data['ignored']} ignored"
-    if data["state_errors"]:
-        yield "not saved", f"{data['state_errors']}: the guard's state could not be written"
+    for name, label in _OTHERS.items():
+        if data[name]:
+            yield label, str(data[name])
 
 
 def _export(tallies: list[Tally]) -> Iterator[str]:

@@ -6,20 +6,17 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hookctl import clock, errors, hosts, report
+from hookctl import clock, errors, hosts
 from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, tilde
+from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, say, tilde
 from hookctl.output.plans import event_of
 from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
-from hookctl.ownership.store import rules_entries
 from hookctl.packs import choices, wrapping
-from hookctl.packs.choices import Settings, options_of
-from hookctl.packs.guard import ARMED_CEILING
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
@@ -39,8 +36,6 @@ _STATES = {
 }
 _SIGNS = {"owned": "+", "missing": "-", "overridden": "~"}
 _LOOK = "see what `hookctl doctor` says"
-_IDLE = "does nothing: "
-_SWITCHED_OFF = "its configuration or a variable switches it off"
 
 
 HELP = """
@@ -57,10 +52,7 @@ def status(
     everywhere: bool = False,
     verbose: bool = False,
 ) -> Result:
-    """The settings files on record, and the hosts without any.
-
-    What cannot be read is an error, and keeps nothing else from being shown.
-    """
+    """The settings files on record, and the hosts without any."""
     names, scope = [one.name for one in load_hosts(host)], known_scope(any_scope)
     folders = in_project(folders, project)
     pending: tuple[str, ...] = ()
@@ -68,7 +60,7 @@ def status(
     # Another user's project has nothing of ours.
     problems = [error for error in found.errors if error.code != "foreign_project"]
     try:
-        pending = name_pending(folders, report.say)
+        pending = name_pending(folders, say)
     except HookctlError as error:
         problems.append(error)
     machine, disabled = Machine(folders, found.records), read_disabled(folders)
@@ -86,7 +78,7 @@ def status(
         if record.packs and is_meant(record, names, scope):
             path = store.current_path(found.records, key)
             file = _describe_file(machine, path, record, ours.get(store.real_path(path), []))
-            rules_file, blocks = rules_entries(found.records, key)
+            rules_file, blocks = store.rules_entries(found.records, key)
             rules = [{"pack": pack, "file": rules_file} for pack in blocks]
             files_shown.append({**file, "rules": rules})
     files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
@@ -156,7 +148,6 @@ def _describe_file(
         "obstacles": [],
         "guard": None,
         "keeps_at_work": None,
-        "program": None,
         "installs": {},
     }
     try:
@@ -171,22 +162,24 @@ def _describe_file(
             row = _describe_entry(host, entry, file.current)
             shown["entries"].append(row if entry in file.entries else {**row, "state": "disabled"})
     for name, pack in record.packs.items():
-        options = options_of(file.settings) if name == GUARD and file.settings else []
+        options = choices.options_of(file.settings) if name == GUARD and file.settings else []
         if name == GUARD and file.settings and file.settings.allow_run and host.permission.texts:
             options.append("--allow-run")
         options += ["--rules"] if pack.settings.get("rules") else []
         shown["installs"][name] = " ".join([file.install_of(name), *map(shlex.quote, options)])
     if not shown["here"]:
         return shown
-    shown["obstacles"] = _describe_obstacles(ours)
+    reason = ""
     if file.fault and file.fault.code != OLD:
         kind, _, state = file.fault.code.partition("_")
         state = state if kind == "hook" else "unreadable"
-        shown["program"] = f"{tilde(file.fault.path)} is {state}"
+        reason = f"{tilde(file.fault.path)} is {state}"
         shown["keeps_at_work"] = False if file.fault.code == MISSING else None
     elif file.settings:
         hooks = [hook for hook in ours if hook.owner == GUARD]
-        shown["guard"], shown["keeps_at_work"] = _describe_guard(file, file.settings, hooks)
+        shown["guard"], shown["keeps_at_work"], reason = _describe_guard(file, hooks)
+    unnamed = {"names": [], "state": "", "reason": reason, "fix": _LOOK}
+    shown["obstacles"] = _describe_obstacles(ours) or [unnamed] * bool(reason)
     return shown
 
 
@@ -294,10 +287,10 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
     title = hosts.load(name).title if name in hosts.names() else name
     if file["scope"] != "user":
         title += f" ({file['scope']})"
-    packs, guard, troubles = dict(file["packs"]), file["guard"] or "", _list_troubles(file)
-    if guard and not guard.startswith(_IDLE):
-        packs[GUARD] += f" ({guard})"
-    packs = ", ".join(f"{pack} {version}" for pack, version in packs.items())
+    versions = dict(file["packs"])
+    if file["guard"]:
+        versions[GUARD] += f" ({file['guard']})"
+    packs = ", ".join(f"{pack} {version}" for pack, version in versions.items())
     if file["error"]:
         text = f"{title}: it cannot be read, so what is in it is not known"
         yield from (Line(text, ERROR, path=path), fix(_LOOK))
@@ -305,12 +298,16 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
         yield Line(f"{title}: {packs}, in another project", SKIP, path=path)
     else:
         states = {obstacle["state"] for obstacle in file["obstacles"]}
-        mark = OK if not troubles else SKIP if states == {DISABLED} else WARN
+        mark = OK if not states else SKIP if states == {DISABLED} else WARN
         if any(entry["state"] == "missing" for entry in file["entries"]):
             mark = WARN
         yield Line(f"{title}: {packs}", mark, path=path)
-        for text, way in troubles:
-            yield from [Line(text, indent=4), *([fix(way)] if way else [])]
+        for obstacle in file["obstacles"]:
+            names, text = obstacle["names"], obstacle["reason"]
+            verb = "does" if len(names) == 1 else "do"
+            yield Line(f"{', '.join(names)} {verb} nothing: {text}" if names else text, indent=4)
+            if obstacle["fix"]:
+                yield fix(obstacle["fix"])
         for command in file["installs"].values() if verbose else ():
             yield Line(command, indent=6)
         for rules in file["rules"] if verbose else ():
@@ -321,22 +318,6 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
                 yield _entry_line(entry)
             for key, value in (entry["env"] or {}).items() if verbose else ():
                 yield Line(f"{key}={value}", indent=6, sign="+")
-
-
-def _list_troubles(file: dict[str, Any]) -> list[tuple[str, str]]:
-    """What keeps hooks of the file, or the guard, from their work; each with what to do."""
-    troubles = []
-    for obstacle in file["obstacles"]:
-        names = obstacle["names"]
-        verb = "does" if len(names) == 1 else "do"
-        text = f"{', '.join(names)} {verb} nothing: {obstacle['reason']}"
-        troubles.append((text, obstacle["fix"]))
-    if file["program"] and not troubles:
-        troubles.append((file["program"], _LOOK))
-    guard = file["guard"] or ""
-    if guard.startswith(_IDLE) and not troubles:
-        troubles.append((f"guard {guard}", _LOOK if guard.endswith(_SWITCHED_OFF) else ""))
-    return troubles
 
 
 def _entry_line(entry: dict[str, Any]) -> Line:
@@ -353,31 +334,20 @@ def _entry_line(entry: dict[str, Any]) -> Line:
     return Line(text, indent=4, sign=_SIGNS.get(entry["state"], "="))
 
 
-def _describe_guard(file: File, settings: Settings, hooks: Sequence[Hook]) -> tuple[str, bool]:
-    """What the guard does with its hooks in a file, and whether it keeps an agent at its work."""
-    variables = effective.variables(file.reaching)
-    options, error = choices.read_settings(file.config, variables), file.config_error
-    mode = options.mode
-    is_off = mode == "off" and not options.dispatch_tools
+def _describe_guard(file: File, hooks: Sequence[Hook]) -> tuple[str, bool, str]:
+    """The mode of a guard that runs, whether it keeps an agent at work, and why it does nothing."""
+    variables, error = effective.variables(file.reaching), file.config_error
+    options = choices.read_settings(file.config, variables)
+    is_off = options.mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
-    is_off = is_off or (error is not None and error.code != NOT_THERE)
     if not hooks:
-        return _IDLE + (
-            "its hook is not registered" if settings.events else "its mode is off"
-        ), False
-    if all(hook.state != RUNS for hook in hooks):
-        return _IDLE + hooks[0].reason, False
-    if is_off and settings.events:
-        return _IDLE + _SWITCHED_OFF, False
+        return "", False, "guard does nothing: its hook is not registered"
+    is_off = is_off or (error is not None and error.code != NOT_THERE)
+    if is_off and file.settings and file.settings.events:
+        return "", False, "guard does nothing: its configuration or a variable switches it off"
     if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
-        return "", False
-    if mode not in ("breaker", "keepalive"):
-        return f"mode {mode}", False
-    if not file.host.dialect.block:
-        return f"{mode}, only watches", False
-    bounds = [ARMED_CEILING if mode == "keepalive" else max(1, options.ceiling)]
-    own = options.keepalive_cap if mode == "keepalive" else options.max_stop_blocks
-    bounds += [own - (mode == "breaker" and options.count == "attempts")] if own > 0 else []
-    cap = int(effective.blocks(file.host, file.reaching, {}))
-    bounds += [cap] if cap > 0 else []
-    return f"{mode}, blocks at most {min(bounds)}", True
+        return "", False, ""
+    if options.mode not in ("breaker", "keepalive"):
+        return options.mode, False, ""
+    keeps = bool(file.host.dialect.block)
+    return options.mode + ("" if keeps else ", only watches"), keeps, ""

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Sequence
 from functools import partial
 
-from hookctl import clock, report
+from hookctl import clock
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
-from hookctl.output.lines import amount
+from hookctl.output.lines import amount, say
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Ended, Guardian
 from hookctl.work import run_files as work_files
@@ -53,7 +53,7 @@ def supervise(
         end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
         until = clock.local(end)
-        report.say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
+        say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
         with Guardian() as guardian:
             return _run(folders, run_files, command, respawns, guardian)
 
@@ -77,7 +77,7 @@ def _run(
             reason = f"it was started again {amount(respawns, 'time')}, and no run goes on now"
         pause = min(2.0 ** (respawns + 1), _LONGEST_PAUSE)
         if not reason:
-            report.say(f"it ended with {ended.status}; started again in {clock.age(pause)}")
+            say(f"it ended with {ended.status}; started again in {clock.age(pause)}")
         while not reason and pause > 0:
             guardian.rest(min(_LOOK, pause))
             pause -= _LOOK
@@ -87,10 +87,10 @@ def _run(
             with work_files.locked(run_files):
                 work_files.free(run_files)  # the session that held the work is gone
     run_files.now = clock.now(folders.environ)
-    report.say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
+    say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
     if end is not None and work_files.is_armed(run_files) and not run_files.mark:
-        report.say(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
+        say(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
     data = {"status": ended.status, "respawns": respawns, "reason": reason}
     return Result(data, exit_code=OK if run_files.mark else ended.status)
 

@@ -6,14 +6,13 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
-from hookctl import errors, packs, report
+from hookctl import errors, packs
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Line, Message, Record, Result
-from hookctl.output.lines import amount, tilde
+from hookctl.output.lines import amount, say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
@@ -26,25 +25,8 @@ from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
 from hookctl.verbs.options import can_ask, confirm
 
-
-class Request(NamedTuple):
-    """What was asked on the command line."""
-
-    name: str  # of the pack; empty with `everywhere`: every pack
-    everywhere: bool = False
-    pack: Pack | None = None  # where its file was given
-    hosts: tuple[str, ...] = ()  # only these; empty: all
-    scope: str = ""
-    recovered: bool = False  # an interrupted run came first, maybe the install of this pack
-
-    def means(self, record: Record) -> bool:
-        """Whether the request is about the settings file of a record."""
-        if not choosing.is_meant(record, self.hosts, self.scope):
-            return False
-        is_installed = self.name in record.packs if self.name else bool(record.packs)
-        # Without a pack it has only placeholders, which keep the position of other hooks.
-        return is_installed or bool(record.gaps and not record.packs)
-
+# What leaves which settings file, every record, and why something stays.
+_Selected = tuple[list[Uninstall], dict[str, Record], list[HookctlError]]
 
 HELP = """
 pack  A pack's name or file; default: guard, with --all every pack.
@@ -70,36 +52,58 @@ def uninstall(
 ) -> Result:
     """Take a pack out of the settings files that are meant, after a question where there is one."""
     content = packs.load(pack) if packs.is_path(pack) else None
+    name = content.name if content else pack or ("" if everywhere else GUARD)
     scope_of_targets = scope or "user"
     host = () if "all" in host else host
     named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]
     hosts = choosing.choose_hosts(named, scope_of_targets, json)
-    name = content.name if content else pack or ("" if everywhere else GUARD)
-    named_hosts = tuple(chosen.name for chosen in hosts) if host else ()
-    recovered = folders.has_unfinished_run()
-    request = Request(name, everywhere, content, named_hosts, scope, recovered)
+    only = [chosen.name for chosen in hosts] if host else []
     asks = not (dry_run or yes)
     if asks and everywhere and (json or not can_ask()):
         message = "--all needs confirmation, but no question is possible"
         raise errors.usage_error(message, "Add --yes; with --dry-run it shows what would go.")
-    asked = ""
+    recovers = folders.has_unfinished_run()  # maybe the install of this pack, or its end
     if not dry_run:
-        finish_pending(folders, report.say)
+        finish_pending(folders, say)
     targets = choosing.find_targets(folders, hosts, scope_of_targets, project, recorded=True)
+    sources, loaded = Sources(folders), {}
+    if name in ("", *packs.names()):
+        loaded = {one: packs.load(one) for one in packs.names()}
+    elif content:
+        loaded[name] = content
+    elif not recovers:
+        _require_known(sources, name, targets)
+
+    def select() -> _Selected:
+        sources.forget()
+        if everywhere:
+            return _list_everywhere(sources, name, only, scope, targets, loaded)
+        return _list_here(sources, name, only, targets, loaded)
+
+    asked = ""
     if asks and can_ask() and not json:
-        asked = question(folders, request, targets)
+        asked = _question(name, *select(), everywhere=everywhere)
         confirm(asked)
     others = None
     takes_all = everywhere and not (name or host or scope) and os.path.lexists(folders.disabled)
     puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
-    with locked_run(folders, report.say, dry_run=dry_run):
-        if asked and question(folders, request, targets) != asked:
+    with locked_run(folders, say, dry_run=dry_run):
+        if asked and _question(name, *select(), everywhere=everywhere) != asked:
             raise changed_meanwhile()
         if puts_back:
             from hookctl.verbs.enable import put_back_others  # late: few have any disabled
 
             others = put_back_others(folders, dry_run=dry_run)
-        result = take_out(folders, request, targets, dry_run=dry_run)
+        leavings, records, problems = select()
+        projects = [leaving.target.project for leaving in leavings if leaving.target.shared]
+        # What is refused does not stop the rest, where several files are meant.
+        stops = bool(only) or (len(leavings) == 1 and not everywhere)
+        make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
+        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    problems += plan.unread
+    result = _describe(
+        folders, name, plan, records, problems, everywhere=everywhere, dry_run=dry_run
+    )
     if others:
         from hookctl.verbs.enable import join  # late, too
 
@@ -116,169 +120,157 @@ def _may_put_back(folders: Folders) -> bool:
         return False
 
 
-def question(folders: Folders, request: Request, targets: list[Target]) -> str:
+def _question(
+    name: str,
+    leavings: Sequence[Uninstall],
+    records: Mapping[str, Record],
+    unreadable: Sequence[HookctlError],
+    *,
+    everywhere: bool,
+) -> str:
     """What is asked before packs leave several hosts, or with --all any; else nothing."""
-    leavings, records, unreadable = _select(Sources(folders), request, targets)
     lines, names = [], set()
     for leaving in leavings:
         record, target = records.get(leaving.key), leaving.target
-        if record is not None and record.packs and request.means(record):
+        if record is not None and record.packs.keys() & {*leaving.packs}:
             names.add(target.host.name)
             lines.append(f"{target.host.title}  {tilde(target.path)}: {', '.join(leaving.packs)}")
-    if not lines or (len(names) < 2 and not request.everywhere):
+    if not lines or (len(names) < 2 and not everywhere):
         return ""
     lines += [f"stays in {error.path}: {error.message}" for error in unreadable]
-    return "\n".join([*lines, f"Uninstall {request.name or 'every pack'} from all of these?"])
+    return "\n".join([*lines, f"Uninstall {name or 'every pack'} from all of these?"])
 
 
-def take_out(folders: Folders, request: Request, targets: list[Target], *, dry_run: bool) -> Result:
-    """Take a pack out of these targets, or out of every settings file that the ledgers know.
-
-    What is refused does not stop the rest.
-    """
-    sources = Sources(folders)
-    leavings, records, problems = _select(sources, request, targets)
-    projects = [leaving.target.project for leaving in leavings if leaving.target.shared]
-    stops = bool(request.hosts) or (len(leavings) == 1 and not request.everywhere)
-    make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
-    plan = carry_out(sources, make_plan, report.say, projects=projects, dry_run=dry_run)
-    problems += plan.unread
-    remaining = [*_name_remaining(request, plan, records), *_name_away(folders, request)]
-    remaining += _name_orphans(plan) if request.everywhere else ()
-    is_whole = not (problems or remaining)
-    outcome = _describe_done(folders, request, plan, is_whole=is_whole)
-    result = plan_result(plan, outcome, dry_run=dry_run)
-    messages = [*remaining, *_name_disabled(folders, request, dry_run=dry_run)]
-    error_list = tuple(problem.as_dict() for problem in problems)
-    result = result._replace(messages=(*result.messages, *messages), errors=error_list)
-    if plan.empty and problems:
-        return result._replace(text=(), exit_code=problems[0].exit_code)
-    return result._replace(exit_code=errors.FAILED if problems else errors.OK)
+# Which settings files. Any pack may leave a file that only has placeholders: that removes them.
 
 
-# Which settings files.
+def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> None:
+    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
+    stored = store.load(sources.folders)  # with what is known of projects that are away
+    seen = store.read_known(sources.folders)[0] | _records_at(sources, targets)
+    installed = {one for record in (*stored.values(), *seen.values()) for one in record.packs}
+    if name not in installed:
+        names = ", ".join(sorted(installed)) or "none"
+        hint = f"Installed are: {names}. A pack file is given by its path."
+        raise errors.usage_error(f"unknown pack {name!r}", hint)
 
 
-def _select(
-    sources: Sources, request: Request, targets: list[Target]
-) -> tuple[list[Uninstall], dict[str, Record], list[HookctlError]]:
-    """What leaves which settings file, every record, and why something stays."""
+def _records_at(sources: Sources, targets: Sequence[Target]) -> dict[str, Record]:
+    return sources.records([target.project for target in targets if target.shared])
+
+
+def _list_everywhere(
+    sources: Sources,
+    name: str,
+    hosts: Sequence[str],
+    scope: str,
+    targets: Sequence[Target],
+    loaded: Mapping[str, Pack],
+) -> _Selected:
+    """What leaves every settings file that the ledgers know."""
     records, unreadable = store.read_known(sources.folders)
-    if not request.everywhere:
-        projects = [target.project for target in targets if target.shared]
-        records |= sources.records(projects)
-    _require_known(sources.folders, request, records)
-    loaded = {}
-    if not request.name or request.name in packs.names():
-        loaded = {name: packs.load(name) for name in packs.names()}
-    if request.pack:
-        loaded.setdefault(request.pack.name, request.pack)
-    if not request.everywhere:
-        return list(_list_here(sources.folders, request, targets, records, loaded)), records, []
-    leavings = []
-    away = store.away(sources.folders, records)
+    away, leavings = store.away(sources.folders, records), []
     for key, record in records.items():
-        if request.means(record) and key not in away:
+        is_meant = choosing.is_meant(record, hosts, scope) and _has(record, name)
+        if is_meant and key not in away:
             try:
                 target = choosing.recorded_target(record, store.current_path(records, key))
             except HookctlError as error:
                 unreadable.append(error)
                 continue
-            # Any pack may leave a file that only has placeholders: that removes them.
-            names = (request.name,) if request.name else tuple(record.packs) or (GUARD,)
+            names = (name,) if name else tuple(record.packs) or (GUARD,)
             leavings.append(Uninstall(target, names, key, loaded))
-    if request.name in ("", GUARD):
-        lost = [target for target in targets if _has_lost_hooks(records, target)]
-        leavings += [Uninstall(target, (GUARD,), "", loaded) for target in lost]
+    if name in ("", GUARD):
+        here = _list_here(sources, GUARD, (), targets, loaded)[0]
+        leavings += [leaving for leaving in here if not leaving.key]  # the record may be lost
     return leavings, records, unreadable
 
 
-def _require_known(folders: Folders, request: Request, records: Mapping[str, Record]) -> None:
-    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
-    if not request.name or request.pack or request.recovered or request.name in packs.names():
-        return
-    stored = store.load(folders)  # with what is known of projects that are away
-    both = (*stored.values(), *records.values())
-    installed = {name for record in both for name in record.packs}
-    if request.name not in installed:
-        names = ", ".join(sorted(installed)) or "none"
-        hint = f"Installed are: {names}. A pack file is given by its path."
-        raise errors.usage_error(f"unknown pack {request.name!r}", hint)
-
-
 def _list_here(
-    folders: Folders,
-    request: Request,
-    targets: list[Target],
-    records: Mapping[str, Record],
+    sources: Sources,
+    name: str,
+    hosts: Sequence[str],
+    targets: Sequence[Target],
     loaded: Mapping[str, Pack],
-) -> Iterator[Uninstall]:
+) -> _Selected:
     """What leaves the targets, and other files of their hosts and scopes that have the pack.
 
     An unreadable target is left out if its host was not named and nothing of ours is known there.
     """
+    records = store.read_known(sources.folders)[0] | _records_at(sources, targets)
+    leavings = []
     for target in targets:
         base = known.load(target.host.name)
-        for host, path in all_files(base, target.scope, folders.environ, target.project):
+        for host, path in all_files(base, target.scope, sources.folders.environ, target.project):
             key, record = store.find_record(records, path)
             if record is not None and record.host != base.name:
                 continue  # two hosts share the file, and we are in it for the other one
-            has_ours = record is not None and request.means(record)
-            is_named = path == target.path and base.name in request.hosts
-            is_there = path == target.path and os.path.lexists(path)
-            if has_ours or is_named or (is_there and readable(path, target.host.format)):
+            is_meant = record is not None and _has(record, name)
+            if not is_meant and path == target.path:
+                is_readable = os.path.lexists(path) and readable(path, target.host.format)
+                is_meant = base.name in hosts or bool(is_readable)
+            if is_meant:
                 leaving = Target(host, target.scope, path, target.project)
-                yield Uninstall(leaving, (request.name,), key if record else "", loaded)
+                leavings.append(Uninstall(leaving, (name,), key if record else "", loaded))
+    return leavings, records, []
 
 
-def _has_lost_hooks(records: Mapping[str, Record], target: Target) -> bool:
-    """Whether a settings file without a record has hooks of hookctl: the record was lost."""
-    document = readable(target.path, target.host.format)
-    root = document.value if document is not None else None
-    if not isinstance(root, dict) or store.find_record(records, target.path)[1] is not None:
-        return False
-    return bool(shapes.elements(target.host.shape, root))
+def _has(record: Record, name: str) -> bool:
+    """Whether a pack is in a settings file, or any without a name; or nothing but placeholders."""
+    return name in record.packs if name and record.packs else bool(record.packs or record.gaps)
 
 
 # What is said.
 
 
-def _describe_done(folders: Folders, request: Request, plan: Plan, *, is_whole: bool) -> list[Line]:
+def _describe(
+    folders: Folders,
+    name: str,
+    plan: Plan,
+    records: Mapping[str, Record],
+    problems: Sequence[HookctlError],
+    *,
+    everywhere: bool,
+    dry_run: bool,
+) -> Result:
+    remaining = [*_name_remaining(name, plan, records)]
+    if everywhere:
+        remaining += [*_name_away(folders), *_name_orphans(plan)]
+    done = _describe_done(folders, name, plan, is_whole=not (problems or remaining))
+    result = plan_result(plan, done, dry_run=dry_run)
+    messages = [*remaining, *_name_disabled(folders, name, dry_run=dry_run)]
+    result = result._replace(
+        messages=(*result.messages, *messages),
+        errors=tuple(problem.as_dict() for problem in problems),
+        exit_code=errors.FAILED if problems else errors.OK,
+    )
+    if plan.empty and problems:
+        return result._replace(text=(), exit_code=problems[0].exit_code)
+    return result
+
+
+def _describe_done(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
     """What is removed, and the steps left to do by hand in shared projects."""
-    titles: dict[str, None] = {}
-    commits: dict[str, list[str]] = {}
-    for file in plan.files:
-        target = file.target
-        if file.actions:
-            titles[target.host.title] = None
-        if target.shared:
-            name = os.path.relpath(target.path, target.project)
-            commits.setdefault(target.project, []).append(name)
-    name = request.name or ("everything" if is_whole else "what could be reached")
-    text = f"{name} is uninstalled"
+    titles = dict.fromkeys(file.target.host.title for file in plan.files if file.actions)
+    projects = dict.fromkeys(file.target.project for file in plan.files if file.target.shared)
+    text = f"{name or ('everything' if is_whole else 'what could be reached')} is uninstalled"
     if titles:
         text += f" for {', '.join(titles)}"
     lines = [Line(f"{text}. Backups of your settings stay in {tilde(folders.state)}.")]
-    lines += [Line("Next:")] if commits else []
-    for project, names in commits.items():
-        text = f"in {tilde(project)}: commit {' '.join(names)} .hookctl where git has them"
-        lines.append(Line(text, indent=2))
+    if projects:
+        listed = ", ".join(map(tilde, projects))
+        lines.append(Line(f"Next: commit the settings and .hookctl, where git has them: {listed}"))
     return lines
 
 
-def _name_remaining(
-    request: Request, plan: Plan, records: Mapping[str, Record]
-) -> Iterator[Message]:
+def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> Iterator[Message]:
     """The settings files that still have the pack; or any pack where there is nothing to do."""
     left = {key: record for key, record in {**records, **plan.records}.items() if record}
-    wanted = "" if plan.empty else request.name
-    names = {name for record in left.values() for name in record.packs if wanted in ("", name)}
+    wanted = "" if plan.empty else name
+    names = {one for record in left.values() for one in record.packs if wanted in ("", one)}
     keys = [key for key, record in left.items() if names & record.packs.keys()]
     if keys:
-        where = tilde(store.current_path(left, keys[0]))
-        if len(keys) > 1:
-            where = amount(len(keys), "settings file")
-        listed = ", ".join(sorted(names))
+        where, listed = amount(len(keys), "settings file"), ", ".join(sorted(names))
         text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
         yield Message(text, "stays_installed", "info")
 
@@ -292,10 +284,8 @@ def _name_orphans(plan: Plan) -> Iterator[Message]:
             yield Message(f"{text}; `hookctl uninstall PACKFILE` takes it out", "orphan_hook")
 
 
-def _name_away(folders: Folders, request: Request) -> Iterator[Message]:
+def _name_away(folders: Folders) -> Iterator[Message]:
     """The projects and folders that are not there: what is installed in them stays on record."""
-    if not request.everywhere:
-        return
     records, texts = store.load(folders), dict[str, str]()
     for key, folder in store.away(folders, records).items():
         text = f"{tilde(folder)} is not there, so what is installed in it stays on record"
@@ -307,14 +297,14 @@ def _name_away(folders: Folders, request: Request) -> Iterator[Message]:
         yield Message(text, "project_away", path=folder)
 
 
-def _name_disabled(folders: Folders, request: Request, *, dry_run: bool) -> Iterator[Message]:
+def _name_disabled(folders: Folders, name: str, *, dry_run: bool) -> Iterator[Message]:
     """What stays disabled: nothing but hookctl's state folder has it any more."""
     if not os.path.lexists(folders.disabled):
         return
     from hookctl.survey.machine import read_disabled  # late, too
 
     for hook in read_disabled(folders).hooks:
-        is_leaving = dry_run and request.name in ("", hook.pack)
+        is_leaving = dry_run and name in ("", hook.pack)
         if not (hook.is_values or is_leaving):
             text = (
                 f"{hook.shown} of {tilde(hook.file)} stays disabled, kept in hookctl's state "

@@ -9,11 +9,11 @@ import sys
 import time
 from collections.abc import Sequence
 
-from hookctl import clock, report
+from hookctl import clock
 from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
 from hookctl.masking import masked
 from hookctl.model import Result
-from hookctl.output.lines import amount
+from hookctl.output.lines import amount, progress
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 
@@ -64,14 +64,14 @@ def verify(
         while verdict == NOT_YET and number < looks:
             if number:
                 rest = max(0.0, min(pause, end - time.monotonic()))
-                report.progress(f"recheck {number + 1} of {looks} in {clock.age(rest)}")
+                progress(f"recheck {number + 1} of {looks} in {clock.age(rest)}")
                 keeper.sleep(rest)
-                if time.monotonic() >= end:
-                    verdict = TIMEOUT
-                    break
-            number += 1
             left = end - time.monotonic()
-            verdict, status, fault = _judge(keeper, command, environ, left)
+            if number and left <= 0:
+                verdict = TIMEOUT
+            else:
+                number += 1
+                verdict, status, fault = _judge(keeper, command, environ, left)
     has_signal = status is not None and status < 0
     at = f"at look {number} of {looks}"
     data = {

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from hookctl import clock, hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError, usage_error
-from hookctl.events import read_object
 from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
 from hookctl.packs.choices import confine, read_settings, variables_of, whole_number
+from hookctl.receipts.events import read_object
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders

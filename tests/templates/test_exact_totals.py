@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import events
+from hookctl.receipts import events
 
 from .lab import Lab
 from .modules import module
@@ -24,7 +24,7 @@ STOP = {"t": 1, "host": "claude", "session": "a" * 16, "event": "stop", "decisio
 
 
 def counted(lab: Lab, code: str = "dispatch_refused") -> int:
-    counts = events.count_all(str(lab.state))
+    counts = events.count(str(lab.state))
     return sum(number for (_, kind), number in counts.items() if kind.code == code)
 
 
@@ -144,4 +144,4 @@ def test_every_line_is_counted_once(tmp_path_factory: pytest.TempPathFactory, st
             with log.open("ab") as file:
                 file.write(data + b"\n")
             lines += [step] if isinstance(step, dict) else []
-        assert events.count_all(str(folder.parents[1])) == expected(lines)
+        assert events.count(str(folder.parents[1])) == expected(lines)

@@ -1,14 +1,16 @@
-"""The guard's log: one line for each decision, in a folder for each project."""
+"""The guard's log and packs' receipts: a line for each decision and each run, by project."""
 
 from __future__ import annotations
 
 import contextlib
 import glob
 import json
+import math
 import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl import clock
@@ -138,15 +140,6 @@ def project_paths(state: str) -> dict[str, str]:
     return paths
 
 
-def count_since(state: str, earliest: float) -> Counts:
-    """The number of decisions of each kind since a moment; of a line with several, its last."""
-    counts: Counts = Counter()
-    for event in (*read(state), *read_untold(state)):
-        if event.get("until", event["t"]) >= earliest:
-            _add(counts, event)
-    return counts
-
-
 def read_untold(state: str) -> list[dict[str, Any]]:
     """A line for the refused calls of each file that are not in the log yet."""
     lines = []
@@ -156,34 +149,43 @@ def read_untold(state: str) -> list[dict[str, Any]]:
     return lines
 
 
-def count_all(state: str) -> Counts:
-    """The number of all decisions of each kind: the totals have lines that left the log."""
-    counts: Counts = Counter()
+def count(state: str, earliest: float | None = None) -> Counts:
+    """The number of all decisions of each kind: the totals have lines that left the log.
+
+    Since a moment, those of the log alone; of a line with several decisions counts the last.
+    """
+    rotation, counts = guard_module("rotation"), Counts()
     for folder in folders_with(state, _TOTALS, f"{_FILE}*", *_TRIPS):
-        untold = [path for name in _TRIPS for path in _find_in(folder, name)]
-        locked = [f"{path}.lock" for path in untold]
+        project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
+        paths = [path for name in _TRIPS for path in _find_in(folder, name)]
+        locked = [f"{path}.lock" for path in paths]
         with contextlib.ExitStack() as locks:
             for path in (*locked, os.path.join(folder, _FILE)):
                 locks.enter_context(lock_held(path))
-            _count_folder(counts, folder, untold)
+            totals = rotation.read_totals(folder)
+            numbers = totals["counts"] if earliest is None else {}
+            for path in _find_in(folder, f"{_FILE}*"):
+                lines = read_lines(path, counted_size(totals, path))
+                if earliest is not None:
+                    events = [event for event in read_file(path) if _is_since(event, earliest)]
+                    lines = [json.dumps(event).encode() for event in events]
+                for line in lines:
+                    rotation.add_line(numbers, line)
+            untold = [event for path in paths for event in _read_untold(path)]
+        for name, number in numbers.items():
+            words = name.split(" ")
+            if len(words) == 3:  # of an ignored reminder
+                words.insert(2, "")
+            if len(words) == 4:
+                counts[project, Kind(*words)] += number
+        for event in untold:
+            if earliest is None or _is_since(event, earliest):
+                counts[project, Kind(*(event[field] for field in _KIND))] += number_of(event)
     return counts
 
 
-def _count_folder(counts: Counts, folder: str, untold: list[str]) -> None:
-    totals = guard_module("rotation").read_totals(folder)
-    project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
-    for name, number in totals["counts"].items():  # what the hook counted before it dropped lines
-        words = name.split(" ")
-        if len(words) == 3:  # of an ignored reminder
-            words.insert(2, "")
-        if len(words) == 4:
-            counts[project, Kind(*words)] += number
-    for path in _find_in(folder, f"{_FILE}*"):
-        for event in read_file(path, counted_size(totals, path)):
-            _add(counts, event)
-    for path in untold:
-        for line in _read_untold(path):
-            _add(counts, line)
+def _is_since(event: dict[str, Any], earliest: float) -> bool:
+    return bool(event.get("until", event["t"]) >= earliest)
 
 
 @contextlib.contextmanager
@@ -208,16 +210,6 @@ def lock_held(path: str) -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def _add(counts: Counts, event: dict[str, Any]) -> None:
-    """Count a line; a line of refusals stands for several calls."""
-    host, name, decision, code = (str(event.get(field, "")) for field in _KIND)
-    project = event["project"] if event["project"] != _TOP else ""
-    if number := number_of(event):
-        counts[project, Kind(host, name, decision, code)] += number
-    if event.get(IGNORED) is True:
-        counts[project, Kind(host, name, "", IGNORED)] += 1
 
 
 def number_of(event: dict[str, Any]) -> int:
@@ -277,10 +269,10 @@ def _find_in(folder: str, name: str) -> list[str]:
     return sorted(glob.glob(os.path.join(glob.escape(folder), name)))
 
 
-def marks(state: str, name: str = _FILE) -> list[tuple[str, int, int, int]]:
+def marks(state: str) -> list[tuple[str, int, int, int]]:
     """Path, inode, size and time of each log file; they change when a log changes."""
     marks = []
-    for path in find(state, f"{name}*"):
+    for path in [*find(state, f"{_FILE}*"), *find(state, f"{guard_module('receipts').FILE}*")]:
         with contextlib.suppress(OSError):
             status = os.stat(path)
             marks.append((path, status.st_ino, status.st_size, status.st_mtime_ns))
@@ -298,3 +290,110 @@ def _event(line: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(line.get(name, ""), str):
             raise ValueError
     return {**line, "t": moment}
+
+
+# Receipts: the runner writes one for each run of a hook, and counts the lines that leave its files.
+
+RUN = "run"  # of a receipt among the lines of the log
+
+
+Numbers = dict[str, int]  # by the hook's name and what is counted, as the totals have them
+Receipts = dict[str, list[dict[str, Any]]]  # by the hook's name
+
+
+def read_runs(state: str, project: str = "", since: float | None = None) -> dict[HookName, Runs]:
+    """The runs of each hook in all projects, or in the one with this hash."""
+    numbers: Numbers = {}
+    receipts: Receipts = defaultdict(list)
+    template = guard_module("receipts")
+    names = (template.TOTALS, f"{template.FILE}*")
+    for folder in folders_with(state, *names):
+        if project in ("", os.path.basename(folder)):
+            with lock_held(os.path.join(folder, template.FILE)):
+                _count_runs(numbers, receipts, folder, since)
+    runs = {}
+    for name in sorted({name.rpartition(" ")[0] for name in numbers}):
+        words = name.split(" ")
+        if len(words) == len(HookName._fields):
+            runs[HookName(*words)] = _make_runs(name, numbers, receipts[name])
+    return runs
+
+
+def read_receipts(state: str) -> list[dict[str, Any]]:
+    """Every receipt as a line of the log, in order of time; invalid lines are skipped."""
+    lines = []
+    for path in find(state, f"{guard_module('receipts').FILE}*")[::-1]:
+        for line in read_file(path, cut=guard_module("receipts").last_part):
+            if line.get("kind") == RUN:
+                lines.append(line)
+    return sorted(lines, key=lambda line: line["t"])
+
+
+def _count_runs(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:
+    """Add the totals, and the lines that they do not have yet."""
+    template = guard_module("receipts")
+    totals = guard_module("rotation").read_totals(folder, template.describe_log())
+    if since is None:
+        for name, number in totals["counts"].items():
+            known = numbers.get(name, 0)
+            numbers[name] = max(number, known) if name.endswith(" t") else number + known
+    for name in (f"{template.FILE}.1", template.FILE):
+        path = os.path.join(folder, name)
+        lines = read_lines(path)
+        counted = counted_size(totals, path)
+        old = len(lines) - len(read_lines(path, counted)) if counted else 0
+        for number, run in enumerate(map(template.read_run, lines)):
+            if run is None or (since is not None and run[1]["t"] < since):
+                continue
+            hook, receipt = run
+            receipts[hook].append(receipt)
+            if since is not None or number >= old:
+                template.count_run(numbers, hook, receipt)
+
+
+def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> Runs:
+    ends, receipts = guard_module("receipts").BUCKETS, sorted(receipts, key=itemgetter("t"))
+    return Runs(
+        **{word: numbers.get(f"{name} {word}", 0) for word in ("runs", "failures", "ms", "bytes")},
+        buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
+        ends=ends,
+        last_run=numbers.get(f"{name} t"),
+        median_ms=_find_percentile(receipts, 0.5),
+        p95_ms=_find_percentile(receipts, 0.95),
+        failed=tuple(
+            receipt.get("outcome") in guard_module("receipts").FAILED
+            for receipt in receipts[-RECENT:]
+        ),
+    )
+
+
+def _find_percentile(receipts: list[dict[str, Any]], share: float) -> int | None:
+    times = sorted(receipt["ms"] for receipt in receipts)
+    return times[math.ceil(share * len(times)) - 1] if times else None
+
+
+# The last of them say how a hook is now; the first fifty may be from before it was repaired.
+RECENT = 10
+
+
+class HookName(NamedTuple):
+    """What the runs of one hook have in common."""
+
+    host: str
+    event: str  # Claude Code's name of it
+    id: str  # PACK/ID
+
+
+class Runs(NamedTuple):
+    """All runs of one hook."""
+
+    runs: int = 0
+    failures: int = 0
+    ms: int = 0  # of all of them together
+    bytes: int = 0
+    buckets: tuple[int, ...] = ()  # how many took how long
+    ends: tuple[int, ...] = ()  # the upper ends of the buckets in ms; the last bucket has none
+    last_run: int | None = None  # seconds since 1970
+    median_ms: int | None = None  # of those whose receipts are there
+    p95_ms: int | None = None
+    failed: tuple[bool, ...] = ()  # whether each of the last of these did, in the order of time
