@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError
+from tests.e2e.clients import CACHE, ENVIRONMENT, fetched
 
 from .test_document_rows import GROUP, STATE, STOP, is_unmixed
 from .test_toml_properties import paths
@@ -22,29 +22,22 @@ from .test_toml_properties import paths
 pytestmark = pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches a package: HOOKCTL_TESTS=all")
 
 PACKAGE = "tomlkit-0.15.2"
-_CACHE = Path(os.environ.get("HOOKCTL_TEST_CACHE") or Path(__file__).parents[2] / ".cache" / "clients").absolute()
-# Taken when this module is read: the tests' own HOME is another one, and pip's settings lie in this one.
-_ENVIRONMENT = dict(os.environ)
+CASES = "tests/toml-test/tests"
 
 
 @pytest.fixture(scope="module")
 def cases() -> Path:
     """The folder of the cases, from the cache or else from PyPI."""
-    archive = _CACHE / f"{PACKAGE}.tar.gz"
-    folder = _CACHE / PACKAGE
-    if not folder.is_dir():
-        _CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=_CACHE) as scratch:
-            options = ["--no-deps", "--no-binary", ":all:", "--dest", scratch]
-            command = [sys.executable, "-m", "pip", "download", "--quiet", *options, PACKAGE.replace("-", "==")]
-            done = subprocess.run(command, env=_ENVIRONMENT, cwd=scratch, capture_output=True, text=True, timeout=300)
-            if done.returncode:
-                pytest.fail(f"pip did not fetch {PACKAGE}: {done.stderr[-500:]}")
-            with tarfile.open(Path(scratch) / archive.name) as packed:
-                packed.extractall(scratch, filter="data")
-            if not folder.is_dir():
-                (Path(scratch) / PACKAGE).rename(folder)
-    return folder / "tests" / "toml-test" / "tests"
+
+    def fetch(prefix: Path) -> None:
+        options = ["--no-deps", "--no-binary", ":all:", "--dest", str(prefix.parent)]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", *options, PACKAGE.replace("-", "==")]
+        subprocess.run(command, env=ENVIRONMENT, cwd=prefix.parent, check=True, timeout=300)
+        with tarfile.open(prefix.parent / f"{PACKAGE}.tar.gz") as packed:
+            packed.extractall(prefix.parent, filter="data")
+        (prefix.parent / PACKAGE).rename(prefix)
+
+    return fetched(CACHE / PACKAGE, f"{CASES}/files-toml-1.1.0", PACKAGE, fetch).parent
 
 
 def listed(cases: Path, version: str, kind: str) -> list[str]:

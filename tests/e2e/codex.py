@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import agent
-from .agent import Driver, Start
+from .agent import Driver, starts
 from .clients import Client
 from .dialects import Call, responses
 
@@ -21,19 +21,11 @@ ADDS = "*** Begin Patch\n*** Add File: PATH\n+TEXT\n*** End Patch\n"
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".codex" / "hooks.json"
-
-    @property
-    def config(self) -> Path:
-        return self.home / ".codex" / "config.toml"
+    FILE, CONFIG = ".codex/hooks.json", ".codex/config.toml"
 
     def lay_out(self) -> None:
-        """An empty project that is a repository."""
         super().lay_out()
-        (self.project / ".git").mkdir()
-        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
+        self.make_repository()
 
 
 @dataclass(frozen=True)
@@ -45,29 +37,14 @@ class Run(agent.Run):
         return re.findall(rf"(?m)^hook: {event} (\w+)$", self.errors)
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    provider = {
-        "name": "mock",
-        "base_url": f"{url}/v1",
-        "env_key": KEY,
-        "wire_api": "responses",
-        "request_max_retries": 0,
-        "stream_max_retries": 0,
-    }
-    settings = {
-        "model": "gpt-5.2-codex",
-        "model_provider": "mock",
-        "check_for_update_on_startup": False,
-        "analytics.enabled": False,
-        **{f"model_providers.mock.{name}": value for name, value in provider.items()},
-    }
-    options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
-    command = [*client.command, "exec", "--skip-git-repo-check", *options, prompt]
-    return Start(command, {KEY: "made-up"})
-
-
-DRIVER = Driver(responses, _call, Run)
-play, start = DRIVER.play, DRIVER.start
+_PROVIDER = {"name": "mock", "base_url": "URL/v1", "env_key": KEY, "wire_api": "responses", "request_max_retries": 0,
+             "stream_max_retries": 0}  # fmt: skip
+_SETTINGS = {"model": "gpt-5.2-codex", "model_provider": "mock", "check_for_update_on_startup": False,
+             "analytics.enabled": False,
+             **{f"model_providers.mock.{name}": value for name, value in _PROVIDER.items()}}  # fmt: skip
+_OPTIONS = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={json.dumps(value)}")]
+DRIVER = Driver(responses, starts("exec", "--skip-git-repo-check", *_OPTIONS, "PROMPT", **{KEY: "made-up"}), Run)
+play = DRIVER.play
 
 
 def shell(command: str) -> Call:

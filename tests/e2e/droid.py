@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from . import agent
 from .agent import Driver, Start
@@ -15,9 +14,7 @@ QUIET = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_TELEMETRY_DISABLED": "1"}
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".factory" / "settings.json"
+    FILE = ".factory/settings.json"
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -30,8 +27,8 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*command, *([prompt] if prompt else [])], QUIET)
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
+DRIVER = Driver(chat, _call)
+play = DRIVER.play
 
 
 def converse(client: Client, place: Place, replies: Sequence[Reply] | Script, *prompts: str) -> agent.Run:

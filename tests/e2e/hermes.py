@@ -31,19 +31,7 @@ lsp:
 
 
 class Place(agent.Place):
-    @property
-    def config(self) -> Path:
-        """The client's own folder."""
-        return self.home / ".hermes"
-
-    @property
-    def settings(self) -> Path:
-        return self.config / "config.yaml"
-
-    def lay_out(self) -> None:
-        """A home with settings that let Hermes start."""
-        super().lay_out()
-        self.settings.write_text(BASE)
+    FILE, CONFIG, BASE = ".hermes/config.yaml", ".hermes", BASE
 
     @property
     def consent(self) -> Path:
@@ -60,11 +48,8 @@ class Place(agent.Place):
 
 def environment(place: Place) -> dict[str, str]:
     """Return what keeps the client to itself, beside the place's own environment."""
-    return {
-        "HTTP_PROXY": _NOWHERE,
-        "HTTPS_PROXY": _NOWHERE,
-        "HERMES_MANAGED_DIR": str(place.root / "no-managed-settings"),
-    }
+    managed = {"HERMES_MANAGED_DIR": str(place.root / "no-managed-settings")}
+    return {"HTTP_PROXY": _NOWHERE, "HTTPS_PROXY": _NOWHERE, **managed}
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -72,8 +57,8 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "chat", "-Q", "--cli", "-q", prompt], {**environment(place), "MODEL_URL": url})
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
+DRIVER = Driver(chat, _call)
+play = DRIVER.play
 
 
 def ask(client: Client, place: Place, *arguments: str) -> str:

@@ -69,11 +69,6 @@ class ModelServer(ThreadingMixIn, HTTPServer):
     def url(self) -> str:
         return f"http://{self.server_name}:{self.server_port}"
 
-    def count(self, kind: str) -> int:
-        """Say how many requests of a kind there were; the refused ones are no main ones."""
-        with self._lock:
-            return sum(1 for entry in self.log if entry.kind == kind)
-
     def answer(self, request: Request) -> Answer:
         kind, number = self._take(request)
         if kind == "side":

@@ -17,14 +17,8 @@ _QUIET = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        """Every file in its folder is a plugin."""
-        return self.home / ".config" / "opencode" / "plugin" / "operators.js"
-
-    @property
-    def config(self) -> Path:
-        return self.settings.parents[1] / "opencode.json"
+    FILE = ".config/opencode/plugin/operators.js"  # every file in its folder is a plugin
+    CONFIG = ".config/opencode/opencode.json"
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,10 @@
 """The real Qwen Code, headless; stdout has the replies one after the other, stderr what hooks say."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from . import agent
-from .agent import Driver, Start
-from .clients import Client
+from .agent import Driver, starts
 from .dialects import Call, chat
 
 YOLO = "-y"  # lets the agent's tools run
@@ -22,29 +20,13 @@ BASE: dict[str, Any] = {
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".qwen" / "settings.json"
-
-    def lay_out(self) -> None:
-        """A home with settings that let the client start."""
-        super().lay_out()
-        self.settings.write_text(json.dumps(BASE, indent=2) + "\n")
+    FILE, BASE = ".qwen/settings.json", json.dumps(BASE, indent=2) + "\n"
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    environment = {
-        "OPENAI_API_KEY": "made-up",
-        "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_MODEL": "mock",
-        "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(place.root / "no-system-settings.json"),
-        "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
-    }
-    return Start([*client.command, "-p", prompt], environment)
-
-
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
+_KEYS = {"OPENAI_API_KEY": "made-up", "OPENAI_BASE_URL": "URL/v1", "OPENAI_MODEL": "mock"}
+_QUIET = {"SYSTEM_SETTINGS_PATH": "ROOT/no-system-settings.json", "SUPPRESS_YOLO_WARNING": "1"}
+DRIVER = Driver(chat, starts("-p", "PROMPT", **_KEYS, **{f"QWEN_CODE_{name}": text for name, text in _QUIET.items()}))
+play = DRIVER.play
 
 
 def shell(command: str) -> Call:

@@ -1,7 +1,6 @@
 """The real Mistral Vibe, headless; stdout has the last reply alone."""
 
 import json
-from pathlib import Path
 
 from . import agent
 from .agent import Driver, Start
@@ -12,12 +11,8 @@ YOLO = "--yolo"  # lets the agent's tools run
 TRUST = "--trust"  # trusts the folder that it is started in, for this run
 # Nothing listens there: what is not for the model server stays on this machine.
 _NOWHERE = "http://127.0.0.1:9"
-_ENVIRONMENT = {
-    "MADE_UP_KEY": "made-up",
-    "VIBE_TEST_DISABLE_KEYRING": "1",
-    "HTTP_PROXY": _NOWHERE,
-    "HTTPS_PROXY": _NOWHERE,
-}
+_KEYS = {"MADE_UP_KEY": "made-up", "VIBE_TEST_DISABLE_KEYRING": "1"}
+_ENVIRONMENT = {**_KEYS, "HTTP_PROXY": _NOWHERE, "HTTPS_PROXY": _NOWHERE}
 BASE = """\
 active_model = "mock"
 enable_telemetry = false
@@ -36,14 +31,7 @@ alias = "mock"
 
 
 class Place(agent.Place):
-    @property
-    def config(self) -> Path:
-        """The client's own folder."""
-        return self.home / ".vibe"
-
-    @property
-    def settings(self) -> Path:
-        return self.config / "hooks.toml"
+    FILE, CONFIG = ".vibe/hooks.toml", ".vibe"
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -51,8 +39,8 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "-p", prompt], _ENVIRONMENT)
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
+DRIVER = Driver(chat, _call)
+play = DRIVER.play
 
 
 def shell(command: str) -> Call:
