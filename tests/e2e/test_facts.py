@@ -247,8 +247,6 @@ COPILOTS_CAP, NAMES = COPILOT["cap"]["default"], COPILOT["variables"]
 EVERYTHING = {"COPILOT_ALLOW_ALL": "true"}
 HOOKS_FILE = ".github/hooks/hookctl.json"
 STOPPED, STOPPING = {"agentStop": [probe()]}, {"agentStop": [probe("it", BLOCK)]}
-SMALL = {event: fields for event, fields in COPILOT["payload"].items() if event[0].islower()}
-CAPITAL = {event: fields for event, fields in COPILOT["payload"].items() if event[0].isupper()}
 SHELL_TOOL = COPILOT["shell_tool"]
 ENTRY = json.dumps({"hooks": {"agentStop": [copilot_entry("@NAME")]}, "version": 1})
 IN_COPILOT = {
@@ -291,12 +289,11 @@ COPILOTS = [
                     NAMES["session"]: None},
          check=lambda came: (came.place.project / "session").read_text().strip()
          == came.payloads()[0]["sessionId"]),
-    *(Fact(f"a payload of {kind} letters", {event: [probe(event)] for event in pinned},
-           replies=[copilot.shell("true 1"), "done"], heard=dict.fromkeys(pinned, 1), fields=pinned, check=check)
-      for kind, pinned, check in (
-          ("capital", CAPITAL, lambda came: came.payloads("PreToolUse")[0]["tool_name"] == SHELL_TOOL["hook_name"]),
-          ("small", SMALL, lambda came: [came.payloads("preToolUse")[0][key] for key in ("toolName", "toolArgs")]
-           == [SHELL_TOOL["tool"], {"command": "true 1", "description": "a step"}]))),
+    # The spelling of an event's key decides how its payload is spelled.
+    Fact("a payload of capital letters", {"PreToolUse": [probe()]}, replies=[copilot.shell("true 1"), "done"],
+         check=lambda came: came.payloads()[0]["tool_name"] == SHELL_TOOL["hook_name"]),
+    Fact("a payload of small letters", {"preToolUse": [probe()]}, replies=[copilot.shell("true 1"), "done"],
+         check=lambda came: came.payloads()[0]["toolName"] == SHELL_TOOL["tool"]),
     Fact("the same command in two files runs twice and is told the same", options=(copilot.TRUST,), requests=3,
          files={f"project/{file}": {"Stop": [probe("it", *[BLOCK] * 4, "")]}
                 for file in (HOOKS_FILE, ".claude/settings.json")},

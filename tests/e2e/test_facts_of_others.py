@@ -17,9 +17,9 @@ from . import facts, hermes, kimi, opencode, openhands, pi, vibe
 from .clients import Client, pins_of
 from .dialects import Call
 from .facts import Came, Entries, Fact, beside, probe
-from .hooks import END, FLAT, GUARDED, NESTED, UNDECIDED, group, lost_fields, say, verdict
+from .hooks import END, FLAT, GUARDED, NESTED, UNDECIDED, group, say, verdict
 from .model_server import Script
-from .probe import BLOCK, Probe, make_probe
+from .probe import BLOCK, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -203,29 +203,6 @@ def test_a_new_prompt_of_the_same_session_starts_the_count_again(client: Client,
     assert [payload["extra"]["attempt"] for payload in payloads] == [0, 1, 0]
     assert len({payload["session_id"] for payload in payloads}) == 1
     assert not any("turn" in name for payload in payloads for name in payload["extra"])
-
-
-@pytest.mark.parametrize("host", ["hermes"])
-def test_payloads_have_the_pinned_fields_and_a_subagent_is_heard_of(client: Client, tmp_path: Path) -> None:
-    place, pinned = place_of(hermes, tmp_path), HERMES["extra"]
-    probes = {event: make_probe(place.root, event) for event in pinned}
-    write_for_hermes(place.settings, {event: [(probe.command, {})] for event, probe in probes.items()}, {})
-    delegate = Call("delegate_task", {"goal": "SUBAGENT: look", "context": "none"})
-    # A sub-agent works in the background, and the process ends without it.
-    log = shlex.quote(str(probes["subagent_stop"].stem.with_suffix(".log.jsonl")))
-    wait = hermes.shell(f"for n in $(seq 300); do [ -s {log} ] && break; sleep 0.1; done")
-    replies = [hermes.write_file(place), delegate, wait, "done"]
-    script = Script(replies, sub_marker="SUBAGENT: look", limit=8)
-    run = hermes.play(client, place, script, hermes.YOLO, hermes.ACCEPT, timeout=120)
-    assert (run.requests, run.count("sub"), run.code) == (4, 1, 0)
-    for event, fields in pinned.items():
-        payload = probes[event].heard()[0].payload
-        assert set(HERMES["payload"]["all"]) <= set(payload), event
-        assert set(fields) <= set(payload["extra"]), event
-        assert payload["hook_event_name"] == event
-    sessions = {heard.payload["session_id"] for heard in probes["on_session_end"].heard()}
-    assert len(sessions) == 2, "a subagent's end is not that of a session any more"
-    assert len(probes["pre_verify"].heard()) == 1
 
 
 # Kimi Code
@@ -552,31 +529,6 @@ def test_the_sdk_and_its_tools_are_of_the_pinned_version(client: Client) -> None
     assert done.stdout.split() == [client.version] * 2
 
 
-@pytest.mark.parametrize("host", ["openhands"])
-def test_every_event_brings_the_pinned_fields_and_variables(client: Client, tmp_path: Path) -> None:
-    place, names, variables = place_of(openhands, tmp_path), dict(OPENHANDS["payload"]["names"]), OPENHANDS["variables"]
-    probes: dict[str, Probe] = {event: make_probe(place.root, event) for event in names}
-    hooks = {event: probe.command for event, probe in probes.items()}
-    (place.project / "run").write_text(hooks["stop"])
-    (place.project / "start").write_text(hooks["session_start"])
-    # A hook starts where the agent does.
-    hooks |= {"stop": f'sh "${variables["project"]}"/run', "session_start": "sh start"}
-    write_for_openhands(place.settings, {event: [(hook, {})] for event, hook in hooks.items()}, {})
-    run = openhands.play(client, place, [openhands.shell("true 1"), "done"])
-    assert (run.requests, len(run.log), run.code, run.status) == (2, 2, 0, "finished")
-    assert lost_fields(dict.fromkeys(names, OPENHANDS["payload"]["fields"]), probes) == {}
-    heard = {event: probe.heard()[0] for event, probe in probes.items()}
-    assert {event: one.payload["event_type"] for event, one in heard.items()} == names
-    assert len({one.payload["session_id"] for one in heard.values()}) == 1
-    for event, one in heard.items():
-        told = [one.environment[variables[name]] for name in ("project", "session", "event")]
-        assert told == [str(place.project), one.payload["session_id"], one.payload["event_type"]], event
-        assert one.payload["working_dir"] == str(place.project)
-    assert heard["user_prompt_submit"].payload["message"] == "begin"
-    call = heard["post_tool_use"].payload
-    assert (call["tool_name"], call["tool_input"]["command"]) == ("terminal", "true 1")
-
-
 LOAD = """\
 import json, sys
 from openhands.sdk.hooks import HookConfig
@@ -619,54 +571,40 @@ def test_how_strict_it_is_with_its_file(client: Client, tmp_path: Path) -> None:
     assert said == {name: wanted for name, (_, wanted) in STRICT.items()}
 
 
-# OpenCode and Pi: modules that listen. A listener writes down whatever it is told, and does what ACTION says of it.
+# OpenCode and Pi: which modules are loaded; each writes down its name.
 
-FOLDER = Path(__file__).parent / "listeners"
-EVENTS = ["session_start", "input", "tool_call", "tool_result", "agent_before_settle", "session_shutdown"]
-GO_ON = """
-const message = { type: "custom_message", customType: "probe", content: `go on ${calls}`, display: true }
-if (name === "agent_before_settle" && calls++ < 12) return { entries: [...event.entries, message], continue: true }
-"""
+CODE = {
+    "opencode": "export const Probe = async () => (appendFileSync(LOG, NAME), {})",
+    "pi": "export default (pi) => { appendFileSync(LOG, NAME); MORE }",
+}
 BROKEN = ["export default (pi) => {", "export default 5", "export default () => { throw new Error('no') }", ""]
 
 
-class Listeners:
-    """Modules of one of the two in a place of its own, and what they were told."""
+class Modules:
+    """Modules of one of the two in a place of its own."""
 
     def __init__(self, host: str, client: Client, root: Path) -> None:
         self.driver, self.client = (opencode, pi)[host == "pi"], client
-        self.place, self.log = self.driver.Place.make(root), root / "told.jsonl"
-        self.code = (FOLDER / f"{host}.js").read_text().replace("EVENTS", json.dumps(EVENTS))
+        self.place, self.log, self.code = self.driver.Place.make(root), root / "loaded", CODE[host]
 
-    def write(self, action: str = "", *, name: str = "probe", file: Path | None = None) -> None:
-        """A module that listens; the operator's own file unless told otherwise."""
-        file = file or self.place.settings
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = self.code.replace("ACTION", action).replace("LOG", json.dumps(str(self.log)))
-        file.write_text(text.replace("NAME", json.dumps(name)))
-
-    def write_each(self, **files: Path) -> None:
+    def write(self, more: str = "", **files: Path) -> None:
         for name, file in files.items():
-            self.write(name=name, file=file)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            code = self.code.replace("MORE", more).replace("NAME", json.dumps(f"{name}\n"))
+            code = code.replace("LOG", json.dumps(str(self.log)))
+            file.write_text(f'import {{ appendFileSync }} from "node:fs"\n{code}\n')
 
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-    def told(self, event: str) -> list[Any]:
-        """What was told of an event, call by call."""
-        return [line["told"] for line in self.lines() if line["event"] == event]
+    def play(self, *options: str, **more: Any) -> Any:
+        play = opencode.play_one_turn if self.driver is opencode else self.driver.play
+        return play(self.client, self.place, ["done"], *options, **more)
 
     def loaded(self) -> list[str]:
-        return sorted(line["name"] for line in self.lines() if line["event"] == "loaded")
-
-    def play(self, replies: Any, *options: str, one_turn: bool = True, **more: Any) -> Any:
-        play = opencode.play_one_turn if one_turn and self.driver is opencode else self.driver.play
-        return play(self.client, self.place, replies, *options, **more)
+        return sorted(self.log.read_text().split())
 
 
 @pytest.fixture
-def listeners(host: str, client: Client, tmp_path: Path) -> Listeners:
-    return Listeners(host, client, tmp_path / "place")
+def modules(host: str, client: Client, tmp_path: Path) -> Modules:
+    return Modules(host, client, tmp_path / "place")
 
 
 on_opencode = pytest.mark.parametrize("host", ["opencode"])
@@ -674,49 +612,28 @@ on_pi = pytest.mark.parametrize("host", ["pi"])
 
 
 @on_opencode
-def test_a_turn_tells_plugins_the_pinned_fields(listeners: Listeners) -> None:
-    listeners.write()
-    run = listeners.play([opencode.shell("true 1"), "done"], one_turn=False)
-    assert (run.requests, run.count("side"), len(run.log)) == (2, 1, 3)
-    pins, told = PINS["opencode"], listeners.told
-    for event, by_place in pins["told"].items():
-        for number, fields in enumerate(by_place):
-            assert set(fields) <= set(told(event)[0][number]), event
-    session = told("session.created")[0][0]["info"]["id"]
-    prompt, parts = (told("chat.message")[0][1][name] for name in ("message", "parts"))
-    assert [(part["type"], part["text"]) for part in parts] == [("text", "begin")]
-    assert told("session.idle") == [[{"sessionID": session}]]
-    assert told("tool.execute.before")[0][1]["args"]["command"] == "true 1"
-    infos = [given[0]["info"] for given in told("message.updated")]
-    first, last = {info["id"]: info for info in infos if info["role"] == "assistant"}.values()
-    assert set(pins["reply"]["fields"]) <= set(last)
-    assert [reply["finish"] for reply in (first, last)] == [pins["reply"]["calls"], "stop"]
-    assert first["parentID"] == last["parentID"] == prompt["id"]
-
-
-@on_opencode
-def test_every_folder_of_plugins_is_read_also_above_the_start_folder(listeners: Listeners) -> None:
-    place = listeners.place
+def test_every_folder_of_plugins_is_read_also_above_the_start_folder(modules: Modules) -> None:
+    place = modules.place
     below, config = place.project / "below", place.settings.parents[1]
     below.mkdir()
     (place.project / ".git").mkdir()
     folders = [config, place.home / ".opencode", place.project / ".opencode", below / ".opencode"]
     files = {f"in{number}": folder / "plugin" / "a.js" for number, folder in enumerate(folders)}
     files |= {f"s{number}": folder / "plugins" / "a.js" for number, folder in enumerate((config, folders[2]))}
-    listeners.write_each(**files)
-    assert listeners.play(["done"], cwd=below).code == 0
-    assert listeners.loaded() == sorted(files)
+    modules.write(**files)
+    assert modules.play(cwd=below).code == 0
+    assert modules.loaded() == sorted(files)
 
 
 @on_opencode
-def test_a_plugin_that_breaks_takes_no_other_with_it(listeners: Listeners) -> None:
-    listeners.write()
+def test_a_plugin_that_breaks_takes_no_other_with_it(modules: Modules) -> None:
+    modules.write(probe=modules.place.settings)
     broken = ["export const A = async () => {", "export const B = async () => { throw new Error('no') }",
               "export const C = 42", ""]  # fmt: skip
     for number, text in enumerate(broken):
-        (listeners.place.settings.parent / f"{number}.js").write_text(text)
-    run = listeners.play(["done"])
-    assert (run.requests, run.code, listeners.loaded()) == (1, 0, ["probe"])
+        (modules.place.settings.parent / f"{number}.js").write_text(text)
+    run = modules.play()
+    assert (run.requests, run.code, modules.loaded()) == (1, 0, ["probe"])
 
 
 @pytest.mark.parametrize(
@@ -727,64 +644,41 @@ def test_a_plugin_that_breaks_takes_no_other_with_it(listeners: Listeners) -> No
     ],
 )
 def test_the_operator_s_own_variable_replaces_the_folder_of_settings(
-    listeners: Listeners, variable: str, file: str
+    modules: Modules, variable: str, file: str
 ) -> None:
-    elsewhere = listeners.place.root / "elsewhere"
-    listeners.write_each(usual=listeners.place.settings, elsewhere=elsewhere / file)
+    elsewhere = modules.place.root / "elsewhere"
+    modules.write(usual=modules.place.settings, elsewhere=elsewhere / file)
     # Pi's model of the tests is not there: only what is loaded counts.
-    listeners.play(["done"], environment={variable: str(elsewhere)})
-    assert set(listeners.loaded()) == {"elsewhere"}
+    modules.play(environment={variable: str(elsewhere)})
+    assert set(modules.loaded()) == {"elsewhere"}
 
 
 @on_pi
-def test_every_event_tells_what_is_pinned(listeners: Listeners) -> None:
-    listeners.write()
-    listeners.play([pi.shell("true"), "done"])
-    pins = PINS["pi"]
-    assert [line["event"] for line in listeners.lines()] == ["loaded", *EVENTS]
-    for event, fields in pins["told"].items():
-        (given,) = listeners.told(event)
-        assert set(fields) <= set(given), event
-    (start,) = listeners.told("session_start")
-    assert (start["session"]["hasUI"], start["session"]["cwd"]) == (False, str(listeners.place.project))
-    environment, marks = listeners.told("loaded")[0]["environment"], pins["variables"]["marks"]
-    assert {name: environment[name] for name in marks} == marks
-
-
-@on_pi
-def test_a_run_goes_on_as_often_as_it_is_told_to(listeners: Listeners) -> None:
-    listeners.write(GO_ON)
-    run = listeners.play(Script(["done"], limit=30))
-    assert (run.code, run.requests) == (0, 13)
-    assert [part[0]["text"] for part in run.told("user")] == ["begin", *(f"go on {number}" for number in range(12))]
-    assert len(listeners.told("input")) == 1
-
-
-@on_pi
-def test_without_anything_new_for_the_model_it_does_not_go_on(listeners: Listeners) -> None:
-    listeners.write("if (name === 'agent_before_settle') return { continue: true }")
-    run = listeners.play(["done"])
+def test_without_anything_new_for_the_model_it_does_not_go_on(modules: Modules) -> None:
+    more = 'pi.on("agent_before_settle", async () => ({ continue: true }))'
+    modules.write(more, probe=modules.place.settings)
+    run = modules.play()
     assert run.requests == 1
     assert "requested continuation without runnable model context" in run.errors
 
 
 @on_pi
-def test_which_extensions_are_loaded(listeners: Listeners) -> None:
-    below, folder = listeners.place.project / "below", listeners.place.settings.parent
+def test_which_extensions_are_loaded(modules: Modules) -> None:
+    below, folder = modules.place.project / "below", modules.place.settings.parent
     below.mkdir()
     files = {"user": folder / "a.js", "typescript": folder / "b.ts", "folder": folder / "c" / "index.js",
              "project": below / ".pi" / "extensions" / "a.js"}  # fmt: skip
     others = {"deep": folder / "d" / "e" / "index.js", "suffix": folder / "f.mjs",
-              "above": listeners.place.project / ".pi" / "extensions" / "a.js"}  # fmt: skip
-    listeners.write_each(**files, **others)
-    assert listeners.play(["done"], pi.TRUST, cwd=below).code == 0
-    assert listeners.loaded() == sorted(files)
+              "above": modules.place.project / ".pi" / "extensions" / "a.js"}  # fmt: skip
+    modules.write(**files, **others)
+    assert modules.play(pi.TRUST, cwd=below).code == 0
+    assert modules.loaded() == sorted(files)
 
 
 @on_pi
 @pytest.mark.parametrize("text", BROKEN, ids=["syntax", "a number", "an error", "empty"])
-def test_it_does_not_start_with_an_extension_that_it_cannot_load(listeners: Listeners, text: str) -> None:
-    (listeners.place.settings.parent / "broken.js").write_text(text)
-    run = listeners.play(["done"])
+def test_it_does_not_start_with_an_extension_that_it_cannot_load(modules: Modules, text: str) -> None:
+    (modules.place.settings.parent / "broken.js").write_text(text)
+    run = modules.play()
     assert (run.requests, run.code) == (0, PINS["pi"]["exit"]["broken_extension"])
     assert "Failed to load extension" in run.errors
