@@ -60,14 +60,12 @@ class Hook(NamedTuple):
     trust: str
 
 
-def list_hooks(
-    client: Client, place: Place, folder: Path | None = None, environment: Mapping[str, str] | None = None
-) -> list[Hook]:
+def list_hooks(client: Client, place: Place, folder: Path | None = None) -> list[Hook]:
     """Ask Codex which hooks it would run in a folder; no model is needed."""
     with subprocess.Popen(
         [*client.command, "app-server"],
         cwd=place.project,
-        env={**place.environment(), **(environment or {})},
+        env=place.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -76,9 +76,9 @@ def ask(client: Client, place: Place, *arguments: str) -> str:
     return done.stdout
 
 
-def write_file(place: Place, name: str = "made.py", text: str = "made = 1\n") -> Call:
+def write_file(place: Place, name: str = "made.py") -> Call:
     """Return a call of the tool that writes a file; only a turn with one has an end that hooks hear of."""
-    return Call("write_file", {"path": str(place.project / name), "content": text})
+    return Call("write_file", {"path": str(place.project / name), "content": "made = 1\n"})
 
 
 def shell(command: str) -> Call:

@@ -9,7 +9,6 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -162,7 +161,7 @@ def test_nothing_is_written_elsewhere(claude: Client, tmp_path: Path) -> None:
 NOTIFY = manifest(
     "notify",
     pack_hook("stop", "sh {files}/PROGRAM {event} {host}", id="done", timeout=10),
-    version="VERSION",
+    version="1.0",
     protocol="host",
     description="Writes down every stop",
     files=["PROGRAM"],
@@ -184,15 +183,13 @@ TEAMS_FILE = """\
 """
 
 
-def write_pack(
-    place: Place, version: str = "1.0", program: str = "notify.sh", notified: str = "", more: str = ""
-) -> str:
-    """Write the pack that notes down its version, event and host; its folder."""
+def write_pack(place: Place, program: str = "notify.sh", notified: str = "", more: str = "") -> str:
+    """Write the pack that notes down event and host; its folder."""
     folder = place.root / "packs" / "notify"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / program).write_text(f'echo "{version} $*" >> "$NOTIFY_FILE"\n')
-    text = (NOTIFY + more).replace("VERSION", version).replace("PROGRAM", program)
+    (folder / program).write_text('echo "$*" >> "$NOTIFY_FILE"\n')
+    text = (NOTIFY + more).replace("PROGRAM", program)
     (folder / "pack.toml").write_text(text.replace("NOTIFIED", notified or str(place.root / "notified")))
     return str(folder)
 
@@ -253,10 +250,10 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     run = play(claude, teammate, ["done"], environment={"PATH": str(programs)})
     assert (run.requests, run.result, decisions(teammate)) == (1, "done", []), "without Python nobody is kept"
     assert {(hook["exit_code"], hook["stdout"]) for hook in run.hooks("Stop")} == {(0, "")}
-    assert notified_of(teammate, folder / "notified") == ["1.0 stop claude"]
+    assert notified_of(teammate, folder / "notified") == ["stop claude"]
     run = play(claude, teammate, ["done"])
     assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
-    assert (codes(teammate), notified_of(teammate, folder / "notified")) == (KEPT, ["1.0 stop claude"] * (LIMIT + 1))
+    assert (codes(teammate), notified_of(teammate, folder / "notified")) == (KEPT, ["stop claude"] * (LIMIT + 1))
     assert git(teammate.project, "status", "--porcelain") == ""
 
     hookctl(teammate, "uninstall", "notify", "--scope", "project")
@@ -297,10 +294,9 @@ def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude
 # The modes and presets of the guard
 
 
-def run_verb(place: Place, *arguments: str, now: int | None = None) -> None:
-    """Call `hookctl run` from outside, at a made-up time if one is given."""
-    environment = {} if now is None else {"HOOKCTL_NOW": str(now)}
-    hookctl(place, "run", *arguments, "--project", str(place.project), environment=environment)
+def run_verb(place: Place, *arguments: str) -> None:
+    """Call `hookctl run` from outside."""
+    hookctl(place, "run", *arguments, "--project", str(place.project))
 
 
 def env_of(place: Place) -> dict[str, str]:
@@ -530,7 +526,6 @@ def play_goal(
     met_at: int = 0,
     text: bool = False,
     prompt: str = GOAL,
-    before: Callable[[int], None] | None = None,
 ) -> Run:
     """Play a goal; `met_at` is the number of the judgement that says yes."""
     judgements = itertools.count(1)
@@ -546,7 +541,7 @@ def play_goal(
         return Start([*client.command, "-p", prompt], start.environment) if text else start
 
     dialect = SimpleNamespace(**{**vars(anthropic), "play_beside": play_beside})
-    script = Script(replies, limit=NO_END, before=before)
+    script = Script(replies, limit=NO_END)
     return Driver(dialect, call, Run).play(client, place, script, *arguments, prompt=prompt)
 
 

@@ -127,11 +127,11 @@ class Lab:
             extra_groups=None if self.user is None else [],
         )
 
-    def on_a_full_disk(self, event: str, size: int, stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    def on_a_full_disk(self, event: str, size: int) -> "subprocess.CompletedProcess[bytes]":
         """Run the hook where no file grows beyond so many bytes."""
         limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
         code = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
-        return self.run_command([PYTHON, "-c", code, *self.command(event)], stdin)
+        return self.run_command([PYTHON, "-c", code, *self.command(event)])
 
     def raw(self, event: str, stdin: bytes, config: str = "") -> str:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
