@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from . import agent
 from .agent import Driver, starts
 from .clients import Client
-from .dialects import Call, responses
+from .dialects import responses, shell_of
 
 KEY = "MOCK_API_KEY"
 BYPASS = "--dangerously-bypass-hook-trust"  # runs hooks that nobody has approved
@@ -45,11 +45,7 @@ _SETTINGS = {"model": "gpt-5.2-codex", "model_provider": "mock", "check_for_upda
 _OPTIONS = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={json.dumps(value)}")]
 DRIVER = Driver(responses, starts("exec", "--skip-git-repo-check", *_OPTIONS, "PROMPT", **{KEY: "made-up"}), Run)
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("exec_command", {"cmd": command})
+shell = shell_of("exec_command", "cmd")  # needs YOLO
 
 
 class Hook(NamedTuple):

@@ -2,7 +2,7 @@
 
 from . import agent
 from .agent import Driver, starts
-from .dialects import Call, chat
+from .dialects import chat, shell_of
 
 TRUST = "--trust-folder"  # without it a repository's hooks do not run
 
@@ -27,8 +27,4 @@ DRIVER = Driver(
     ),
 )
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; it may touch the start folder only."""
-    return Call("bash", {"command": command, "description": "a step"})
+shell = shell_of("bash", description="a step")  # it may touch the start folder only

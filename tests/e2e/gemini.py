@@ -5,7 +5,7 @@ from typing import Any
 
 from . import agent
 from .agent import Driver, starts
-from .dialects import Call, gemini
+from .dialects import gemini, shell_of
 
 TRUST = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}  # without it, or SKIP, nothing runs
 SKIP = "--skip-trust"  # leaves the project's own settings out
@@ -27,9 +27,5 @@ class Place(agent.Place):
 _KEYS = {"GEMINI_API_KEY": "made-up", "GOOGLE_GEMINI_BASE_URL": "URL", "GEMINI_CLI_NO_RELAUNCH": "true"}
 _QUIET = {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "ROOT/no-system-settings.json", "GEMINI_TELEMETRY_ENABLED": "false"}
 DRIVER = Driver(gemini, starts("-p", "PROMPT", **_KEYS, **_QUIET, **TRUST))
+shell = shell_of("run_shell_command")  # needs YOLO
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("run_shell_command", {"command": command})

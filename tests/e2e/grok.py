@@ -7,7 +7,7 @@ from typing import Any
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import chat, shell_of
 
 YOLO = "--yolo"  # lets the agent's tools run
 
@@ -65,9 +65,5 @@ def ends_turn(payload: dict[str, Any]) -> bool:
 
 
 DRIVER = Driver(chat, _call)
+shell = shell_of("run_terminal_command", description="a test")  # needs YOLO
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("run_terminal_command", {"command": command, "description": "a test"})

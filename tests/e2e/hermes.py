@@ -1,14 +1,13 @@
 """The real Hermes agent, headless; stdout has the replies, stderr the session's id."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import Call, chat, shell_of
 
 YOLO = "--yolo"  # lets the agent's tools run
 ACCEPT = "--accept-hooks"  # agrees to every hook of the settings file
@@ -59,28 +58,9 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
 
 DRIVER = Driver(chat, _call)
 play = DRIVER.play
-
-
-def ask(client: Client, place: Place, *arguments: str) -> str:
-    """Return what a command of the client's own prints; no model is asked."""
-    done = subprocess.run(
-        [*client.command, *arguments],
-        cwd=place.project,
-        env={**place.environment(), **environment(place)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+shell = shell_of("terminal")  # needs YOLO
 
 
 def write_file(place: Place, name: str = "made.py") -> Call:
     """Return a call of the tool that writes a file; only a turn with one has an end that hooks hear of."""
     return Call("write_file", {"path": str(place.project / name), "content": "made = 1\n"})
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("terminal", {"command": command})

@@ -9,7 +9,7 @@ from typing import Any
 from . import agent
 from .agent import Driver, Run, starts
 from .clients import Client
-from .dialects import Call, Reply, chat
+from .dialects import Reply, chat, shell_of
 from .model_server import Script
 
 _PATIENCE = 30.0  # seconds
@@ -22,6 +22,7 @@ class Place(agent.Place):
 _MODEL = {"NAME": "mock", "PROVIDER_TYPE": "openai", "BASE_URL": "URL/v1", "API_KEY": "made-up"}
 _KEYS = {f"KIMI_MODEL_{name}": value for name, value in _MODEL.items()}
 DRIVER = Driver(chat, starts("-p", "PROMPT", **_KEYS, KIMI_DISABLE_TELEMETRY="1", KIMI_CODE_NO_AUTO_UPDATE="1"))
+shell = shell_of("Bash")
 
 
 def play(client: Client, place: Place, replies: Sequence[Reply] | Script, *arguments: str, **options: Any) -> Run:
@@ -50,11 +51,6 @@ def _is_named_by_a_process(folder: Path) -> bool:
         except OSError:  # it has just ended
             continue
     return False
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
-    return Call("Bash", {"command": command})
 
 
 def refusal(event: str, reason: str, **more: Any) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from . import agent
 from .agent import Driver, starts
-from .dialects import Call, chat
+from .dialects import chat, shell_of
 
 _AGENT = Path(__file__).parent / "openhands_agent.py"
 # Without the first, a thread of the client fetches prices, and where there is no network it may end the process.
@@ -30,8 +30,5 @@ class Run(agent.Run):
 
 
 DRIVER = Driver(chat, starts("-I", str(_AGENT), "URL", "PROMPT", **QUIET), Run)
+shell = shell_of("terminal", security_risk="LOW", summary="a step")
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    return Call("terminal", {"command": command, "security_risk": "LOW", "summary": "a step"})

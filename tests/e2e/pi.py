@@ -9,7 +9,7 @@ from typing import Any
 from . import agent
 from .agent import Driver, Run, Start
 from .clients import Client
-from .dialects import Call, Reply, chat
+from .dialects import Reply, chat, shell_of
 from .model_server import Script
 
 _SESSION = Path(__file__).parent / "pi_session.py"
@@ -44,13 +44,10 @@ def _rpc(client: Client, place: Place, url: str, steps: str) -> Start:
 
 PRINT, RPC = Driver(chat, _print), Driver(chat, _rpc)
 play = PRINT.play
+shell = shell_of("bash")
 
 
 def play_session(client: Client, place: Place, replies: Sequence[Reply] | Script, *steps: Any, **options: Any) -> Run:
     """Run one session in RPC mode; a step is a prompt, or an RPC command (see pi_session.py)."""
     commands = [{"type": "prompt", "message": step} if isinstance(step, str) else step for step in steps]
     return RPC.play(client, place, replies, prompt=json.dumps(commands), timeout=120, **options)
-
-
-def shell(command: str) -> Call:
-    return Call("bash", {"command": command})

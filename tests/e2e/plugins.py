@@ -17,7 +17,9 @@ Install = Callable[[Client, Place, Path], list[str]]  # what the client needs th
 _NOWHERE = "http://127.0.0.1:9"
 
 
-def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: str) -> None:
+def by_own_means(
+    driver: ModuleType, client: Client, place: Place, *arguments: str, may_fail: bool = False
+) -> subprocess.CompletedProcess[str]:
     """Run one of the client's own commands, without a model."""
     quiet = getattr(driver, "QUIET", None)
     environment = quiet or driver.DRIVER.call(client, place, _NOWHERE, "").environment
@@ -30,7 +32,8 @@ def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: s
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
+    assert may_fail or done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
+    return done
 
 
 def from_a_marketplace(driver: ModuleType, verb: str) -> Install:

@@ -5,7 +5,7 @@ from typing import Any
 
 from . import agent
 from .agent import Driver, starts
-from .dialects import Call, chat
+from .dialects import chat, shell_of
 
 YOLO = "-y"  # lets the agent's tools run
 # What a user has who has chosen a model of their own; without it there is side traffic, or the client asks for a login.
@@ -26,9 +26,5 @@ class Place(agent.Place):
 _KEYS = {"OPENAI_API_KEY": "made-up", "OPENAI_BASE_URL": "URL/v1", "OPENAI_MODEL": "mock"}
 _QUIET = {"SYSTEM_SETTINGS_PATH": "ROOT/no-system-settings.json", "SUPPRESS_YOLO_WARNING": "1"}
 DRIVER = Driver(chat, starts("-p", "PROMPT", **_KEYS, **{f"QWEN_CODE_{name}": text for name, text in _QUIET.items()}))
+shell = shell_of("run_shell_command", is_background=False)  # needs YOLO
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("run_shell_command", {"command": command, "is_background": False})

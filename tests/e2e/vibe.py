@@ -5,7 +5,7 @@ import json
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import Call, chat, shell_of
 
 YOLO = "--yolo"  # lets the agent's tools run
 TRUST = "--trust"  # trusts the folder that it is started in, for this run
@@ -41,11 +41,7 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
 
 DRIVER = Driver(chat, _call)
 play = DRIVER.play
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("bash", {"command": command})
+shell = shell_of("bash")  # needs YOLO
 
 
 def within(code: str) -> Call:
