@@ -1,6 +1,7 @@
 """The runtime hook as a host runs it: a process of its own, with JSON on stdin and nearly no environment."""
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import json
@@ -9,6 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +259,35 @@ def letter(stdout: str) -> str:
         return "H"
     assert set(answer) == {"systemMessage"} or answer.get("decision") == "allow", answer
     return "R"
+
+
+@contextlib.contextmanager
+def never_falling(count: Callable[[], int], pause: float) -> Iterator[None]:
+    """Meanwhile somebody looks at a count again and again."""
+    seen: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(pause):
+            seen.append(count())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+    assert len(seen) > 1 and seen == sorted(seen)
+
+
+def run_and_kill(command: Sequence[str], environ: Mapping[str, str], payload: object, after: float | None) -> None:
+    """Run a hook, and kill it after some seconds; None: never."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environ)
+    assert process.stdin
+    process.stdin.write(json.dumps(payload).encode())
+    process.stdin.close()
+    if after is not None:
+        time.sleep(after)
+        process.kill()
+    process.wait(timeout=60)
