@@ -217,7 +217,7 @@ def test_a_program_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: 
     ],
 )
 def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bool) -> None:
-    """As measured: see tests/e2e/test_grok_facts.py."""
+    """As measured: see tests/e2e/test_facts.py."""
     fields = {"type": "command", "command": command}
     assert bool(never_runs(hosts.load("grok"), "Stop", fields)) != runs
     assert never_runs(hosts.load("claude"), "Stop", fields) == ""

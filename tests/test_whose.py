@@ -408,7 +408,7 @@ ODD = 'it\'s "my"\n$HOME `x`'
 @pytest.mark.parametrize(
     ("mark", "runs"),
     [
-        # What makes a repository for Codex, and what does not: see test_codex_facts.py.
+        # What makes a repository for Codex, and what does not: see test_facts.py.
         (lambda folder: folder.mkdir(parents=True), "project"),
         (lambda folder: (folder / ".git").mkdir(parents=True), "project"),
         (lambda folder: put(folder / ".git", "gitdir: /nowhere\n"), "planted"),

@@ -1,4 +1,4 @@
-"""The tables of this folder: rows/NAME.txt, a row a line, cells between ` | `.
+"""Tables of rows: rows/NAME.txt, a row a line, cells between ` | `.
 
 In a cell that is a document `\\n`, `\\r`, `\\t`, `\\\\` and `\\u0041` are characters, and `\\xff` is a byte. `${NAME}`
 is a text that a line `NAME = ...` has further up. `#` begins a remark. Paths and values are JSON.
@@ -14,11 +14,11 @@ ESCAPED = re.compile(rb"\\(u[0-9a-f]{4}|x[0-9a-f]{2}|[nrt\\])")
 NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
 
 
-def read_table(name: str) -> list[list[str]]:
+def read_table(name: str, folder: Path = FOLDER) -> list[list[str]]:
     """The cells of each row."""
     rows: list[list[str]] = []
     texts: dict[str, str] = {}
-    for line in (FOLDER / f"{name}.txt").read_text("utf-8").split("\n"):
+    for line in (folder / f"{name}.txt").read_text("utf-8").split("\n"):
         named = re.fullmatch(r"([A-Z]+) = (.*)", line)
         if named:
             texts[named[1]] = named[2]

@@ -14,24 +14,24 @@ from .dialects import Reply
 from .probe import Probe
 from .product import LIMIT
 
+OPERATORS = Path(__file__).parent / "operators"
 
-def _nothing(place: Place) -> None:
-    pass
+
+def operators_file(name: str, command: str) -> str:
+    """A settings file that is written by hand, with a stop hook of the operator's own."""
+    return (OPERATORS / name).read_text().replace("COMMAND", json.dumps(command))
 
 
 @dataclass(frozen=True)
 class Case:
-    """One client and scope.
-
-    The operator's file is written by hand and has a stop hook of the operator's own, whose command stands at COMMAND.
-    """
+    """One client and scope."""
 
     driver: ModuleType
-    operators_file: str
+    file: str  # the operator's own, of those in operators/
     project_file: str = ""  # at project and local scope: the settings file, from the project
     home_file: str = ""  # where it is not the usual one, from the home
     arguments: tuple[str, ...] = ()
-    prepare: Callable[[Place], None] = _nothing  # what a user has accepted before
+    trusts: bool = False  # a user has trusted the project before
     quick: bool = False  # runs on every change
     cap: int = LIMIT  # so many blocks in a turn does the client heed, if they are fewer than the limit
     tells_the_last: bool = True  # it tells of the stop behind these, too
@@ -59,6 +59,10 @@ class Case:
         """The guard's reasons in a turn whose work does not move."""
         return ["blocked"] * self.cap + ["tripped" if self.cap == LIMIT else "host_cap"] * self.tells_the_last
 
+    def prepare(self, place: Place) -> None:
+        if self.trusts:
+            self.driver.trust_project(place, place.project)
+
     def settings(self, place: Place) -> Path:
         if self.home_file:
             return place.home / self.home_file
@@ -78,159 +82,35 @@ class Case:
         """Write the operator's settings around a stop hook and return their bytes."""
         path = self.settings(place)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.operators_file.replace("COMMAND", json.dumps(probe.command)))
+        path.write_text(operators_file(self.file, probe.command))
         return self.texts(place)
 
 
-CLAUDE_FILE = """\
-{
-  "permissions" : { "allow": ["Bash(true:*)", "Bash(sleep:*)", "Task", "Agent"] },
-
-  "env": { "OPERATORS_OWN": "yes",
-           "PAGER": "less" },
-  "hooks": {
-    "PreToolUse": [ {"matcher": "Write|Edit", "hooks": [ {"type": "command", "command": "true"} ]} ],
-
-    "Stop": [
-      { "hooks": [ { "type": "command", "command": COMMAND, "timeout": 5.0 } ] }
-    ]
-  },
-  "cleanupPeriodDays"   :   30
-}"""
-
-CODEX_FILE = """\
-{ "description" : "by hand",
-  "hooks": {
-    "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
-}"""
-
-CODEX_TOML = """\
-# by hand
-[[hooks.Stop]]
-[[hooks.Stop.hooks]]
-type = "command"   # mine
-command = COMMAND
-
-[tools]
-view_image = false
-"""
-
-GEMINI_FILE = """\
-// by hand
-{
-    "security": { "auth": {"selectedType": "gemini-api-key"} },
-  "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
-  "model": { "name": "gemini-2.5-flash" }, /* the quick one */
-  "hooks": { "AfterAgent": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5000} ] } ] }
-}"""
-
-QWEN_FILE = """\
-// by hand
-{
-    "$version": 4, "security": { "auth": {"selectedType": "openai"} },
-  "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false},
-  "memory": { "enableManagedAutoMemory": false }, /* it asks the model once more */
-  "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
-}"""
-
-COPILOT_FILE = """\
-{ "version" : 1,
-    "hooks": { "agentStop": [ {"type": "command", "bash": COMMAND, "timeoutSec": 5} ] }
-}"""
-
-DROID_FILE = """\
-// by hand
-{
-    "cloudSessionSync": false,
-  "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
-}"""
-
-
-GROK_FILE = """\
-{ "description" : "by hand",
-    "hooks": { "Stop": [ { "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
-}"""
-
-OPENHANDS_FILE = """\
-{
-    "stop": [ { "matcher" : "*", "hooks": [ {"type": "command", "command": COMMAND, "timeout": 5} ] } ] }
-"""
-
-OPENHANDS_WRAPPED = """\
-{ "hooks": {"Stop": [ {"hooks": [ {"type": "command", "command": COMMAND} ] } ] } }"""
-
-VIBE_FILE = """\
-# by hand
-[[hooks]]
-    name = "bell"   # rings
-    type = 'post_agent'
-    command = COMMAND
-    timeout = 5.0"""
-
-
-KIMI_FILE = """\
-# by hand
-default_model = "m"   # the model
-
-# rings
-[[hooks]]
-event = "Stop"
-command = COMMAND
-timeout = 5
-# end
-"""
-
-# A list with odd blanks and comments, and settings behind it.
-HERMES_FILE = f"""\
-# by hand
-hooks:
-    pre_verify:   # before it is done
-    -   command: COMMAND
-        timeout: 5
-    # - command: ./old.sh
-
-{hermes.BASE}"""
-
-PI_FILE = """\
-import { execSync } from "node:child_process"
-export default (pi) => {
-    pi.on("agent_before_settle", () => { execSync(COMMAND, { input: "{}" }) })
-}"""
-
-
-def _trust(place: Place) -> None:
-    codex.trust_project(place, place.project)
-
-
-def _trust_in_grok(place: Place) -> None:
-    grok.trust_project(place, place.project)
-
-
 CASES = [
-    Case(claude, CLAUDE_FILE, quick=True, says="Stop says: hookctl guard: "),
-    Case(claude, CLAUDE_FILE, ".claude/settings.json", quick=True),
-    Case(claude, CLAUDE_FILE, ".claude/settings.local.json", quick=True),
-    Case(codex, CODEX_FILE, arguments=(codex.BYPASS,), quick=True),
-    Case(codex, CODEX_TOML, home_file=".codex/config.toml", arguments=(codex.BYPASS,)),
-    Case(codex, CODEX_FILE, ".codex/hooks.json", arguments=(codex.BYPASS,), prepare=_trust, quick=True),
-    Case(gemini, GEMINI_FILE, says="Hook system message: hookctl guard: stopped blocking after 5 blocks"),
-    Case(gemini, GEMINI_FILE, ".gemini/settings.json"),
-    Case(qwen, QWEN_FILE),
-    Case(qwen, QWEN_FILE, ".qwen/settings.json"),
-    Case(copilot, COPILOT_FILE),
-    Case(copilot, COPILOT_FILE, ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
-    Case(droid, DROID_FILE),
-    Case(droid, DROID_FILE, ".factory/settings.json"),
-    Case(grok, GROK_FILE, quick=True),
-    Case(grok, GROK_FILE, ".grok/hooks/hookctl.json", prepare=_trust_in_grok),
-    Case(openhands, OPENHANDS_FILE),
-    Case(openhands, OPENHANDS_WRAPPED),
-    Case(openhands, OPENHANDS_FILE, ".openhands/hooks.json"),
-    Case(vibe, VIBE_FILE, cap=3),
-    Case(vibe, VIBE_FILE, ".vibe/hooks.toml", arguments=(vibe.TRUST,), cap=3),
-    Case(kimi, KIMI_FILE, cap=1, tells_the_last=False),
-    Case(hermes, HERMES_FILE, arguments=(hermes.YOLO, hermes.ACCEPT), cap=3, tells_the_last=False,
+    Case(claude, "claude.json", quick=True, says="Stop says: hookctl guard: "),
+    Case(claude, "claude.json", ".claude/settings.json", quick=True),
+    Case(claude, "claude.json", ".claude/settings.local.json", quick=True),
+    Case(codex, "codex.json", arguments=(codex.BYPASS,), quick=True),
+    Case(codex, "codex.toml", home_file=".codex/config.toml", arguments=(codex.BYPASS,)),
+    Case(codex, "codex.json", ".codex/hooks.json", arguments=(codex.BYPASS,), trusts=True, quick=True),
+    Case(gemini, "gemini.json", says="Hook system message: hookctl guard: stopped blocking after 5 blocks"),
+    Case(gemini, "gemini.json", ".gemini/settings.json"),
+    Case(qwen, "qwen.json"),
+    Case(qwen, "qwen.json", ".qwen/settings.json"),
+    Case(copilot, "copilot.json"),
+    Case(copilot, "copilot.json", ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
+    Case(droid, "droid.json"),
+    Case(droid, "droid.json", ".factory/settings.json"),
+    Case(grok, "grok.json", quick=True),
+    Case(grok, "grok.json", ".grok/hooks/hookctl.json", trusts=True),
+    Case(openhands, "openhands.json"),
+    Case(openhands, "openhands-wrapped.json"),
+    Case(openhands, "openhands.json", ".openhands/hooks.json"),
+    Case(vibe, "vibe.toml", cap=3),
+    Case(vibe, "vibe.toml", ".vibe/hooks.toml", arguments=(vibe.TRUST,), cap=3),
+    Case(kimi, "kimi.toml", cap=1, tells_the_last=False),
+    Case(hermes, "hermes.yaml", arguments=(hermes.YOLO, hermes.ACCEPT), cap=3, tells_the_last=False,
          turn=lambda place: [hermes.write_file(place), "done"]),
-    Case(pi, PI_FILE, says="stopped blocking after 5 blocks", quick=True),
-    Case(pi, PI_FILE, ".pi/extensions/operators.js", arguments=(pi.TRUST,)),
+    Case(pi, "pi.js", says="stopped blocking after 5 blocks", quick=True),
+    Case(pi, "pi.js", ".pi/extensions/operators.js", arguments=(pi.TRUST,)),
 ]  # fmt: skip

@@ -3,16 +3,16 @@
 A client's driver is a module with its pins' name that makes a place and says how the client is started there.
 """
 
-import abc
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from .clients import Client
 from .dialects import Dialect, Reply
@@ -22,9 +22,12 @@ _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 @dataclass(frozen=True)
-class Place(abc.ABC):
+class Place:
     """Everything that one test may touch: a home, a project and a folder for temporary files, all of its own."""
 
+    FILE: ClassVar[str]  # the client's settings file at user scope, from the home
+    CONFIG: ClassVar[str] = ""  # a further file or folder of it
+    BASE: ClassVar[str] = ""  # what its settings need in order to let it start
     root: Path
     own_folders: bool = False  # hookctl's folders lie in the home, as without variables, and not beside it
 
@@ -41,9 +44,12 @@ class Place(abc.ABC):
         return self.root / "tmp"
 
     @property
-    @abc.abstractmethod
     def settings(self) -> Path:
-        """The client's settings file at user scope."""
+        return self.home / self.FILE
+
+    @property
+    def config(self) -> Path:
+        return self.home / self.CONFIG
 
     @classmethod
     def make(cls, root: Path, *, own_folders: bool = False) -> Self:
@@ -53,9 +59,17 @@ class Place(abc.ABC):
         return place
 
     def lay_out(self) -> None:
-        """Make the folders; a client that needs more has more to lay out."""
+        """Make the folders and the settings; a client that needs more has more to lay out."""
         for folder in (self.settings.parent, self.project, self.tmp):
             folder.mkdir(parents=True)
+        if self.BASE:
+            self.settings.write_text(self.BASE)
+
+    def make_repository(self) -> None:
+        """Make the project a repository; an empty .git makes none."""
+        for folder in ("objects", "refs"):
+            (self.project / ".git" / folder).mkdir(parents=True)
+        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
 
     def environment(self) -> dict[str, str]:
         """Return an environment built from nothing, for the client and for hookctl alike."""
@@ -105,6 +119,21 @@ class Start(NamedTuple):
 
     command: Sequence[str]
     environment: Mapping[str, str]
+
+
+def starts(*words: str, **environment: str) -> Callable[[Client, Any, str, str], Start]:
+    """How a client is called with these words and variables, in which URL, PROMPT, ROOT, TMP and BESIDE are put."""
+
+    def call(client: Client, place: Place, url: str, prompt: str) -> Start:
+        beside = str(client.program.parent)
+        named = {"URL": url, "PROMPT": prompt, "ROOT": str(place.root), "TMP": str(place.tmp), "BESIDE": beside}
+
+        def filled(text: str) -> str:
+            return re.sub(r"\b(URL|PROMPT|ROOT|TMP|BESIDE)\b", lambda found: named[found[1]], text)
+
+        return Start([*client.command, *map(filled, words)], {name: filled(text) for name, text in environment.items()})
+
+    return call
 
 
 class Running(Generic[R]):

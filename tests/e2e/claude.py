@@ -3,29 +3,19 @@
 import functools
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from . import agent
-from .agent import Driver, Start
-from .clients import Client
+from .agent import Driver, starts
 from .dialects import Call, anthropic
 
 _KEY = "sk-ant-api03-made-up-for-tests-" + "0" * 24
-_QUIET = (
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "DISABLE_TELEMETRY",
-    "DISABLE_AUTOUPDATER",
-    "DISABLE_ERROR_REPORTING",
-    "DISABLE_BUG_COMMAND",
-    "DISABLE_COST_WARNINGS",
-)
+_QUIET = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER",
+          "DISABLE_ERROR_REPORTING", "DISABLE_BUG_COMMAND", "DISABLE_COST_WARNINGS")  # fmt: skip
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".claude" / "settings.json"
+    FILE = ".claude/settings.json"
 
     def lay_out(self) -> None:
         """A home as it is after Claude Code's own first start."""
@@ -86,20 +76,10 @@ class Run(agent.Run):
         return [line for line in self.lines if line.get("type") == "system" and line.get("subtype") == subtype]
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    options = ["-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events"]
-    environment = {
-        "ANTHROPIC_API_KEY": _KEY,
-        "ANTHROPIC_BASE_URL": url,
-        "CLAUDE_CODE_MAX_RETRIES": "0",
-        "CLAUDE_CODE_TMPDIR": str(place.tmp),
-        **dict.fromkeys(_QUIET, "1"),
-    }
-    return Start([*client.command, *options], environment)
-
-
-DRIVER = Driver(anthropic, _call, Run)
-play, start = DRIVER.play, DRIVER.start
+OPTIONS = ("-p", "PROMPT", "--output-format", "stream-json", "--verbose", "--include-hook-events")
+KEYS = {"ANTHROPIC_API_KEY": _KEY, "ANTHROPIC_BASE_URL": "URL", "CLAUDE_CODE_MAX_RETRIES": "0"}
+DRIVER = Driver(anthropic, starts(*OPTIONS, **KEYS, CLAUDE_CODE_TMPDIR="TMP", **dict.fromkeys(_QUIET, "1")), Run)
+play = DRIVER.play
 
 
 def bash(command: str, **more: Any) -> Call:
@@ -111,9 +91,3 @@ def subagent(marker: str) -> Call:
     """Return a call that starts a subagent and waits for it; its prompt carries the marker."""
     task = {"description": "look", "prompt": f"{marker}: look", "subagent_type": "general-purpose"}
     return Call("Task", {**task, "run_in_background": False})
-
-
-def transcript(place: Place, session: str, config: Path | None = None) -> list[dict[str, Any]]:
-    """Return a session's transcript as Claude Code wrote it."""
-    path = next((config or place.home / ".claude").glob(f"projects/*/{session}.jsonl"))
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

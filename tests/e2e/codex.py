@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import agent
-from .agent import Driver, Start
+from .agent import Driver, starts
 from .clients import Client
-from .dialects import Call, responses
+from .dialects import responses, shell_of
 
 KEY = "MOCK_API_KEY"
 BYPASS = "--dangerously-bypass-hook-trust"  # runs hooks that nobody has approved
@@ -21,19 +21,11 @@ ADDS = "*** Begin Patch\n*** Add File: PATH\n+TEXT\n*** End Patch\n"
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".codex" / "hooks.json"
-
-    @property
-    def config(self) -> Path:
-        return self.home / ".codex" / "config.toml"
+    FILE, CONFIG = ".codex/hooks.json", ".codex/config.toml"
 
     def lay_out(self) -> None:
-        """An empty project that is a repository."""
         super().lay_out()
-        (self.project / ".git").mkdir()
-        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")  # an empty .git makes no repository
+        self.make_repository()
 
 
 @dataclass(frozen=True)
@@ -45,34 +37,15 @@ class Run(agent.Run):
         return re.findall(rf"(?m)^hook: {event} (\w+)$", self.errors)
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    provider = {
-        "name": "mock",
-        "base_url": f"{url}/v1",
-        "env_key": KEY,
-        "wire_api": "responses",
-        "request_max_retries": 0,
-        "stream_max_retries": 0,
-    }
-    settings = {
-        "model": "gpt-5.2-codex",
-        "model_provider": "mock",
-        "check_for_update_on_startup": False,
-        "analytics.enabled": False,
-        **{f"model_providers.mock.{name}": value for name, value in provider.items()},
-    }
-    options = [word for name, value in settings.items() for word in ("-c", f"{name}={json.dumps(value)}")]
-    command = [*client.command, "exec", "--skip-git-repo-check", *options, prompt]
-    return Start(command, {KEY: "made-up"})
-
-
-DRIVER = Driver(responses, _call, Run)
-play, start = DRIVER.play, DRIVER.start
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("exec_command", {"cmd": command})
+_PROVIDER = {"name": "mock", "base_url": "URL/v1", "env_key": KEY, "wire_api": "responses", "request_max_retries": 0,
+             "stream_max_retries": 0}  # fmt: skip
+_SETTINGS = {"model": "gpt-5.2-codex", "model_provider": "mock", "check_for_update_on_startup": False,
+             "analytics.enabled": False,
+             **{f"model_providers.mock.{name}": value for name, value in _PROVIDER.items()}}  # fmt: skip
+_OPTIONS = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={json.dumps(value)}")]
+DRIVER = Driver(responses, starts("exec", "--skip-git-repo-check", *_OPTIONS, "PROMPT", **{KEY: "made-up"}), Run)
+play = DRIVER.play
+shell = shell_of("exec_command", "cmd")  # needs YOLO
 
 
 class Hook(NamedTuple):
@@ -83,14 +56,12 @@ class Hook(NamedTuple):
     trust: str
 
 
-def list_hooks(
-    client: Client, place: Place, folder: Path | None = None, environment: Mapping[str, str] | None = None
-) -> list[Hook]:
+def list_hooks(client: Client, place: Place, folder: Path | None = None) -> list[Hook]:
     """Ask Codex which hooks it would run in a folder; no model is needed."""
     with subprocess.Popen(
         [*client.command, "app-server"],
         cwd=place.project,
-        env={**place.environment(), **(environment or {})},
+        env=place.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

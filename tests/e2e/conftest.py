@@ -1,10 +1,12 @@
 """Fixtures of the end-to-end tests, and which of them run on every change."""
 
+import importlib
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -34,6 +36,16 @@ def _client_fixture(name: str) -> Callable[[], Client]:
 globals().update({f"{name}_client": _client_fixture(name) for name in CLIENTS})
 
 
+def driver_of(host: str) -> ModuleType:
+    return importlib.import_module(f".{host}", __package__)
+
+
+@pytest.fixture
+def client(host: str, request: pytest.FixtureRequest) -> Client:
+    """The client of a test's parameter."""
+    return request.getfixturevalue(host)
+
+
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
     """A folder on the disk, as people have it: in memory our hook can be faster than the client's transcript."""
@@ -46,11 +58,11 @@ def tmp_path() -> Iterator[Path]:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """A place of the kind that the test's module imports.
+    """A place of the kind that the test's module imports, or else of its host.
 
     With OWN_FOLDERS in the module hookctl keeps its things in the home; SETTINGS is what the operator has in the file.
     """
-    kind: type[Place] = request.module.Place
+    kind: type[Place] = getattr(request.module, "Place", None) or driver_of(request.getfixturevalue("host")).Place
     made = kind.make(tmp_path / "place", own_folders=getattr(request.module, "OWN_FOLDERS", False))
     if hasattr(request.module, "SETTINGS"):
         made.settings.write_text(request.module.SETTINGS)

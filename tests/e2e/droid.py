@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, Reply, chat
+from .dialects import Reply, chat, shell_of
 from .model_server import Script
 
 # Without the airgap it asks for its vendor's servers at every start.
@@ -15,9 +14,7 @@ QUIET = {"FACTORY_AIRGAP_ENABLED": "true", "FACTORY_TELEMETRY_DISABLED": "1"}
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".factory" / "settings.json"
+    FILE = ".factory/settings.json"
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -30,16 +27,12 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*command, *([prompt] if prompt else [])], QUIET)
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
+DRIVER = Driver(chat, _call)
+play = DRIVER.play
+shell = shell_of("Execute", summary="a step", timeout=30, riskLevel="low", riskLevelReason="it only looks")
 
 
 def converse(client: Client, place: Place, replies: Sequence[Reply] | Script, *prompts: str) -> agent.Run:
     """Give several prompts to one session."""
     typed = "".join(json.dumps({"role": "user", "content": prompt}) + "\n" for prompt in prompts)
     return play(client, place, replies, "--input-format", "stream-json", "-o", "stream-json", prompt="", typed=typed)
-
-
-def shell(command: str) -> Call:
-    arguments = {"command": command, "summary": "a step", "timeout": 30}
-    return Call("Execute", {**arguments, "riskLevel": "low", "riskLevelReason": "it only looks"})

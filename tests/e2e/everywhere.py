@@ -53,72 +53,31 @@ CASES = [
     Case(qwen, ("write_file", {"file_path": "PATH", "content": "TEXT"}), (qwen.YOLO,), changes=False),
     Case(copilot, ("create", {"path": "PATH", "file_text": "TEXT"}), serial=True),
     # What a hook says at a session's start or to a prompt reaches nobody.
-    Case(
-        grok,
-        ("write", {"file_path": "PATH", "content": "TEXT"}),
-        (grok.YOLO,),
-        contexts=(),
-        serial=True,
-        passes_change=False,
-    ),
+    Case(grok, ("write", {"file_path": "PATH", "content": "TEXT"}), (grok.YOLO,), contexts=(), serial=True,
+         passes_change=False),
     Case(opencode, ("write", {"filePath": "PATH", "content": "TEXT"})),
     Case(pi, ("write", {"path": "PATH", "content": "TEXT"})),
-    Case(
-        openhands,
-        ("file_editor", {"command": "create", "path": "PATH", "file_text": "TEXT", **SUMMARY}),
-        changes=False,
-        answers=False,
-        serial=True,
-        environment=(("EDITOR", "1"),),
-    ),
+    Case(openhands, ("file_editor", {"command": "create", "path": "PATH", "file_text": "TEXT", **SUMMARY}),
+         changes=False, answers=False, serial=True, environment=(("EDITOR", "1"),)),
     # A changed call has to be allowed anew.
-    Case(
-        droid,
-        ("Create", {"file_path": "PATH", "content": "TEXT"}),
-        ("--auto", "high"),
-        contexts=("SessionStart",),
-        asks_prompts=False,
-    ),
-    Case(
-        hermes,
-        ("write_file", {"path": "PATH", "content": "TEXT"}),
-        (hermes.YOLO, hermes.ACCEPT),
-        changes=False,
-        contexts=("UserPromptSubmit",),
-        answers=False,
-    ),
-    Case(
-        kimi,
-        ("Write", {"path": "PATH", "content": "TEXT"}),
-        changes=False,
-        contexts=("UserPromptSubmit",),
-        answers=False,
-    ),
+    Case(droid, ("Create", {"file_path": "PATH", "content": "TEXT"}), ("--auto", "high"), contexts=("SessionStart",),
+         asks_prompts=False),
+    Case(hermes, ("write_file", {"path": "PATH", "content": "TEXT"}), (hermes.YOLO, hermes.ACCEPT), changes=False,
+         contexts=("UserPromptSubmit",), answers=False),
+    Case(kimi, ("Write", {"path": "PATH", "content": "TEXT"}), changes=False, contexts=("UserPromptSubmit",),
+         answers=False),
     # Its hooks hear of tool calls and of the end of a turn, and of nothing else.
-    Case(
-        vibe,
-        ("write_file", {"path": "PATH", "content": "TEXT"}),
-        (vibe.YOLO,),
-        contexts=(),
-        asks_starts=False,
-        asks_prompts=False,
-        serial=True,
-    ),
-]
+    Case(vibe, ("write_file", {"path": "PATH", "content": "TEXT"}), (vibe.YOLO,), contexts=(), asks_starts=False,
+         asks_prompts=False, serial=True),
+]  # fmt: skip
 QUICK = (claude, codex)
 EVERY = [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
 
 
 def play(case: Case, client: Client, place: Place, *calls: Call) -> Run:
     """Let the agent make these calls, and end."""
-    return case.driver.play(
-        client,
-        place,
-        Script([*calls, "done"], limit=20),
-        *case.options,
-        timeout=300,
-        environment=dict(case.environment),
-    )
+    script, environment = Script([*calls, "done"], limit=20), dict(case.environment)
+    return case.driver.play(client, place, script, *case.options, timeout=300, environment=environment)
 
 
 def told(run: Run) -> str:

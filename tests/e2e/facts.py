@@ -1,7 +1,7 @@
 """What a client makes of hooks, a row a fact: the hooks in its settings, a turn, and what must come of it."""
 
-import importlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import pytest
 from .agent import Place, Run
 from .clients import Client
 from .dialects import Reply
-from .hooks import handler, in_turn
+from .hooks import handler, in_turn, lost_fields
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
@@ -44,9 +44,11 @@ Write = Callable[[Path, Entries, Mapping[str, Any]], None]
 
 
 class Came(NamedTuple):
-    """What came of a row's turn."""
+    """What came of a row."""
 
-    run: Any
+    run: Any  # the last one
+    runs: Sequence[Any]
+    client: Client
     place: Any
     probes: Mapping[str, Probe]
 
@@ -62,84 +64,131 @@ class Came(NamedTuple):
         """The run went on until the model server refused it."""
         return bool(self.run.count("refused"))
 
+    def payloads(self, name: str = "it") -> list[dict[str, Any]]:
+        return [heard.payload for heard in self.probes[name].heard()]
+
+    def told(self, text: str) -> bool:
+        """The model was told this in some request."""
+        return text in json.dumps([entry.request.body for entry in self.run.log])
+
 
 class Fact(NamedTuple):
-    """A row; what is None is not looked at. Files are named from the place's folder on."""
+    """A row; what is None is not looked at. Files are named from the place's folder on.
+
+    In commands and texts @NAME is a probe's command; in texts, variables and environment {place.home} is the home.
+    """
 
     says: str
-    hooks: Hooks
+    hooks: Mapping[str, Sequence[Given]] = {}
     more: Mapping[str, Any] = {}  # in the settings beside the hooks
     files: Mapping[str, Hooks] = {}  # further files of the client's form
+    texts: Mapping[str, str] = {}  # files as they are
     text: Callable[[str], str] | None = None  # what becomes of the settings' text
-    replies: Sequence[Reply] | Script = ("done",)
+    prepare: Callable[[Any], object] = lambda place: None
+    replies: Sequence[Reply] | Script | Callable[[Any], Sequence[Reply]] = ("done",)
+    prompts: Sequence[str] = ("begin",)  # a run each
     options: tuple[str, ...] = ()
-    environment: Mapping[str, str] = {}  # {place.home} stands for the home, and so on
+    environment: Mapping[str, str] = {}
     cwd: str = ""
     requests: int | None = None
     code: int | None = 0
     out: str | None = None
     flags: Mapping[str, str] | str | None = None  # of each probe, or of the one that is called it
     distinct: Mapping[str, int] = {}  # how many values a field of its payloads had
-    heard: Mapping[str, int] | None = None  # how often
+    heard: Mapping[str, int] | int | None = None  # how often
+    fields: Mapping[str, Sequence[str]] = {}  # that a probe's first payload has
     said: Sequence[str] = ()  # on stderr
     unsaid: Sequence[str] = ()  # to nobody
     keeps: bool = False  # the settings' bytes
-    variables: Mapping[str, str | None] = {}  # that its first call was told, or was not; {place.home} as above
+    variables: Mapping[str, str | None] = {}  # that its first call was told, or was not
     timeout: float = 60
     check: Callable[[Came], bool | None] | None = None
 
 
-def play(
-    driver: Any, client: Client, place: Place, fact: Fact, write: Write, flags: Callable[[Probe], str] = Probe.flags
-) -> None:
-    """Make what a row says, and hold what comes of it against the row."""
-    probes: dict[str, Probe] = {}
+class Host(NamedTuple):
+    """A client's table."""
 
-    def element(hook: Given) -> tuple[str, Mapping[str, Any]]:
+    driver: Any
+    write: Write
+    rows: Sequence[Fact]
+    flags: Callable[[Probe], str] = Probe.flags
+
+
+class _Probes(dict[str, Probe]):
+    """The probes of a row, each made when it is first named."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.place = place
+
+    def element(self, hook: Given) -> tuple[str, Mapping[str, Any]]:
         if isinstance(hook, tuple) and not isinstance(hook, Hook):
-            return in_turn(place.root, *hook), {}
+            return in_turn(self.place.root, *map(self.named, hook)), {}
         if isinstance(hook, str):
-            return hook, {}
+            return self.named(hook), {}
         if hook.command:
-            return hook.command, hook.fields
-        if hook.name not in probes:
-            probes[hook.name] = make_probe(place.root, hook.name, hook.answers, seconds=hook.seconds)
-        return probes[hook.name].command, hook.fields
+            return self.named(hook.command), hook.fields
+        if hook.name not in self:
+            self[hook.name] = make_probe(self.place.root, hook.name, hook.answers, seconds=hook.seconds)
+        return self[hook.name].command, hook.fields
 
-    def entries(hooks: Hooks) -> Entries:
-        return {event: list(map(element, given)) for event, given in hooks.items()}
+    def named(self, text: str) -> str:
+        """A text with the commands of the probes that it names."""
+        return re.sub(r"@(\w+)", lambda found: self.element(probe(found[1]))[0], text)
 
-    write(place.settings, entries(fact.hooks), fact.more)
+    def entries(self, hooks: Hooks) -> Entries:
+        return {event: list(map(self.element, given)) for event, given in hooks.items()}
+
+
+def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
+    """Make what a row says, and hold what comes of it against the row."""
+
+    def placed(values: Mapping[str, str | None]) -> dict[str, Any]:
+        return {name: value and re.sub(r"\{place\.(\w+)\}", _of(place), value) for name, value in values.items()}
+
+    probes = _Probes(place)
+    host.write(place.settings, probes.entries(fact.hooks), fact.more)
     for name, hooks in fact.files.items():
-        write(place.root / name, entries(hooks), {})
+        host.write(place.root / name, probes.entries(hooks), {})
+    for name, text in placed(fact.texts).items():
+        (place.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (place.root / name).write_text(probes.named(text))
     if fact.text:
         place.settings.write_bytes(fact.text(place.settings.read_bytes().decode()).encode())
+    fact.prepare(place)
     before, cwd = place.settings.read_bytes(), place.root / fact.cwd if fact.cwd else place.project
     cwd.mkdir(exist_ok=True)
-    environment = {name: value.format(place=place) for name, value in fact.environment.items()}
-    more = {"environment": environment, "cwd": cwd, "timeout": fact.timeout}
-    run: Run = driver.play(client, place, fact.replies, *fact.options, **more)
+    replies = fact.replies(place) if callable(fact.replies) else fact.replies
+    more = {"environment": placed(fact.environment), "cwd": cwd, "timeout": fact.timeout}
+    runs: list[Run] = [
+        host.driver.play(client, place, replies, *fact.options, prompt=prompt, **more) for prompt in fact.prompts
+    ]
+    run, asked = runs[-1], sum(run.requests for run in runs)
     expected = {"requests": fact.requests, "code": fact.code, "out": fact.out}
-    expected = {name: value for name, value in expected.items() if value is not None}
-    assert {name: getattr(run, name) for name in expected} == expected, run.errors
-    if fact.flags is not None:
-        wanted = {"it": fact.flags} if isinstance(fact.flags, str) else fact.flags
-        assert {name: flags(probes[name]) for name in wanted} == wanted
+    found = {"requests": asked, "code": run.code, "out": run.out}
+    assert [(name, found[name]) for name in expected if expected[name] not in (None, found[name])] == [], run.errors
+    wanted = {"it": fact.flags} if isinstance(fact.flags, str) else fact.flags or {}
+    assert {name: host.flags(probes[name]) for name in wanted} == wanted
     for field, count in fact.distinct.items():
         assert len({heard.payload[field] for heard in probes["it"].heard()}) == count, field
-    if fact.heard is not None:
-        assert {name: len(probes[name].heard()) for name in fact.heard} == fact.heard
+    times = {"it": fact.heard} if isinstance(fact.heard, int) else fact.heard or {}
+    assert {name: len(probes[name].heard()) for name in times} == times
+    assert lost_fields(fact.fields, probes) == {}
     assert [words for words in fact.said if words not in run.errors] == []
     assert [words for words in fact.unsaid if words in run.out + run.errors] == []
     assert not fact.keeps or place.settings.read_bytes() == before
-    told = {name: value and value.format(place=place) for name, value in fact.variables.items()}
+    told = placed(fact.variables)
     assert {name: probes["it"].heard()[0].environment.get(name) for name in told} == told
-    assert fact.check is None or fact.check(Came(run, place, probes)) is not False
+    assert fact.check is None or fact.check(Came(run, runs, client, place, probes)) is not False
 
 
-def passes(event: str, hooks: Sequence[Given], **row: Any) -> Fact:
+def _of(place: Any) -> Callable[["re.Match[str]"], str]:
+    return lambda found: str(getattr(place, found[1]))
+
+
+def passes(event: str, hooks: Sequence[Given], says: str = "what passes", **row: Any) -> Fact:
     """All these hooks let a turn end."""
-    return Fact("what passes", {event: hooks}, requests=1, **row)
+    return Fact(says, {event: hooks}, requests=1, **row)
 
 
 def blocks(event: str, *hooks: str, **row: Any) -> Fact:
@@ -176,22 +225,30 @@ def refuses(
 
 
 def claude_like(base: Mapping[str, Any] = {}) -> Write:
-    """Writes settings in the form that most hosts share with Claude Code, one group an event."""
+    """Writes settings in the form that most hosts share with Claude Code, a group for each matcher of an event."""
 
     def write(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
-        groups = {event: [{"hooks": [handler(hook, **fields) for hook, fields in events[event]]}] for event in events}
+        groups: dict[str, list[dict[str, Any]]] = {event: [] for event in events}
+        for event, hooks in events.items():
+            for hook, fields in hooks:
+                own = {name: value for name, value in fields.items() if name == "matcher"}
+                if own or not groups[event] or "matcher" in groups[event][-1]:
+                    groups[event].append({**own, "hooks": []})
+                others = {name: value for name, value in fields.items() if name != "matcher"}
+                groups[event][-1]["hooks"].append(handler(hook, **others))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**base, **more, "hooks": groups}))
 
     return write
 
 
-def table(name: str, rows: Sequence[Fact], write: Write, **more: Any) -> Callable[..., None]:
-    """The test of a client's rows."""
-    driver = importlib.import_module(f".{name}", __package__)
-
-    @pytest.mark.parametrize("fact", rows, ids=lambda fact: fact.says)
-    def test_fact(request: pytest.FixtureRequest, place: Place, fact: Fact) -> None:
-        play(driver, request.getfixturevalue(name), place, fact, write, **more)
-
-    return pytest.mark.usefixtures(name)(test_fact)
+def table(hosts: Mapping[str, Host]) -> pytest.MarkDecorator:
+    """The rows of these clients; Claude Code's are played on every change."""
+    rows = [(name, host, fact) for name, host in hosts.items() for fact in host.rows]
+    return pytest.mark.parametrize(
+        ("host", "fact"),
+        [
+            pytest.param(name, fact, id=f"{name}: {fact.says}", marks=[] if name == "claude" else [pytest.mark.full])
+            for name, _, fact in rows
+        ],
+    )

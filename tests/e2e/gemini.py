@@ -1,13 +1,11 @@
 """The real Gemini CLI, headless; stdout has the last reply."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from . import agent
-from .agent import Driver, Start
-from .clients import Client
-from .dialects import Call, gemini
+from .agent import Driver, starts
+from .dialects import gemini, shell_of
 
 TRUST = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}  # without it, or SKIP, nothing runs
 SKIP = "--skip-trust"  # leaves the project's own settings out
@@ -23,32 +21,11 @@ BASE: dict[str, Any] = {
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".gemini" / "settings.json"
-
-    def lay_out(self) -> None:
-        """A home with settings that let the client start."""
-        super().lay_out()
-        self.settings.write_text(json.dumps(BASE, indent=2) + "\n")
+    FILE, BASE = ".gemini/settings.json", json.dumps(BASE, indent=2) + "\n"
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    environment = {
-        "GEMINI_API_KEY": "made-up",
-        "GOOGLE_GEMINI_BASE_URL": url,
-        "GEMINI_CLI_NO_RELAUNCH": "true",
-        "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(place.root / "no-system-settings.json"),
-        "GEMINI_TELEMETRY_ENABLED": "false",
-        **TRUST,
-    }
-    return Start([*client.command, "-p", prompt], environment)
-
-
-DRIVER = Driver(gemini, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("run_shell_command", {"command": command})
+_KEYS = {"GEMINI_API_KEY": "made-up", "GOOGLE_GEMINI_BASE_URL": "URL", "GEMINI_CLI_NO_RELAUNCH": "true"}
+_QUIET = {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "ROOT/no-system-settings.json", "GEMINI_TELEMETRY_ENABLED": "false"}
+DRIVER = Driver(gemini, starts("-p", "PROMPT", **_KEYS, **_QUIET, **TRUST))
+shell = shell_of("run_shell_command")  # needs YOLO
+play = DRIVER.play

@@ -7,10 +7,9 @@ from typing import Any
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import chat, shell_of
 
 YOLO = "--yolo"  # lets the agent's tools run
-TRUST = "--trust"  # trusts the folder, for good
 
 # What a user has who has chosen a model of their own; without it the client asks for a login.
 BASE = """\
@@ -36,9 +35,7 @@ MORE = "\n# A test's own.\n"
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".grok" / "hooks" / "hookctl.json"
+    FILE, CONFIG = ".grok/hooks/hookctl.json", ".grok/config.toml"
 
     def configure(self, text: str) -> None:
         """Add to the client's own settings."""
@@ -49,10 +46,6 @@ class Place(agent.Place):
         super().lay_out()
         subprocess.run(["git", "init", "-q", str(self.project)], check=True, env=self.environment())
 
-    @property
-    def config(self) -> Path:
-        return self.home / ".grok" / "config.toml"
-
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     more = place.config.read_text().partition(MORE)[2] if place.config.exists() else ""
@@ -61,7 +54,7 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
 
 
 def trust_project(place: Place, project: Path) -> None:
-    """Write down what the client does when it is started with TRUST: the folder is trusted for good."""
+    """Write down what the client does when it is started with --trust: the folder is trusted for good."""
     with (place.home / ".grok" / "trusted_folders.toml").open("a") as file:
         file.write(f'[folders."{project}"]\ntrusted = true\ndecided_at = 1795534042\n')
 
@@ -71,10 +64,6 @@ def ends_turn(payload: dict[str, Any]) -> bool:
     return bool(payload["reason"] == "end_turn")
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("run_terminal_command", {"command": command, "description": "a test"})
+DRIVER = Driver(chat, _call)
+shell = shell_of("run_terminal_command", description="a test")  # needs YOLO
+play = DRIVER.play

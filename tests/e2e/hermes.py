@@ -1,14 +1,13 @@
 """The real Hermes agent, headless; stdout has the replies, stderr the session's id."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import Call, chat, shell_of
 
 YOLO = "--yolo"  # lets the agent's tools run
 ACCEPT = "--accept-hooks"  # agrees to every hook of the settings file
@@ -31,19 +30,7 @@ lsp:
 
 
 class Place(agent.Place):
-    @property
-    def config(self) -> Path:
-        """The client's own folder."""
-        return self.home / ".hermes"
-
-    @property
-    def settings(self) -> Path:
-        return self.config / "config.yaml"
-
-    def lay_out(self) -> None:
-        """A home with settings that let Hermes start."""
-        super().lay_out()
-        self.settings.write_text(BASE)
+    FILE, CONFIG, BASE = ".hermes/config.yaml", ".hermes", BASE
 
     @property
     def consent(self) -> Path:
@@ -60,11 +47,8 @@ class Place(agent.Place):
 
 def environment(place: Place) -> dict[str, str]:
     """Return what keeps the client to itself, beside the place's own environment."""
-    return {
-        "HTTP_PROXY": _NOWHERE,
-        "HTTPS_PROXY": _NOWHERE,
-        "HERMES_MANAGED_DIR": str(place.root / "no-managed-settings"),
-    }
+    managed = {"HERMES_MANAGED_DIR": str(place.root / "no-managed-settings")}
+    return {"HTTP_PROXY": _NOWHERE, "HTTPS_PROXY": _NOWHERE, **managed}
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -72,30 +56,11 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "chat", "-Q", "--cli", "-q", prompt], {**environment(place), "MODEL_URL": url})
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
+DRIVER = Driver(chat, _call)
+play = DRIVER.play
+shell = shell_of("terminal")  # needs YOLO
 
 
-def ask(client: Client, place: Place, *arguments: str) -> str:
-    """Return what a command of the client's own prints; no model is asked."""
-    done = subprocess.run(
-        [*client.command, *arguments],
-        cwd=place.project,
-        env={**place.environment(), **environment(place)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def write_file(place: Place, name: str = "made.py", text: str = "made = 1\n") -> Call:
+def write_file(place: Place, name: str = "made.py") -> Call:
     """Return a call of the tool that writes a file; only a turn with one has an end that hooks hear of."""
-    return Call("write_file", {"path": str(place.project / name), "content": text})
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("terminal", {"command": command})
+    return Call("write_file", {"path": str(place.project / name), "content": "made = 1\n"})

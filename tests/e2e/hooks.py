@@ -44,9 +44,9 @@ def verdict(decision: str, reason: str = "on", **more: Any) -> str:
     return json.dumps({"decision": decision, "reason": reason, **more})
 
 
-def handler(hook: Probe | str, key: str = "command", **more: Any) -> dict[str, Any]:
-    """A hook element; the command stands under this key."""
-    return {"type": "command", key: hook if isinstance(hook, str) else hook.command, **more}
+def handler(hook: Probe | str, **more: Any) -> dict[str, Any]:
+    """A hook element."""
+    return {"type": "command", "command": hook if isinstance(hook, str) else hook.command, **more}
 
 
 def group(*hooks: Probe | str, **more: Any) -> dict[str, Any]:

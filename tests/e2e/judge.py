@@ -3,35 +3,21 @@
 import json
 from typing import Any
 
+from tests.manifest import hook, manifest
+
 from .agent import Place
 from .product import hookctl
 
-_PACK = """\
-[pack]
-name = "NAME"
-version = "1"
-protocol = "host"
-description = "Answers as it is told"
 
-[files]
-include = ["judge.sh"]
-"""
-_HOOK = """
-[[hooks]]
-event = "EVENT"
-command = "sh {files}/judge.sh {event}"
-timeout = 10
-"""
-
-
-def install_judge(place: Place, host: str, name: str = "judge", **commands: str) -> None:
+def install_judge(place: Place, host: str, **commands: str) -> None:
     """Install a pack that runs a command on each event."""
-    folder = place.root / name
+    folder = place.root / "judge"
     folder.mkdir()
-    cases = "".join(f"{event.replace('_', '-')}) {command} ;;\n" for event, command in commands.items())
+    events = {event.replace("_", "-"): command for event, command in commands.items()}
+    cases = "".join(f"{event}) {command} ;;\n" for event, command in events.items())
     (folder / "judge.sh").write_text(f"case $1 in\n{cases}esac\n")
-    hooks = "".join(_HOOK.replace("EVENT", event.replace("_", "-")) for event in commands)
-    (folder / "pack.toml").write_text(_PACK.replace("NAME", name) + hooks)
+    hooks = [hook(event, "sh {files}/judge.sh {event}", timeout=10) for event in events]
+    (folder / "pack.toml").write_text(manifest("judge", *hooks, protocol="host", files=["judge.sh"]))
     hookctl(place, "install", str(folder), "--host", host)
 
 

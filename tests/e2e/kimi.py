@@ -7,34 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from . import agent
-from .agent import Driver, Run, Start
+from .agent import Driver, Run, starts
 from .clients import Client
-from .dialects import Call, Reply, chat
+from .dialects import Reply, chat, shell_of
 from .model_server import Script
 
 _PATIENCE = 30.0  # seconds
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".kimi-code" / "config.toml"
+    FILE = ".kimi-code/config.toml"
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    environment = {
-        "KIMI_MODEL_NAME": "mock",
-        "KIMI_MODEL_PROVIDER_TYPE": "openai",
-        "KIMI_MODEL_BASE_URL": f"{url}/v1",
-        "KIMI_MODEL_API_KEY": "made-up",
-        "KIMI_DISABLE_TELEMETRY": "1",
-        "KIMI_CODE_NO_AUTO_UPDATE": "1",
-    }
-    return Start([*client.command, "-p", prompt], environment)
-
-
-DRIVER = Driver(chat, _call, agent.Run)
-start = DRIVER.start
+_MODEL = {"NAME": "mock", "PROVIDER_TYPE": "openai", "BASE_URL": "URL/v1", "API_KEY": "made-up"}
+_KEYS = {f"KIMI_MODEL_{name}": value for name, value in _MODEL.items()}
+DRIVER = Driver(chat, starts("-p", "PROMPT", **_KEYS, KIMI_DISABLE_TELEMETRY="1", KIMI_CODE_NO_AUTO_UPDATE="1"))
+shell = shell_of("Bash")
 
 
 def play(client: Client, place: Place, replies: Sequence[Reply] | Script, *arguments: str, **options: Any) -> Run:
@@ -63,11 +51,6 @@ def _is_named_by_a_process(folder: Path) -> bool:
         except OSError:  # it has just ended
             continue
     return False
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool."""
-    return Call("Bash", {"command": command})
 
 
 def refusal(event: str, reason: str, **more: Any) -> str:

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from ipaddress import ip_address
 from pathlib import Path
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, NamedTuple
@@ -42,9 +41,7 @@ class ModelServer(ThreadingMixIn, HTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, script: Script, dialect: Dialect, log: Path | None = None, host: str = "127.0.0.1") -> None:
-        if not ip_address(host).is_loopback:
-            raise ValueError(f"the model server serves this machine only, not {host}")
+    def __init__(self, script: Script, dialect: Dialect, log: Path | None) -> None:
         self.script = script
         self.dialect = dialect
         self.log: list[Logged] = []
@@ -52,7 +49,7 @@ class ModelServer(ThreadingMixIn, HTTPServer):
         self._log_file = log
         self._counts = {"main": 0, "sub": 0}
         self._lock = threading.Lock()
-        super().__init__((host, 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _Handler)
 
     def server_bind(self) -> None:
         # HTTPServer's own asks the resolver for the machine's name, which nothing here needs.
@@ -68,11 +65,6 @@ class ModelServer(ThreadingMixIn, HTTPServer):
     @property
     def url(self) -> str:
         return f"http://{self.server_name}:{self.server_port}"
-
-    def count(self, kind: str) -> int:
-        """Say how many requests of a kind there were; the refused ones are no main ones."""
-        with self._lock:
-            return sum(1 for entry in self.log if entry.kind == kind)
 
     def answer(self, request: Request) -> Answer:
         kind, number = self._take(request)

@@ -10,21 +10,15 @@ from typing import Any
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import Call, chat, shell_of
 
 _SESSION = Path(__file__).parent / "opencode_session.py"
 _QUIET = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        """Every file in its folder is a plugin."""
-        return self.home / ".config" / "opencode" / "plugin" / "operators.js"
-
-    @property
-    def config(self) -> Path:
-        return self.settings.parents[1] / "opencode.json"
+    FILE = ".config/opencode/plugin/operators.js"  # every file in its folder is a plugin
+    CONFIG = ".config/opencode/opencode.json"
 
 
 @dataclass(frozen=True)
@@ -79,15 +73,12 @@ def _run(client: Client, place: Place, url: str, prompt: str) -> Start:
 
 SERVED, ONE_TURN = Driver(chat, _serve, Run), Driver(chat, _run, Run)
 play, play_one_turn = partial(SERVED.play, timeout=180), ONE_TURN.play  # a session waits after each of its steps
+shell = shell_of("bash", description="a step")
 
 
 def step(kind: str, **more: Any) -> str:
     """A further step of a served session, to be given behind the prompt: prompt, abort, shell or compact."""
     return json.dumps({"kind": kind, **more})
-
-
-def shell(command: str) -> Call:
-    return Call("bash", {"command": command, "description": "a step"})
 
 
 def subagent(marker: str) -> Call:

@@ -4,26 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import agent
-from .agent import Driver, Start
-from .clients import Client
-from .dialects import Call, chat
+from .agent import Driver, starts
+from .dialects import chat, shell_of
 
 _AGENT = Path(__file__).parent / "openhands_agent.py"
 # Without the first, a thread of the client fetches prices, and where there is no network it may end the process.
-QUIET = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "TERM": "dumb",
-    "OPENHANDS_SUPPRESS_BANNER": "1",
-    "DO_NOT_TRACK": "1",
-    "POSTHOG_DISABLED": "1",
-    "LOG_LEVEL": "ERROR",
-}
+QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "TERM": "dumb", "OPENHANDS_SUPPRESS_BANNER": "1", "DO_NOT_TRACK": "1",
+         "POSTHOG_DISABLED": "1", "LOG_LEVEL": "ERROR"}  # fmt: skip
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        return self.home / ".openhands" / "hooks.json"
+    FILE = ".openhands/hooks.json"
 
 
 @dataclass(frozen=True)
@@ -38,13 +29,6 @@ class Run(agent.Run):
         return [content[0]["text"] for content in super().told(role)]
 
 
-def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
-    return Start([*client.command, "-I", str(_AGENT), url, prompt], QUIET)
-
-
-DRIVER = Driver(chat, _call, Run)
-play, start = DRIVER.play, DRIVER.start
-
-
-def shell(command: str) -> Call:
-    return Call("terminal", {"command": command, "security_risk": "LOW", "summary": "a step"})
+DRIVER = Driver(chat, starts("-I", str(_AGENT), "URL", "PROMPT", **QUIET), Run)
+shell = shell_of("terminal", security_risk="LOW", summary="a step")
+play = DRIVER.play

@@ -3,14 +3,13 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import agent
-from .agent import Driver, Start
+from .agent import Driver, Run, Start
 from .clients import Client
-from .dialects import Call, Reply, chat
+from .dialects import Reply, chat, shell_of
 from .model_server import Script
 
 _SESSION = Path(__file__).parent / "pi_session.py"
@@ -19,23 +18,11 @@ TRUST = "--approve"  # loads the project's own extensions, for this run
 
 
 class Place(agent.Place):
-    @property
-    def settings(self) -> Path:
-        """Every file in its folder is an extension."""
-        return self.home / ".pi" / "agent" / "extensions" / "operators.js"
+    FILE = ".pi/agent/extensions/operators.js"  # every file in its folder is an extension
 
     @property
     def agent_folder(self) -> Path:
         return self.settings.parents[1]
-
-
-@dataclass(frozen=True)
-class Run(agent.Run):
-    """What one run left; of a session, stdout has its entries."""
-
-    @property
-    def entries(self) -> list[dict[str, Any]]:
-        return json.loads(self.out)
 
 
 def _command(client: Client, place: Place, url: str, *mode: str) -> list[str]:
@@ -55,15 +42,12 @@ def _rpc(client: Client, place: Place, url: str, steps: str) -> Start:
     return Start([sys.executable, "-I", str(_SESSION), steps, *command], _OFFLINE)
 
 
-PRINT, RPC = Driver(chat, _print, Run), Driver(chat, _rpc, Run)
-play, start = PRINT.play, PRINT.start
+PRINT, RPC = Driver(chat, _print), Driver(chat, _rpc)
+play = PRINT.play
+shell = shell_of("bash")
 
 
 def play_session(client: Client, place: Place, replies: Sequence[Reply] | Script, *steps: Any, **options: Any) -> Run:
     """Run one session in RPC mode; a step is a prompt, or an RPC command (see pi_session.py)."""
     commands = [{"type": "prompt", "message": step} if isinstance(step, str) else step for step in steps]
     return RPC.play(client, place, replies, prompt=json.dumps(commands), timeout=120, **options)
-
-
-def shell(command: str) -> Call:
-    return Call("bash", {"command": command})

@@ -17,21 +17,23 @@ Install = Callable[[Client, Place, Path], list[str]]  # what the client needs th
 _NOWHERE = "http://127.0.0.1:9"
 
 
-def by_own_means(driver: ModuleType, client: Client, place: Place, *arguments: str, cwd: Path | None = None) -> str:
-    """Run one of the client's own commands, without a model, and return what it printed."""
+def by_own_means(
+    driver: ModuleType, client: Client, place: Place, *arguments: str, may_fail: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run one of the client's own commands, without a model."""
     quiet = getattr(driver, "QUIET", None)
     environment = quiet or driver.DRIVER.call(client, place, _NOWHERE, "").environment
     done = subprocess.run(
         [*client.command, *arguments],
-        cwd=cwd or place.project,
+        cwd=place.project,
         env={**place.environment(), **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert may_fail or done.returncode == 0, f"{client.name} {' '.join(arguments)}: {done.stdout}\n{done.stderr}"
+    return done
 
 
 def from_a_marketplace(driver: ModuleType, verb: str) -> Install:

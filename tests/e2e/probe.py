@@ -18,9 +18,7 @@ with open(me + ".log.jsonl", "a+") as file:
     file.write(json.dumps({"time": time.time(), "payload": payload, "environment": dict(os.environ)}) + "\\n")
 answers = told["answers"]
 print(answers[min(calls, len(answers) - 1)], end="")
-print(told["errors"], end="", file=sys.stderr)
 time.sleep(told["seconds"])
-sys.exit(told["code"])
 """
 
 BLOCK = json.dumps({"decision": "block", "reason": "the probe says: go on"})
@@ -49,18 +47,11 @@ class Probe(NamedTuple):
         return [Heard(entry["payload"], entry["environment"]) for entry in map(json.loads, lines)]
 
 
-def make_probe(
-    folder: Path,
-    name: str = "probe",
-    answers: tuple[str, ...] = ("",),
-    code: int = 0,
-    errors: str = "",
-    seconds: float = 0,
-) -> Probe:
-    """Write a probe that gives one answer a call, the last one for ever, the same on stderr, and takes its time."""
+def make_probe(folder: Path, name: str = "probe", answers: tuple[str, ...] = ("",), seconds: float = 0) -> Probe:
+    """Write a probe that gives one answer a call, the last one for ever, and takes its time."""
     folder.mkdir(exist_ok=True)
     program, stem = folder / "probe.py", folder / name
-    told = {"answers": answers, "code": code, "errors": errors, "seconds": seconds}
+    told = {"answers": answers, "seconds": seconds}
     program.write_text(_PROGRAM)
     stem.with_suffix(".answer.json").write_text(json.dumps(told))
     return Probe(stem, shlex.join([sys.executable, "-I", "-S", str(program), str(stem)]))

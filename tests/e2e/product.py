@@ -27,17 +27,13 @@ def data_folder(place: Place) -> Path:
 
 
 def hookctl(
-    place: Place,
-    *arguments: str,
-    code: int = 0,
-    environment: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
+    place: Place, *arguments: str, code: int = 0, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line, in the project unless told otherwise, and make sure of its exit code."""
+    """Run the command line in the project, and make sure of its exit code."""
     folders = {"HOOKCTL_STATE_DIR": str(state_folder(place)), "HOOKCTL_DATA_DIR": str(data_folder(place))}
     done = subprocess.run(
         [sys.executable, "-m", "hookctl", *agreed(arguments)],
-        cwd=cwd or place.project,
+        cwd=place.project,
         env={**place.environment(), **_PACKAGE, **({} if place.own_folders else folders), **(environment or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -48,8 +44,8 @@ def hookctl(
     return done
 
 
-def hookctl_json(place: Place, *arguments: str, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return json.loads(hookctl(place, *arguments, "--json", environment=environment).stdout)["data"]
+def hookctl_json(place: Place, *arguments: str) -> dict[str, Any]:
+    return json.loads(hookctl(place, *arguments, "--json").stdout)["data"]
 
 
 def leave_work(place: Place, remaining: int = 2) -> None:
@@ -57,11 +53,11 @@ def leave_work(place: Place, remaining: int = 2) -> None:
     hookctl(place, "run", "remaining", str(remaining), "--project", str(place.project))
 
 
-def leave_work_by_hand(place: Place, remaining: int = 2) -> Path:
+def leave_work_by_hand(place: Place) -> Path:
     """Tell the guard the same without hookctl; the run folder."""
     folder = place.project / ".hookctl" / "run"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "task.json").write_text(json.dumps({"remaining": remaining}))
+    (folder / "task.json").write_text('{"remaining": 2}')
     return folder
 
 
@@ -76,9 +72,9 @@ def codes(place: Place) -> list[str]:
     return [entry["code"] for entry in decisions(place)]
 
 
-def until_logged(place: Place, code: str, times: int = 1) -> str:
-    """A shell command for the agent that ends a little after the guard has logged this code so often, or in 30 s."""
-    look = f"[ $(cat {state_folder(place)}/guard/*/events.jsonl 2>/dev/null | grep -c '\"{code}\"') -ge {times} ]"
+def until_logged(place: Place, code: str) -> str:
+    """A shell command for the agent that ends a little after the guard has logged this code, or in 30 s."""
+    look = f"cat {state_folder(place)}/guard/*/events.jsonl 2>/dev/null | grep -q '\"{code}\"'"
     return f"for _ in $(seq 300); do {look} && break; sleep 0.1; done; sleep 0.7"
 
 

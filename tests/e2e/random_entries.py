@@ -10,85 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ABSENT = object()
+ABSENT = "ABSENT"  # a key that is not there
 WITH_TOOL = ("pre-tool", "post-tool")
-FOREIGN = ["Bash", "Write", "Edit", "Shell", "WriteFile", "run_shell_command", "Execute", "create", "apply_patch"]
-OTHERS = ["Read", "mcp__.*", "mcp__probe__ping", "Nope", "Bash Write", "Bash;Write", "^(?!Bash)", "[^B].*"]
-TEXTS = [
-    "S", "W", "S|W", "W|Edit", ".*", "*", "", "^S$", "^W$", "S.*", "(S", "S(git *)", "S(*)", "!S", "S|", "|S", "S:*",
-    "S, W", "S,W", " S ", "S ", "(?i)S", "[", "]", "**", "+", "?", r"\bS\b", "(?P<n>S)", r"S\Z", "[]", ".", "^.*$",
-    r"\w+", "(S|W)", "^(S|W)$", "S|(", "S|Nope", "Nope|S", "s", "S$", "/S/", "S|W|", "(?:S)", "S{1}", "S{", "S\\", "@S",
-]  # fmt: skip
-NO_TEXTS = [None, 5, True, [], {}, ["S"]]
-WORDS = {  # of the events that are not about a tool
-    "session-start": ["startup", "resume", "startup|resume", "startup,resume", "clear", "Startup", "start", "^startup$",
-                      " startup ", "(st", "new", "|startup", "startup|", "sta.*", "startup, resume"],
-    "prompt": ["x", "(x", "begin", "^begin$"],
-    "stop": ["x", "(x", "end_turn"],
-    "session-end": ["other", "clear", "exit", "(x", "prompt_input_exit", "complete"],
-}  # fmt: skip
+# Matchers, and what stands in the place of a field, a list, an entry, an event or a root key. In a matcher S is the
+# host's shell and W what writes a file there.
+ODD: dict[str, Any] = json.loads((Path(__file__).parent / "oddities.json").read_text())
 LATER = {"resume", "clear", "compact", "exit", "prompt_input_exit"}  # would fire another time
-FIELDS: dict[str, list[Any]] = {
-    "type": [ABSENT, None, 5, "", "Command", "shell", "prompt", "agent", "http", "mcp_tool", "function"],
-    "command": [ABSENT, None, 5, [], {}, ["true"]],
-    "timeout": ["10", "soon", "", 0, -1, 10.5, 10**12, None, True, [], {}],
-    "timeoutSec": [10, "ten", 0, -1, None, 10.5],
-    "matcher": ["Nope", 5],
-    "if": ["Bash(touch *)", "Bash", "Nope(x)", "Write", "", 5, None],
-    "shell": ["bash", "sh", "zsh", "powershell", "pwsh", 5, None],
-    "args": [[], ["x"], "x", None, [5]],
-    "env": [{}, {"A": "b"}, {"A": 5}, 5, None, []],
-    "cwd": ["/", "/nowhere", 5, None, "."],
-    "async": [False, "yes", 5, None],
-    "asyncRewake": [False, "yes"],
-    "once": [True, "yes"],
-    "enabled": [False, "no"],
-    "disabled": [True, "yes"],
-    "statusMessage": ["words", 5, None],
-    "name": ["mine", "", 5, None],
-    "description": ["words", 5],
-    "onFailure": ["continue", "x"],
-    "prompt": ["words"],
-    "url": ["https://127.0.0.1:9/", 5],
-    "bash": ["MARK", 5],
-    "powershell": ["MARK", 5],
-    "exec": ["sh", 5],
-    "commandWindows": ["x", 5, None],
-    "command_windows": ["x", 5],
-    "windows": ["x", 5],
-    "linux": ["MARK", 5],
-    "sequential": [True, "yes"],
-    "model": ["x", 5],
-    "x": [1],
-}
-LISTS = [ABSENT, None, {}, "x", 5, [], [None], ["x"], [5], [[]], [{}]]  # in the place of a group's handlers
-ENTRIES = [None, "x", 5, [], {}, True]  # in the place of a group
-EVENTS = [None, {}, "x", 5, [], True, [[]]]  # in the place of an event's list
-NAMES = [
-    "PreToolCall", "Nonsense", "stop", "preToolUse", "PreToolUse", "pre-tool-use", "session_start", "BeforeTool",
-    "AfterAgent", "agentStop", "PRETOOLUSE", "", "Stop ", "Stop", "enabled", "disabled", "state", "hooksDisabled",
-    "SubagentStop", "userPromptSubmitted", "AgentStop", "notifications", "description", "managed_dir",
-]  # fmt: skip
-HOOKS = [None, [], {}, "x", 5, True, [{"event": "Stop", "command": "true"}]]
-ROOTS: dict[str, list[Any]] = {
-    "$schema": ["https://example.org/x.json", 5],
-    "description": ["words", 5, None],
-    "x": [1],
-    "version": [1, 2, "1", None],
-    "disableAllHooks": [True, False, "true", None, 1],
-    "enableHooks": [False, "no"],
-    "hooksDisabled": [True, "yes"],
-    "hooksConfig": [{"enabled": False}, {"enabled": True}, {"enabled": "no"}, {"disabled": ["x"]}, {"disabled": 5}, 5],
-    "tools": [{"enableHooks": False}],
-    "allowManagedHooksOnly": [True, "yes", None],
-    "allow_managed_hooks_only": [True],
-    "permissions": [5, [], {"allow": 5}, {"defaultMode": "x"}, {"deny": ["Bash(rm *)"]}],
-    "env": [5, {"A": 5}, {"A": "b"}, None],
-    "model": [5, None],
-    "statusLine": [5],
-    "includeCoAuthoredBy": ["no"],
-    "features": [{"hooks": False}, {"codex_hooks": False}, {"hooks": "no"}, {"hooks": True}],
-}
 CHANGES = {
     "a comment before": lambda text: "// mine\n" + text,
     "a comment behind": lambda text: text + "\n/* mine */\n",
@@ -125,7 +52,7 @@ class Piece(NamedTuple):
 
 def texts_of(event: str) -> list[str]:
     """What matchers say at an event."""
-    return TEXTS + FOREIGN + OTHERS if event in WITH_TOOL else WORDS[event] + ["", "*", ".*", "Bash"]
+    return ODD["texts"] if event in WITH_TOOL else ODD["words"][event] + ["", "*", ".*", "Bash"]
 
 
 class Shape(NamedTuple):
@@ -177,7 +104,7 @@ class Maker:
         return self.entry(file, event, name, self.handler(), matcher, self._matcher_label(event, matcher))
 
     def _matcher_label(self, event: str, matcher: Any) -> str:
-        return "" if matcher is ABSENT else f"matcher {json.dumps(matcher)} at {event}"
+        return "" if matcher == ABSENT else f"matcher {json.dumps(matcher)} at {event}"
 
     def _matcher(self, event: str) -> Any:
         return self._named(self.chance.choice(texts_of(event) if self.chance.random() < 0.97 else [None]))
@@ -213,23 +140,23 @@ class Maker:
         return {"type": "command", "command": self.command(), **extra}
 
     def entry(self, file: int, event: str, name: str, handler: Any, matcher: Any = ABSENT, label: str = "") -> Piece:
-        more = {} if matcher is ABSENT else {"matcher": matcher}
+        more = {} if matcher == ABSENT else {"matcher": matcher}
         is_flat = name in self.shape.flat or ("flat" in self.shape.flat and self.chance.random() < 0.5)
         value = {**more, **handler} if is_flat and isinstance(handler, dict) else {**more, "hooks": [handler]}
         return Piece("entry", file, name, value, label, event, self._may(event, matcher))
 
     def _oddities(self) -> Iterator[tuple[str, str, Any]]:
-        for name, values in FIELDS.items():
+        for name, values in ODD["fields"].items():
             yield from (("field", name, value) for value in values)
-        yield from (("list", "", value) for value in LISTS)
-        yield from (("matcher", "", value) for value in NO_TEXTS * 2)
-        yield from (("group", "", value) for value in ENTRIES)
+        yield from (("list", "", value) for value in ODD["lists"])
+        yield from (("matcher", "", value) for value in ODD["no_texts"] * 2)
+        yield from (("group", "", value) for value in ODD["entries"])
         yield from [("group", "other shape", None), ("group", "a key more", None), ("exec", "", None)]
-        yield from (("event", "", value) for value in [*EVENTS, ABSENT])
-        yield from (("name", name, None) for name in NAMES)
+        yield from (("event", "", value) for value in [*ODD["events"], ABSENT])
+        yield from (("name", name, None) for name in ODD["names"])
         yield from (("name", name, value) for name in ("Nonsense", "enabled") for value in (5, "x", {}, []))
-        yield from (("root", "hooks", value) for value in HOOKS)
-        yield from (("root", name, value) for name, values in ROOTS.items() for value in values)
+        yield from (("root", "hooks", value) for value in ODD["hooks"])
+        yield from (("root", name, value) for name, values in ODD["roots"].items() for value in values)
         yield ("root", "an event", None)
         yield from (("text", name, None) for name in CHANGES)
 
@@ -239,9 +166,9 @@ class Maker:
         event = self.chance.choice(list(self.shape.events))
         name = self.chance.choice(self.shape.events[event])
         handler = self.handler()
-        shown = "absent" if value is ABSENT else json.dumps(value)
+        shown = "absent" if value == ABSENT else json.dumps(value)
         if kind == "field":
-            if value is ABSENT:
+            if value == ABSENT:
                 del handler[where]
             else:
                 handler[where] = self.command(where) if value == "MARK" else value
@@ -253,15 +180,15 @@ class Maker:
         if kind == "matcher":
             return self.entry(file, event, name, handler, self._listed(value), f"matcher {shown} at {event}")
         if kind == "list":
-            group = {"x": 1} if value is ABSENT else {"hooks": value}
+            group = {"x": 1} if value == ABSENT else {"hooks": value}
             return Piece("entry", file, name, group, f"a group's hooks {shown}", event)
         if kind == "group":
             whole: Any = {"hooks": [handler]} if name in self.shape.flat else handler
             odd = whole if where == "other shape" else {"x": 1, "hooks": [handler]} if where else value
             return Piece("entry", file, name, odd, f"an entry {where or shown}", event)
         if kind == "event":
-            odd = {"hooks": [handler]} if value is ABSENT else value
-            return Piece("event", file, name, odd, f"an event's list {'a group' if value is ABSENT else shown}", event)
+            odd = {"hooks": [handler]} if value == ABSENT else value
+            return Piece("event", file, name, odd, f"an event's list {'a group' if value == ABSENT else shown}", event)
         if kind == "name":
             odd = [{"hooks": [handler]}] if value is None else value
             label = f"event {where!r} with {'a group' if value is None else shown}"

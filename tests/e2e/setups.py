@@ -69,13 +69,8 @@ def _servers(at: str, **more: Any) -> Callable[[Place], None]:
 
 def _prepare_opencode(place: Place) -> None:
     model = {"name": "gpt-5", "tool_call": True, "limit": {"context": 100_000, "output": 4_000}}
-    write_json(
-        place.config,
-        {
-            "mcp": {"probe": {"type": "local", "command": [STDIO["command"], *STDIO["args"]]}},
-            "provider": {"mock": {"models": {"gpt-5": model}}},
-        },
-    )
+    servers = {"probe": {"type": "local", "command": [STDIO["command"], *STDIO["args"]]}}
+    write_json(place.config, {"mcp": servers, "provider": {"mock": {"models": {"gpt-5": model}}}})
 
 
 _SWITCHES = ("EXPERIMENTAL", "EXPERIMENTAL_CODE_MODE", "EXPERIMENTAL_LSP_TOOL", "ENABLE_QUESTION_TOOL", "ENABLE_EXA")
@@ -83,13 +78,11 @@ _prepare_copilot = _servers(".copilot/mcp-config.json", type="local", tools=["*"
 
 # Of its own presets for models of Google and OpenAI, and of one that plans.
 _TOOLS_OF_OPENHANDS = {
-    "apply_patch": ["apply_patch"],
-    "gemini": ["read_file", "write_file", "edit", "list_directory"],
-    "planning_file_editor": ["planning_file_editor"],
-    "grep": ["grep"],
-    "glob": ["glob"],
-    "task_tracker": ["task_tracker"],
-}
+    "apply_patch": ["apply_patch"], "gemini": ["read_file", "write_file", "edit", "list_directory"], "grep": ["grep"],
+    "planning_file_editor": ["planning_file_editor"], "glob": ["glob"], "task_tracker": ["task_tracker"],
+}  # fmt: skip
+_OF_VIBE = json.dumps([{"name": "probe", "transport": "stdio", **STDIO}])
+_GPT_OF_COPILOT = {"COPILOT_MODEL": "gpt-5.3-codex", "COPILOT_PROVIDER_WIRE_API": "responses"}
 
 SETUPS: dict[str, dict[str, Setup]] = {
     "claude": {
@@ -104,52 +97,31 @@ SETUPS: dict[str, dict[str, Setup]] = {
         "": Setup(_prepare_opencode, driver=opencode.ONE_TURN),
         # Of each model whose name has `gpt-`, but for `gpt-4` and `oss`.
         "gpt": Setup(_prepare_opencode, ("-m", "mock/gpt-5"), driver=opencode.ONE_TURN),
-        "all switches": Setup(
-            _prepare_opencode,
-            environment={f"OPENCODE_{name}": "1" for name in _SWITCHES},
-            driver=opencode.ONE_TURN,
-        ),
+        "all switches": Setup(_prepare_opencode, environment={f"OPENCODE_{name}": "1" for name in _SWITCHES},
+                              driver=opencode.ONE_TURN),
     },
     "droid": {
         "": Setup(_servers(".factory/mcp.json", type="stdio")),
         # By the model's name, unless its settings have a `fileEditToolProfile`.
-        "gpt": Setup(
-            options=("--auto", "high", "-m", "custom:gpt-5-1"),
-            reads=[_read("Read", "file_path", name) for name in ("notes.txt", "sub/deep.txt")],
-            driver=Driver(responses, droid.DRIVER.call, Run),
-        ),
+        "gpt": Setup(options=("--auto", "high", "-m", "custom:gpt-5-1"),
+                     reads=[_read("Read", "file_path", name) for name in ("notes.txt", "sub/deep.txt")],
+                     driver=Driver(responses, droid.DRIVER.call)),
     },
     "hermes": {"": Setup(_prepare_hermes, environment={"TAVILY_API_KEY": "made-up"}, waits=[hermes.shell(WAIT)])},
-    "vibe": {
-        "": Setup(
-            environment={"VIBE_MCP_SERVERS": json.dumps([{"name": "probe", "transport": "stdio", **STDIO}])},
-            waits=[vibe.shell(WAIT)],
-        )
-    },
+    "vibe": {"": Setup(environment={"VIBE_MCP_SERVERS": _OF_VIBE}, waits=[vibe.shell(WAIT)])},
     "kimi": {"": Setup(_servers(".kimi-code/mcp.json"))},
     "pi": {"": Setup(), "all tools": Setup(options=("--tools", "read,bash,edit,write,grep,find,ls"))},
-    "openhands": {
-        "": Setup(
-            environment={"TOOLS": json.dumps(_TOOLS_OF_OPENHANDS), "MCP": json.dumps({"probe": STDIO}), "TASKS": "1"}
-        ),
-    },
+    "openhands": {"": Setup(environment={"TOOLS": json.dumps(_TOOLS_OF_OPENHANDS), "MCP": json.dumps({"probe": STDIO}),
+                                         "TASKS": "1"})},
     "grok": {"": Setup(lambda place: place.configure(IN_TOML))},
-    "gemini": {
-        "": Setup(
-            _servers(".gemini/settings.json", trust=True),
-            ends=Call("complete_task", {"result": {"response": "looked"}}),
-        )
-    },
+    "gemini": {"": Setup(_servers(".gemini/settings.json", trust=True),
+                         ends=Call("complete_task", {"result": {"response": "looked"}}))},
     "qwen": {
         "": Setup(_servers(".qwen/settings.json", trust=True)),
         "notebook": Setup(reads=[_read("read_file", "file_path", "book.ipynb")]),
     },
     "copilot": {
         "": Setup(_prepare_copilot, waits=[copilot.shell(WAIT)]),
-        "gpt": Setup(
-            _prepare_copilot,
-            environment={"COPILOT_MODEL": "gpt-5.3-codex", "COPILOT_PROVIDER_WIRE_API": "responses"},
-            driver=Driver(responses, copilot.DRIVER.call, Run),
-        ),
+        "gpt": Setup(_prepare_copilot, environment=_GPT_OF_COPILOT, driver=Driver(responses, copilot.DRIVER.call)),
     },
-}
+}  # fmt: skip

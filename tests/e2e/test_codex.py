@@ -8,7 +8,7 @@ import pytest
 
 from hookctl.hosts.codex import state_path, trusted_hash
 
-from .acceptance import CODEX_FILE
+from .acceptance import operators_file
 from .clients import Client
 from .codex import BYPASS, Place, approve, list_hooks, play, trust_project
 from .probe import Probe, make_probe
@@ -22,7 +22,7 @@ OWN_FOLDERS = True
 def operators_hook(codex: Client, place: Place) -> Probe:
     """A Stop hook of the operator's own, registered and approved; it only listens."""
     probe = make_probe(place.root, "operators")
-    place.settings.write_text(CODEX_FILE.replace("COMMAND", json.dumps(probe.command)))
+    place.settings.write_text(operators_file("codex.json", probe.command))
     place.config.write_text("# by hand\n[tools]\nview_image =   false\n\n")
     approve(place, {hook.key: hook.hash for hook in list_hooks(codex, place)})
     return probe

@@ -1,7 +1,6 @@
 """What the real clients make of odd settings that hookctl has rules for."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from . import codex as openai
 from . import gemini as google
 from . import qwen as qwen_code
 from .clients import Client
+from .plugins import by_own_means
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
@@ -64,11 +64,7 @@ def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Cli
     place = anthropic_client.Place.make(tmp_path / "place")
     hooks = [*(handler for handler, _ in CLAUDES_BAD), *CLAUDES_GOOD]
     place.settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [hook]} for hook in hooks]}}))
-    environment = {**place.environment(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
-    said = subprocess.run(
-        [*claude.command, "doctor"], cwd=place.project, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=60, check=False,
-    ).stdout  # fmt: skip
+    said = by_own_means(anthropic_client, claude, place, "doctor", may_fail=True).stdout
     for number, hook in enumerate(hooks):
         named = f"hooks.PreToolUse.{number}.hooks.0: Invalid" in said
         assert named == bool(contents("claude", "PreToolUse", hook).faults), hook
@@ -86,10 +82,7 @@ CODEX_CONFIGS = {  # whether Codex reads it, and hookctl, which refuses what it 
 def test_codex_reads_toml_1_1_that_hookctl_reads_or_refuses(codex: Client, tmp_path: Path, text: str) -> None:
     place = openai.Place.make(tmp_path / "place")
     place.config.write_text(text)
-    said = subprocess.run(
-        [*codex.command, "features", "list"], env=place.environment(), cwd=place.project, stdin=subprocess.DEVNULL,
-        capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+    said = by_own_means(openai, codex, place, "features", "list", may_fail=True)
     try:
         formats.parse("toml", text.encode())
         is_read = True

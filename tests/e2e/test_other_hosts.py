@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from . import claude, copilot
-from .acceptance import CLAUDE_FILE, CODEX_FILE, DROID_FILE, GEMINI_FILE, GROK_FILE
+from .acceptance import operators_file
 from .agent import Place
 from .clients import Client
 from .dialects import Reply
@@ -95,13 +95,13 @@ def test_a_person_s_next_prompt_begins_anew(host: Host, resume: tuple[str, ...])
     assert len({decision["session"] for decision in decisions(host.place)}) == 1
 
 
-FILES = {"claude": CLAUDE_FILE, "codex": CODEX_FILE, "gemini": GEMINI_FILE, "grok": GROK_FILE}
+FILES = ("claude", "codex", "gemini", "grok")
 
 
-@pytest.mark.parametrize(("host", "file"), [mark(*row) for row in FILES.items()], indirect=["host"])
-def test_a_foreign_hook_that_always_blocks_is_ended(host: Host, file: str) -> None:
+@run_with(*FILES)
+def test_a_foreign_hook_that_always_blocks_is_ended(host: Host) -> None:
     foreign = make_probe(host.place.root, "foreign", answers=(BLOCK,))
-    host.place.settings.write_text(file.replace("COMMAND", json.dumps(foreign.command)))
+    host.place.settings.write_text(operators_file(f"{host.name}.json", foreign.command))
     hookctl(host.place, *INSTALL, "--host", host.name, "--mode", "guard")
     assert host.play("done") == ["allowed"] * (LIMIT - 1) + ["stop_loop"]
 
@@ -144,7 +144,7 @@ def test_another_ones_registration_in_a_project_does_for_copilot_and_counts_once
 def test_no_hook_of_the_operator_s_is_hidden(host: Host, event: str, wrapped: bool, file: str) -> None:
     place = host.place
     probes = {name: make_probe(place.root, name) for name in ("settings", "hooks")}
-    place.settings.write_text(DROID_FILE.replace("COMMAND", json.dumps(probes["settings"].command)))
+    place.settings.write_text(operators_file("droid.json", probes["settings"].command))
     hooks = {event: [{"hooks": [{"type": "command", "command": probes["hooks"].command}]}]}
     place.settings.with_name("hooks.json").write_text(json.dumps({"hooks": hooks} if wrapped else hooks))
     before = _bytes(place)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from . import codex as driver
-from .acceptance import CASES, COPILOT_FILE, Case
+from .acceptance import CASES, Case
 from .agent import Place
 from .clients import Client
 from .hooks import verdict
@@ -26,7 +26,7 @@ def register(case: Case, place: Place) -> Probe:
     foreign = make_probe(place.root / "other tool's", "foreign", answers=(denial,))
     case.write_operators_file(place, foreign)
     path = case.settings(place)
-    if case.operators_file == COPILOT_FILE:  # a wrap takes the usual key
+    if case.host == "copilot":  # a wrap takes the usual key
         path.write_text(path.read_text().replace('"bash"', '"command"'))
     return foreign
 

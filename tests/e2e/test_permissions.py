@@ -106,7 +106,7 @@ def test_the_option_of_the_page_is_needed_and_enough(
     client: Client = request.getfixturevalue(host)
 
     def started(client: Client, place: AnyPlace, url: str, prompt: str) -> Start:
-        start: Start = driver._call(client, place, url, prompt)
+        start: Start = driver.DRIVER.call(client, place, url, prompt)
         return start._replace(command=[word for word in start.command if word not in usual])
 
     run = Driver(driver.DRIVER.dialect, started, driver.DRIVER.kind).play

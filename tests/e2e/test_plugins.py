@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -88,8 +87,7 @@ def _openhands(client: Client, place: Place, plugin: Path) -> None:
 
 def _openhands_off(client: Client, place: Place) -> None:
     program = "from openhands.sdk.plugin import installed; installed.disable_plugin('probe')"
-    environment = {**place.environment(), **openhands.QUIET}
-    subprocess.run([*client.command, "-I", "-c", program], cwd=place.project, env=environment, check=True)
+    by_own_means(openhands, client, place, "-I", "-c", program)
 
 
 CODEX = Case(codex, _codex, _codex_off, "probe@market")

@@ -1,23 +1,18 @@
 """The real Mistral Vibe, headless; stdout has the last reply alone."""
 
 import json
-from pathlib import Path
 
 from . import agent
 from .agent import Driver, Start
 from .clients import Client
-from .dialects import Call, chat
+from .dialects import Call, chat, shell_of
 
 YOLO = "--yolo"  # lets the agent's tools run
 TRUST = "--trust"  # trusts the folder that it is started in, for this run
 # Nothing listens there: what is not for the model server stays on this machine.
 _NOWHERE = "http://127.0.0.1:9"
-_ENVIRONMENT = {
-    "MADE_UP_KEY": "made-up",
-    "VIBE_TEST_DISABLE_KEYRING": "1",
-    "HTTP_PROXY": _NOWHERE,
-    "HTTPS_PROXY": _NOWHERE,
-}
+_KEYS = {"MADE_UP_KEY": "made-up", "VIBE_TEST_DISABLE_KEYRING": "1"}
+_ENVIRONMENT = {**_KEYS, "HTTP_PROXY": _NOWHERE, "HTTPS_PROXY": _NOWHERE}
 BASE = """\
 active_model = "mock"
 enable_telemetry = false
@@ -36,14 +31,7 @@ alias = "mock"
 
 
 class Place(agent.Place):
-    @property
-    def config(self) -> Path:
-        """The client's own folder."""
-        return self.home / ".vibe"
-
-    @property
-    def settings(self) -> Path:
-        return self.config / "hooks.toml"
+    FILE, CONFIG = ".vibe/hooks.toml", ".vibe"
 
 
 def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
@@ -51,13 +39,9 @@ def _call(client: Client, place: Place, url: str, prompt: str) -> Start:
     return Start([*client.command, "-p", prompt], _ENVIRONMENT)
 
 
-DRIVER = Driver(chat, _call, agent.Run)
-play, start = DRIVER.play, DRIVER.start
-
-
-def shell(command: str) -> Call:
-    """Return a call of the shell tool; needs YOLO."""
-    return Call("bash", {"command": command})
+DRIVER = Driver(chat, _call)
+play = DRIVER.play
+shell = shell_of("bash")  # needs YOLO
 
 
 def within(code: str) -> Call:

@@ -6,11 +6,9 @@ import importlib.util
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,13 +18,10 @@ WHY_NOT = "ansible-core is not installed: pip install -e '.[dev]'"
 
 
 class Ran(NamedTuple):
-    """One run of Ansible: what the task returned on each host, what was printed, and what it cost."""
+    """One run of Ansible: what the task returned on each host, and what was printed."""
 
     results: dict[str, dict[str, Any]]
     output: str
-    code: int
-    seconds: float
-    cpu: float
 
     def named(self, word: str) -> set[str]:
         """The hosts that Ansible counts as `changed` or `failed`."""
@@ -59,25 +54,18 @@ class Ansible:
             "ANSIBLE_CALLBACKS_ENABLED": "ansible.builtin.tree",
         }
 
-    def run(self, *arguments: str, **more: str) -> Ran:
+    def run(self, *arguments: str) -> Ran:
         """Run a part of Ansible: `playbook`, `doc`, `adhoc`, ..."""
         results = self._top / "results"
         shutil.rmtree(results, ignore_errors=True)
         results.mkdir()
-        environ = {**self.environ, "ANSIBLE_CALLBACK_TREE_DIR": str(results), **more}
-        before, begin = _cpu(), time.monotonic()
+        environ = {**self.environ, "ANSIBLE_CALLBACK_TREE_DIR": str(results)}
         done = subprocess.run(
             [sys.executable, "-m", "ansible", *arguments], env=environ, cwd=self._top, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
         )  # fmt: skip
-        seconds, cpu = time.monotonic() - begin, _cpu() - before
         by_host = {path.name: json.loads(path.read_text()) for path in results.iterdir()}
-        return Ran(by_host, done.stdout, done.returncode, seconds, cpu)
-
-
-def _cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+        return Ran(by_host, done.stdout)
 
 
 def write_program(path: Path, root: Path = ROOT, first: str = "") -> Path:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
-import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -49,14 +44,6 @@ save, execute.save_records = execute.save_records, die
 """
 
 
-class Row(NamedTuple):
-    """A line of the table."""
-
-    what: str
-    ran: Ran | None
-    back: str = ""
-
-
 class Rig:
     """Fifty machines below one folder, with Ansible to reach them."""
 
@@ -68,7 +55,6 @@ class Rig:
         self.newer = write_program(top / "newer" / "hookctl", _newer_release(top / "newer-source"))
         self.start = {machine.name: contents(machine) for machine in self.machines}
         (top / "play.yml").write_text(PLAY)
-        self.rows: list[Row] = []
 
     def __getitem__(self, name: str) -> Machine:
         return next(machine for machine in self.machines if machine.name == name)
@@ -82,24 +68,12 @@ class Rig:
         everywhere = {"ansible_python_interpreter": os.path.realpath("/proc/self/exe")}
         (self.top / "fleet.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": everywhere}}))
 
-    def play(self, what: str, *arguments: str, **more: str) -> Ran:
-        """Run the play, and note it in the table."""
-        ran = self.ansible.run("playbook", "-i", "fleet.json", "play.yml", *arguments, **more)
+    def play(self, *arguments: str) -> Ran:
+        """Run the play on all machines."""
+        ran = self.ansible.run("playbook", "-i", "fleet.json", "play.yml", *arguments)
         assert set(ran.results) == {machine.name for machine in self.machines}, ran.output
         assert SECRET not in ran.output
-        self.rows.append(Row(what, ran))
         return ran
-
-    def table(self) -> str:
-        lines = ["run                    hosts  changed  failed as expected  bytes back  seconds  CPU ms a host"]
-        for what, ran, back in self.rows:
-            if ran is None:
-                lines.append(what)
-                continue
-            changed, failed = len(ran.named("changed")), len(ran.named("failed"))
-            cost = f"{ran.seconds:7.1f}  {1000 * ran.cpu / COUNT:13.0f}"
-            lines.append(f"{what:22} {len(ran.results):5}  {changed:7}  {failed:18}  {back:>10}  {cost}")
-        return "\n".join(lines)
 
 
 def _newer_release(folder: Path) -> Path:
@@ -116,21 +90,14 @@ def _newer_release(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def rig(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Rig]:
+def test_fifty_machines(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
-    yield rig
-    with capsys.disabled():
-        print(f"\n{rig.table()}")
-
-
-def test_fifty_machines(rig: Rig) -> None:
     folders = rig.top / "machines"
     killed = write_program(rig.top / "killed" / "hookctl", first=DIE_ONCE.format(mark=str(rig.top / "dead")))
     rig.write_inventory(rig.program, killed)
 
     before = tree(folders)
-    check = rig.play("check + diff", "--check", "--diff")
+    check = rig.play("--check", "--diff")
     assert tree(folders) == before, "check mode writes nothing"
     assert (check.named("changed"), check.named("failed")) == (WELL, set(BROKEN))
     for name, (line, column) in BROKEN.items():
@@ -140,7 +107,7 @@ def test_fifty_machines(rig: Rig) -> None:
         assert result["msg"].count(f"{result['file']}:{line}:{column}") == 1
     assert f"+++ {rig['n01'].settings}" in check.output and "MAX_STOP_BLOCKS" in check.output
 
-    first = rig.play("apply, one is killed")
+    first = rig.play()
     assert (first.named("changed"), first.named("failed")) == (WELL - {KILLED}, {*BROKEN, KILLED})
     for name in WELL - {KILLED}:
         assert first.results[name]["actions"] == check.results[name]["actions"]
@@ -149,49 +116,25 @@ def test_fifty_machines(rig: Rig) -> None:
 
     path = rig[OVERRIDDEN].settings
     path.write_text(path.read_text().replace('"MAX_STOP_BLOCKS": "5"', '"MAX_STOP_BLOCKS": "3"'))
-    again = rig.play("apply again")
+    again = rig.play()
     assert again.named("changed") == {KILLED}, "the killed one is put right, and nothing else is done"
     assert again.named("failed") == set(BROKEN)
     assert "interrupted_run" in [message["code"] for message in again.results[KILLED]["messages"]]
     kept = {name for name in WELL if any(entry["from"] == "overridden" for entry in again.results[name]["kept"])}
     assert kept == {OVERRIDDEN}
     settled = tree(folders)
-    assert rig.play("check", "--check").named("changed") == set()
+    assert rig.play("--check").named("changed") == set()
     assert tree(folders) == settled
 
     rig.write_inventory(rig.newer)
-    upgrade = rig.play("upgrade, limit 8", "-e", "limit=8")
+    upgrade = rig.play("-e", "limit=8")
     assert (upgrade.named("changed"), upgrade.named("failed")) == (WELL, set(BROKEN))
     assert '"MAX_STOP_BLOCKS": "3"' in path.read_text()
     for name in WELL:
         assert "0.2.1" in (rig[name].folder / "state" / "ledger.json").read_text()
 
-    absent = rig.play("absent", "-e", "state=absent", "--diff")
+    absent = rig.play("-e", "state=absent", "--diff")
     assert (absent.named("changed"), absent.named("failed")) == (WELL, set(BROKEN))
     back = {machine.name for machine in rig.machines if contents(machine) == rig.start[machine.name]}
-    rig.rows[-1] = rig.rows[-1]._replace(back=f"{len(back)} of {COUNT}")
     assert {machine.name for machine in rig.machines} - back == {OVERRIDDEN}
     assert '"MAX_STOP_BLOCKS": "3"' in path.read_text(), "the operator's value stays"
-    _measure_shares(rig)
-
-
-def _measure_shares(rig: Rig) -> None:
-    """Ansible's own share of a host, and hookctl's: the same installs without Ansible."""
-    ping = rig.ansible.run("adhoc", "-i", "fleet.json", "all", "-m", "ansible.builtin.ping")
-    rig.rows.append(Row("ansible ping", ping))
-    rig.rows.append(Row(_alone(rig, "install"), None))
-    rig.rows.append(Row(_alone(rig, "install", "nothing to do"), None))
-    rig.rows.append(Row(_alone(rig, "uninstall"), None))
-
-
-def _alone(rig: Rig, verb: str, remark: str = "") -> str:
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    for name in WELL:
-        machine = rig[name]
-        command = [rig.program, verb, "--host", machine.agent, "--json"]
-        environ = {"PATH": os.environ["PATH"], **machine.environ}
-        subprocess.run(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    what = f"hookctl alone: {verb}{remark and f', {remark}'}"
-    return f"{what:64} {time.monotonic() - begin:12.1f}  {1000 * cpu / len(WELL):13.0f}"

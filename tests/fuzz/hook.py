@@ -9,6 +9,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.fuzz.world import World, no_new_handles
 from tests.templates.lab import TABLE
 from tests.templates.modules import module
@@ -62,22 +64,21 @@ class Hook:
             except ValueError:
                 return stdin, None
 
-        kept = answers.say, call.read_input, call.launchers_folder, dict(posix.environ)
-        alarm = signal.getsignal(signal.SIGALRM)
-        answers.say, call.read_input, call.launchers_folder = say, read_input, lambda _: str(self.top)
-        if name == "dispatch":
-            handler.say = say
-        own = {name: posix.environ[name] for name in (b"HOME", b"HOOKCTL_STATE_DIR")}
-        posix.environ.clear()
-        posix.environ.update(own)
-        try:
-            with no_new_handles():
-                getattr(handler, function)(call.Call(event, host, CONFIG))
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, alarm)
-            answers.say, call.read_input, call.launchers_folder, environ = kept
-            posix.environ.clear()
-            posix.environ.update(environ)
-            os.chdir(self.world.work)
+        alarm, environ = signal.getsignal(signal.SIGALRM), dict(posix.environ)
+        with pytest.MonkeyPatch.context() as patch:
+            for holder in (answers, *([handler] if name == "dispatch" else [])):
+                patch.setattr(holder, "say", say)
+            patch.setattr(call, "read_input", read_input)
+            patch.setattr(call, "launchers_folder", lambda _: str(self.top))
+            for name in posix.environ.keys() - {b"HOME", b"HOOKCTL_STATE_DIR"}:
+                del posix.environ[name]
+            try:
+                with no_new_handles():
+                    getattr(handler, function)(call.Call(event, host, CONFIG))
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, alarm)
+                posix.environ.clear()
+                posix.environ.update(environ)
+                os.chdir(self.world.work)
         return b"".join(said)

@@ -8,9 +8,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import pytest
 
 from hookctl.__main__ import run
+from hookctl.ownership import sources
+from hookctl.system import interpreter
 from tests.disk import Tree, put_back, tree
 
 _OF_OTHERS = ("HOOKCTL_", "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "OPENCODE_", "XDG_")
@@ -53,12 +57,10 @@ class World:
             code = run(list(arguments))
         text = out.getvalue() + err.getvalue()
         if code == 3 or "Traceback" in text:
-            raise AssertionError(f"hookctl {' '.join(arguments)}: {text[:400]}{self._error_log()}")
+            log = self.state / "error.log"
+            said = log.read_text()[-1500:] if log.is_file() else ""
+            raise AssertionError(f"hookctl {' '.join(arguments)}: {text[:400]}{said}")
         return Said(code, out.getvalue())
-
-    def _error_log(self) -> str:
-        log = self.state / "error.log"
-        return log.read_text()[-1500:] if log.is_file() else ""
 
     def now(self) -> Tree:
         """Everything that lies there."""
@@ -68,23 +70,12 @@ class World:
 @contextlib.contextmanager
 def quick() -> Iterator[None]:
     """No pause before a file is read again, no search for an interpreter, no wait for the disk."""
-    from hookctl.ownership import sources
-    from hookctl.system import interpreter
-
-    kept: list[tuple[Any, str, Any]] = []
-    for holder, name, value in (
-        (sources, "READ_PAUSE", 0),
-        (interpreter, "choose", lambda *_: ("/usr/bin/python3", "")),
-        (interpreter, "on_path", lambda *_: ()),
-        (os, "fsync", lambda handle: None),
-    ):
-        kept.append((holder, name, getattr(holder, name)))
-        setattr(holder, name, value)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "READ_PAUSE", 0)
+        patch.setattr(interpreter, "choose", lambda *_: ("/usr/bin/python3", ""))
+        patch.setattr(interpreter, "on_path", lambda *_: ())
+        patch.setattr(os, "fsync", lambda handle: None)
         yield
-    finally:
-        for holder, name, value in kept:
-            setattr(holder, name, value)
 
 
 def _open_handles() -> set[str]:

@@ -1,6 +1,7 @@
 """The runtime hook as a host runs it: a process of its own, with JSON on stdin and nearly no environment."""
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import json
@@ -9,6 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +131,11 @@ class Lab:
             extra_groups=None if self.user is None else [],
         )
 
-    def on_a_full_disk(self, event: str, size: int, stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    def on_a_full_disk(self, event: str, size: int) -> "subprocess.CompletedProcess[bytes]":
         """Run the hook where no file grows beyond so many bytes."""
         limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
         code = f"import os, resource, sys; {limit}; os.execv(sys.argv[1], sys.argv[1:])"
-        return self.run_command([PYTHON, "-c", code, *self.command(event)], stdin)
+        return self.run_command([PYTHON, "-c", code, *self.command(event)])
 
     def raw(self, event: str, stdin: bytes, config: str = "") -> str:
         """Run the hook; its stdout, once it is sure that the exit status is 0 and stderr empty."""
@@ -255,3 +259,35 @@ def letter(stdout: str) -> str:
         return "H"
     assert set(answer) == {"systemMessage"} or answer.get("decision") == "allow", answer
     return "R"
+
+
+@contextlib.contextmanager
+def never_falling(count: Callable[[], int], pause: float) -> Iterator[None]:
+    """Meanwhile somebody looks at a count again and again."""
+    seen: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(pause):
+            seen.append(count())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+    assert len(seen) > 1 and seen == sorted(seen)
+
+
+def run_and_kill(command: Sequence[str], environ: Mapping[str, str], payload: object, after: float | None) -> None:
+    """Run a hook, and kill it after some seconds; None: never."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environ)
+    assert process.stdin
+    process.stdin.write(json.dumps(payload).encode())
+    process.stdin.close()
+    if after is not None:
+        time.sleep(after)
+        process.kill()
+    process.wait(timeout=60)

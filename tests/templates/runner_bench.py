@@ -25,26 +25,13 @@ BASES = {
         "stop": {"session_id": "ses_1", "hook_event_name": "session.idle", "stop_hook_active": False},
     },
 }
-SHORT = {
-    "PreToolUse": "pre-tool",
-    "PostToolUse": "post-tool",
-    "PostToolUseFailure": "post-tool",
-    "UserPromptSubmit": "prompt",
-    "Stop": "stop",
-}
+SHORT = {"PreToolUse": "pre-tool", "PostToolUse": "post-tool", "PostToolUseFailure": "post-tool",
+         "UserPromptSubmit": "prompt", "Stop": "stop"}  # fmt: skip
 SHELLS = {
-    "claude": "Bash",
-    "codex": "Bash",
-    "gemini": "run_shell_command",
-    "qwen": "run_shell_command",
-    "copilot": "bash",
-    "opencode": "bash",
-    "openhands": "terminal",
-    "droid": "Execute",
-    "hermes": "terminal",
-    "pi": "bash",
+    "claude": "Bash", "codex": "Bash", "gemini": "run_shell_command", "qwen": "run_shell_command", "copilot": "bash",
+    "opencode": "bash", "openhands": "terminal", "droid": "Execute", "hermes": "terminal", "pi": "bash",
     "vibe": "file_system.bash",
-}
+}  # fmt: skip
 
 
 class Ran(NamedTuple):

@@ -2,9 +2,6 @@
 
 import json
 import random
-import signal
-import subprocess
-import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +13,7 @@ from hypothesis import strategies as st
 
 from hookctl.receipts import events
 
-from .lab import Lab
+from .lab import Lab, never_falling, run_and_kill
 from .modules import module
 
 ONE: dict[str, Any] = {"dispatch_tools": ["Task"], "dispatch_max": 1, "dispatch_window_s": 300, "lock_ms": 5000}
@@ -40,23 +37,9 @@ def nearly_full(lab: Lab, room: int) -> int:
 def test_a_runaway_in_parallel_loses_no_count_and_no_decision(lab: Lab) -> None:
     lab.config(**ONE)
     stops = nearly_full(lab, 400)
-    seen: list[int] = []
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            seen.append(counted(lab))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        with ThreadPoolExecutor(6) as pool:
-            answers = "".join(pool.map(lambda _: lab.attempt("a"), range(130)))
-    finally:
-        done.set()
-        watcher.join()
+    with never_falling(lambda: counted(lab), 0.005), ThreadPoolExecutor(6) as pool:
+        answers = "".join(pool.map(lambda _: lab.attempt("a"), range(130)))
     assert (answers.count("A"), counted(lab)) == (1, 129)
-    assert seen == sorted(seen), "a count never falls, whenever somebody looks"
     assert counted(lab, "no_work") == stops
     lines = [line for line in lab.log() if line["code"] == "dispatch_refused"]
     assert len(lines) <= 4
@@ -82,15 +65,7 @@ def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> Non
     for number in range(60):
         lab.environment["HOOKCTL_NOW"] = str(1000 + number // 3)
         call = {**lab.payload, "tool_name": "Task", "tool_input": {"n": number % 2}}
-        process = subprocess.Popen(
-            lab.command("pre-tool"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=lab.environment
-        )
-        assert process.stdin
-        process.stdin.write(json.dumps(call).encode())
-        process.stdin.close()
-        time.sleep(chance.uniform(0.0, span))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        run_and_kill(lab.command("pre-tool"), lab.environment, call, chance.uniform(0.0, span))
         state = lab.folder / "dispatch.json"
         trips = json.loads(state.read_text())["trips"] if state.exists() else 0
         assert counted(lab) == trips >= before

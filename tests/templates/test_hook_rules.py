@@ -142,24 +142,6 @@ def test_a_droids_subagent_that_stops_as_a_session_of_its_own_may_stop_too(lab: 
 # --- knobs -----------------------------------------------------------------------------------------------------------
 
 
-BROKEN = [
-    *["{", "[]", "null", "", "\xff", '{"mode": "off"} x', '{"reason": "' + "x" * 65536 + '"}'],
-    *(f'{{"hosts": {hosts}}}' for hosts in ("{}", '{"claude": 1}', "[]", "null", '{"claude": {"block": 3}}')),
-]
-
-
-@pytest.mark.parametrize("text", BROKEN, ids=lambda text: repr(text[:40]))
-def test_a_broken_configuration_lets_go_and_is_logged_at_a_stop_and_a_tool_call(lab: Lab, text: str) -> None:
-    lab.task(remaining=2)
-    lab.configuration.write_bytes(text.encode("latin-1"))
-    # No error is swallowed.
-    lab.environment.update(HOOKCTL_DEBUG="1", HOOKCTL_DISPATCH_TOOLS="*", HOOKCTL_DISPATCH_MAX="1")
-    assert (lab.stop(), lab.codes()) == ("A", ["config_error"])
-    assert [lab.call(event, tool_name="B", tool_input={}) for event in ("prompt", "post-tool", "pre-tool")] == [""] * 3
-    assert lab.attempts("a", 2) == "AA"
-    assert lab.codes() == ["config_error"] * 4
-
-
 WRONG_ENTRIES: list[dict] = [
     *({name: 3} for name in ("block", "release", "end", "refuse", "project", "session", "cap", "payload")),
     *({name: None} for name in ("block", "cap", "payload", "also_run_by")),

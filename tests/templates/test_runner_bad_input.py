@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from .lab import PYTHON
-from .runner_bench import Bench, is_root
+from tests.documents.table import document_of, read_table
 
-PRE, PROMPT = "PreToolUse", "UserPromptSubmit"
+from .runner_bench import Bench, is_root
+from .wraps import alive as is_alive
+
+HERE = Path(__file__).parent
+PRE = "PreToolUse"
 STRICT = ("--on-failure", "deny")
 NO = 'echo \'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}\''
 
@@ -27,32 +30,10 @@ def is_refusal(ran: Any) -> bool:
 
 
 def alive(path: Path) -> bool:
-    try:
-        os.kill(int(path.read_text()), 0)
-    except ProcessLookupError:
-        return False
-    return "\nState:\tZ" not in Path("/proc", path.read_text().strip(), "status").read_text()
+    return is_alive(int(path.read_text()))
 
 
-NONSENSE = {
-    "noise before JSON": "echo loading; " + NO,
-    "two objects": NO + "; " + NO,
-    "broken JSON": "echo '{\"hookSpecificOutput\":'",
-    "a list": "echo '[1]'",
-    "a list of objects": "echo '[{}]'",
-    "a number that only Python reads": NO.replace('{"hook', '{"a":NaN,"hook'),
-    "another event": NO.replace("PreToolUse", "PostToolUse"),
-    "no event": NO.replace('"hookEventName":"PreToolUse",', ""),
-    "an unknown decision": 'echo \'{"decision":"deny","hookSpecificOutput":null}\'',
-    "an unknown permission": NO.replace("deny", "perhaps"),
-    "odd types": 'echo \'{"decision":{"a":1}}\'',
-    "nested text": 'echo \'{"hookSpecificOutput":"x"}\'',
-    "deep": f'{PYTHON} -I -S -c \'print("{{\\"a\\":" + "[" * 100000)\'',
-    "status 1": "exit 1",
-    "status 3 with JSON": "echo '{}'; exit 3",
-    "a gone program": "/gone/program",
-    "a signal": "kill -9 $$",
-}
+NONSENSE = {name: document_of(command).decode() for name, command in read_table("nonsense", HERE / "rows")}
 
 
 @pytest.mark.parametrize("what", NONSENSE)

@@ -2,10 +2,6 @@
 
 import json
 import random
-import signal
-import subprocess
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +10,7 @@ import pytest
 from hookctl.receipts.events import read_runs
 from hookctl.system.package_data import guard_module
 
-from .lab import name_of
+from .lab import name_of, never_falling, run_and_kill
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
 PRE = "PreToolUse"
@@ -90,36 +86,18 @@ def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench:
         path.write_text(text.replace("LOG_LIMIT = 1024 * KIB", "LOG_LIMIT = 8 * KIB"))
     chance = random.Random(11)
     calls = [(number, chance.uniform(0.0, 0.08) if chance.random() < 0.3 else None) for number in range(200)]
-    data = json.dumps(call(bench)).encode()
+    payload = call(bench)
 
     def one(number: int, kill_after: float | None) -> None:
         words = bench.command("droid", PRE, "exit 1" if number % 2 else ":")
         words[words.index("p/x")] = f"p/{number}"
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=bench.environment)
-        assert process.stdin
-        process.stdin.write(data)
-        process.stdin.close()
-        if kill_after is not None:
-            time.sleep(kill_after)
-            process.send_signal(signal.SIGKILL)
-        process.wait(timeout=60)
+        run_and_kill(words, bench.environment, payload, kill_after)
 
-    seen: list[int] = []
-    done = threading.Event()
+    def counted() -> int:
+        return sum(runs.runs for runs in read_runs(str(bench.state)).values())
 
-    def watch() -> None:
-        while not done.wait(0.02):
-            seen.append(sum(runs.runs for runs in read_runs(str(bench.state)).values()))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        with ThreadPoolExecutor(6) as pool:
-            list(pool.map(lambda arguments: one(*arguments), calls))
-    finally:
-        done.set()
-        watcher.join()
-    assert seen == sorted(seen), "a number never falls, whenever somebody looks"
+    with never_falling(counted, 0.02), ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda arguments: one(*arguments), calls))
     assert (bench.folder / "run-totals.json").exists(), "files were turned over twice at least"
     found = {name.id: runs for name, runs in read_runs(str(bench.state)).items()}
     for number, kill_after in calls:

@@ -12,25 +12,31 @@ from typing import Any
 import pytest
 
 from .lab import Lab, lay
-from .wraps import Wrapped
+from .play import play
 
 STRANGER, USER = 12345, 23456
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away and be somebody else")
 
 
-# A stranger's project.
+# A stranger's project: what is his, and what a session did and another one does then.
 
 
-@pytest.mark.parametrize("whose", ["project", "project/.hookctl"])
-@pytest.mark.parametrize("mark", ["", "OWNER", "STOP"])
-def test_a_strangers_work_blocks_nobody(lab: Lab, whose: str, mark: str) -> None:
-    lab.task(remaining=3)
-    assert lab.stop() == "B"
-    if mark:
-        lab.mark(mark, "S1")
+STRANGERS = {
+    "the project": ("project", "work 3; 0=B", "S2:0=A[no_work]"),
+    "its folder .hookctl": ("project/.hookctl", "work 3; 0=B", "S2:0=A[no_work]"),
+    "an owner in it": ("project", "work 3; 0=B; owner S1", "S2:0=A[no_work]"),
+    "an owner in its .hookctl": ("project/.hookctl", "work 3; 0=B; owner S1", "S2:0=A[no_work]"),
+    "a mark in it": ("project", "work 3; 0=B; mark STOP", "S2:0=A[no_work]"),
+    "a mark in its .hookctl": ("project/.hookctl", "work 3; 0=B; mark STOP", "S2:0=A[no_work]"),
+    "a chain there still ends": ("project", "work 0", "01111=AAAAH"),
+}
+
+
+@pytest.mark.parametrize(("whose", "before", "then"), STRANGERS.values(), ids=STRANGERS)
+def test_a_strangers_work_blocks_nobody(lab: Lab, whose: str, before: str, then: str) -> None:
+    play(lab, {}, before)
     os.chown(lab.root / whose, STRANGER, -1)
-    assert lab.stop(session_id="S2") == "A"
-    assert lab.log()[-1]["code"] == "no_work"
+    play(lab, {}, then)
 
 
 def test_a_link_to_a_strangers_folder_is_his(lab: Lab) -> None:
@@ -49,21 +55,14 @@ def test_nor_does_a_run_folder_that_is_named_count_there(lab: Lab) -> None:
     assert lab.stop(session_id="S2") == "A"
 
 
-def test_chains_still_end_there(lab: Lab) -> None:
-    os.chown(lab.project, STRANGER, -1)
-    assert lab.stops("01111") == "AAAAH"
-
-
-def test_a_hook_in_a_strangers_hookctl_does_nothing(lab: Lab) -> None:
+@pytest.mark.parametrize("whose", ["project/.hookctl", "project"])
+def test_a_hook_in_a_strangers_hookctl_does_nothing(lab: Lab, whose: str) -> None:
     lay(lab.project / ".hookctl")
     lab.use(lab.project / ".hookctl")
     lab.task(remaining=3)
     assert lab.stop() == "B"
-    os.chown(lab.project / ".hookctl", STRANGER, -1)
+    os.chown(lab.root / whose, STRANGER, -1)
     assert lab.stop(session_id="S2") == "A"
-    os.chown(lab.project / ".hookctl", 0, -1)
-    os.chown(lab.project, STRANGER, -1)
-    assert lab.stop(session_id="S3") == "A"
 
 
 def test_roots_hook_makes_nothing_in_another_users_home(lab: Lab) -> None:
@@ -126,25 +125,20 @@ def silence(lab: LockedLab, name: str, number: int) -> None:
     lab.environment[name] = SILENCERS[name].format(root=lab.root, n=number)
 
 
-@pytest.mark.parametrize("name", SILENCERS)
-def test_no_variable_ends_the_watch_over_chains_or_over_calls(locked: LockedLab, name: str) -> None:
-    locked.config(dispatch_tools=["Task"], dispatch_max=2)
+@pytest.mark.parametrize(
+    ("name", "is_locked"),
+    [*((name, True) for name in SILENCERS), *((f"HOOKCTL_{name}", False) for name in ("DISABLE", "STATE_DIR", "MODE"))],
+)
+def test_no_variable_ends_the_watch_over_chains_or_over_calls(locked: LockedLab, name: str, is_locked: bool) -> None:
+    """Without the lock they do."""
+    locked.config(locked=is_locked, dispatch_tools=["Task"], dispatch_max=2)
     letters, calls = "", ""
     for number in range(5):
         silence(locked, name, number)
         letters += locked.stop(number > 0)
         calls += locked.attempt("same")
-    assert (letters, calls) == ("AAAAH", "AADDD")
-
-
-@pytest.mark.parametrize("name", ["HOOKCTL_DISABLE", "HOOKCTL_STATE_DIR", "HOOKCTL_MODE"])
-def test_without_the_lock_they_do(locked: LockedLab, name: str) -> None:
-    locked.config(locked=False, dispatch_tools=["Task"], dispatch_max=2)
-    letters = ""
-    for number in range(5):
-        silence(locked, name, number)
-        letters += locked.stop(number > 0)
-    assert letters == "AAAAA"
+    assert letters == ("AAAAH" if is_locked else "AAAAA")
+    assert calls == "AADDD" or not is_locked
 
 
 @pytest.mark.parametrize("whose", ["it", "its folder", "open to all"])
@@ -158,17 +152,19 @@ def test_a_lock_that_the_caller_could_take_away_is_none(locked: LockedLab, whose
     assert locked.stops("01111") == "AAAAA"
 
 
-@pytest.mark.parametrize("name", ["OWNER", "STOP", "CONCLUDE", ""])
-def test_no_file_of_a_project_ends_the_watch(locked: LockedLab, name: str) -> None:
-    """Nor does its heartbeat."""
-    letters = ""
-    for number in range(5):
-        if name:
-            locked.mark(name, "somebody")
-        else:
-            locked.task(remaining=0, heartbeat=number)
-        letters += locked.stop(number > 0)
-    assert letters == "AAAAH"
+# What a project has, or another configuration, and what the hook does then.
+WATCHED = {
+    **{f"a mark {name}": ({}, f"{word}; 01111=AAAAH")
+       for name, word in {"OWNER": "owner x", "STOP": "mark STOP", "CONCLUDE": "mark CONCLUDE"}.items()},
+    "a heartbeat": ({}, "work 0 a; 0=A; work 0 b; 1=A; work 0 c; 1=A; work 0 d; 1=A; work 0 e; 1=H"),
+    "a limit of the configuration": ({"max_stop_blocks": 2}, "work 1; env MAX_STOP_BLOCKS=9; 0111=BBRA"),
+    "a wrapped hook": ({}, "env HOOKCTL_DISABLE=1; wrapped 6=BBBBRA"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("config", "script"), WATCHED.values(), ids=WATCHED)
+def test_no_file_of_a_project_ends_the_watch(locked: LockedLab, config: dict[str, Any], script: str) -> None:
+    play(locked.config(**config), {}, script)
 
 
 def test_no_folder_of_a_project_moves_its_state(locked: LockedLab) -> None:
@@ -179,14 +175,3 @@ def test_no_folder_of_a_project_moves_its_state(locked: LockedLab) -> None:
         (nested / ".git").mkdir(parents=True)
         letters += locked.attempt("same", cwd=str(nested))
     assert letters == "AADD"
-
-
-def test_its_limit_comes_from_the_configuration(locked: LockedLab) -> None:
-    locked.config(max_stop_blocks=2).task(remaining=1)
-    locked.environment["MAX_STOP_BLOCKS"] = "9"
-    assert locked.stops("0111") == "BBRA"
-
-
-def test_a_wrapped_hook_is_limited_too(locked: LockedLab) -> None:
-    locked.environment["HOOKCTL_DISABLE"] = "1"
-    assert Wrapped(locked).stops(6) == "BBBBRA"

@@ -1,7 +1,7 @@
 """What the model server asks of a model API: a dialect is a module with these functions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 
@@ -10,6 +10,11 @@ class Call(NamedTuple):
 
     tool: str
     arguments: Mapping[str, Any]
+
+
+def shell_of(tool: str, key: str = "command", **more: Any) -> Callable[[str], Call]:
+    """What makes calls of a client's shell tool."""
+    return lambda command: Call(tool, {key: command, **more})
 
 
 Reply = str | Call | tuple[Call, ...]  # several calls at once
