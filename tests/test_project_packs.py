@@ -356,15 +356,6 @@ def contents(top: Path) -> dict[str, bytes]:
 # What belongs to the operator.
 
 
-@pytest.mark.parametrize(("old", "new"), [('"timeout": 22', '"timeout": 40'), ('"Bash"', '"Nope"')])
-def test_a_pack_that_is_required_as_a_file_is_held_whole(
-    build: Build, hookctl: Hookctl, trusted: str, old: str, new: str
-) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", old, new)
-    assert ("error", "entry_edited", ".claude/settings.json") in findings(hookctl, top, trusted)[1]
-
-
 @pytest.mark.parametrize("name", ["PYTHONPATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS"])
 def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, hookctl: Hookctl, name: str) -> None:
     top = build("work")
@@ -440,22 +431,6 @@ def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
     drop_pack(top)
     found = expected_in(top, "ledger_missing settings, ledger_missing CLAUDE.md")
     assert findings(hookctl, top, "guard") == (1, found)
-
-
-def test_rules_that_are_in_neither_the_file_nor_the_record(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    (top / "CLAUDE.md").unlink()
-    record = top / ".hookctl" / "ledger.json"
-    values = json.loads(record.read_text())
-    del values["files"]["CLAUDE.md"]
-    record.write_text(json.dumps(values))
-    assert findings(hookctl, top, "notify") == (1, expected_in(top, "pack_changed record"))
-
-
-def test_a_limit_that_leaves_the_hook_no_time_is_an_error(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", '"timeout": 22', '"timeout": 1')
-    assert findings(hookctl, top, "notify") == (1, expected_in(top, "entry_disarmed settings"))
 
 
 def test_a_manifest_of_another_pack(build: Build, hookctl: Hookctl) -> None:
@@ -582,11 +557,11 @@ RISKY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RISKY)
-def test_a_variable_that_changes_what_runs_is_refused(bell: Bell, isolated: Path, name: str) -> None:
-    bell.change("BELL_TOKEN", name)
-    done = bell.install("--yes")
-    assert (done.code, f"--allow-env {name}" in done.err) == (2, True)
+def test_variables_that_change_what_runs_are_refused(bell: Bell, isolated: Path) -> None:
+    for name, last in zip(RISKY, ["BELL_TOKEN", *RISKY], strict=False):
+        bell.change(f"{last} = ", f"{name} = ")
+        done = bell.install("--yes")
+        assert (done.code, f"--allow-env {name}" in done.err) == (2, True)
     assert nothing_written(isolated)
 
 
