@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.errors import HookctlError
 from hookctl.firing.calls import (
     Asked,
     Call,
@@ -23,11 +22,8 @@ from hookctl.firing.calls import (
     Reading,
     find_event,
     is_meant,
-    lacks_tool,
     make_call,
     make_calls,
-    parse,
-    require_question,
 )
 from hookctl.firing.reading import judge, read_answer
 from hookctl.system import processes
@@ -821,36 +817,3 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
     for call, is_failed in ((usual, False), (failed, True)):
         (question,) = guard_module("payload").questions(table, "PostToolUse", call.payload, name)
         assert (question.portable["ok"] is False) == is_failed
-
-
-@pytest.mark.parametrize(
-    ("name", "tool", "lacks"),
-    [
-        ("windsurf", "WebFetch", True),
-        ("windsurf", "Write", False),
-        ("windsurf", "Bash", False),
-        ("pi", "WebFetch", True),
-        ("pi", "Glob", False),
-        ("kimi", "WebSearch", False),  # not known
-        ("openhands", "Edit", False),  # one of several that a tool there does
-        ("claude", "mcp__a__b", False),
-        ("windsurf", "pre_run_command", False),
-        ("windsurf", "", False),
-    ],
-)
-def test_a_tool_that_a_host_does_not_have(name: str, tool: str, lacks: bool) -> None:
-    assert lacks_tool(hosts.load(name), tool) == lacks
-
-
-def test_what_cannot_be_asked_is_refused() -> None:
-    host = hosts.load("claude")
-    for text in ("[]", "{", "1"):
-        with pytest.raises(HookctlError):
-            parse(text, "--input")
-        with pytest.raises(HookctlError):
-            make_call(host, Asked("stop", payload=text.encode()), PLACE)
-    with pytest.raises(HookctlError) as error:
-        require_question([host], Asked("pre-tool"))
-    assert error.value.exit_code == 2 and "--tool Bash" in error.value.hint
-    with pytest.raises(HookctlError):
-        require_question([host], Asked("stopp"))

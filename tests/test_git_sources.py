@@ -147,20 +147,6 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(text: str, command
         assert "hunter2" not in done.out + done.err, done
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("git+https://github.com/o/r", ("https://github.com/o/r", "", "")),
-        ("git+https://github.com/o/r.git@v1.2.0", ("https://github.com/o/r.git", "v1.2.0", "")),
-        ("git+ssh://git@h:22/~o/r@a/b#subdirectory=x/y", ("ssh://git@h:22/~o/r", "a/b", "x/y")),
-        ("git+https://[::1]:8443/r@refs/pull/1/head", ("https://[::1]:8443/r", "refs/pull/1/head", "")),
-        ("git+file:///srv/r#subdirectory=p.toml", ("file:///srv/r", "", "p.toml")),
-    ],
-)
-def test_addresses_are_spelled_as_pip_and_uv_do(text: str, parts: tuple[str, str, str]) -> None:
-    assert fetch.parse_address(text) == fetch.Address(text, *parts)
-
-
 # An install
 
 
@@ -539,27 +525,6 @@ def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookc
 def installed(repository: Repository, hookctl: Hookctl) -> Repository:
     assert hookctl("install", repository.address, *HOST).code == 0
     return repository
-
-
-def test_an_upgrade_asks_the_source_again_and_needs_consent(
-    installed: Repository, hookctl: Hookctl, isolated: Path
-) -> None:
-    before = pack_of(isolated)
-    done = hookctl("upgrade", agrees=False)
-    assert (done.code, "nothing to do" in done.out) == (0, True)
-    new = installed.release("2", "echo dong\n")
-    shown = (f"was {before['commit']}, now {new}", '| -version = "1"', "| -echo ding", "| +echo dong")
-    done = hookctl("upgrade", agrees=False)
-    assert (done.code, pack_of(isolated)) == (2, before)
-    assert all(text in done.err for text in shown), done
-    done = hookctl("upgrade", "--dry-run", agrees=False)
-    assert (done.code, pack_of(isolated)) == (0, before)
-    assert all(text in done.out for text in shown), done
-    assert hookctl("upgrade", "--yes", agrees=False).code == 0
-    after = pack_of(isolated)
-    assert (after["commit"], after["version"], after["source"]) == (new, "2", before["source"])
-    assert after["digest"] != before["digest"]
-    assert (isolated / "data" / "packs" / "bell" / "ring.sh").read_text() == "echo dong\n"
 
 
 def test_a_tag_that_moves_is_shown_and_needs_more_than_a_yes(

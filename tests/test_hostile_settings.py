@@ -501,13 +501,6 @@ def test_such_a_setting_is_refused_at_project_scope(hookctl: Hookctl, option: st
     assert not Path(".hookctl").exists()
 
 
-def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
-    project_of = guard_module("settings").project_of
-    assert project_of("/p/.hookctl") == "/p"
-    assert project_of("/.hookctl") == "/"
-    assert project_of("/home/u/.local/share/hookctl") == ""
-
-
 def test_a_list_of_paths_is_never_taken_for_one_path(victim: Path, hookctl: Hookctl, isolated: Path) -> None:
     """As one path this leads out of the project, though each of its parts is inside."""
     assert hookctl("install", "--host", "claude", "--scope", "project").code == 0

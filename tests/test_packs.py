@@ -187,8 +187,8 @@ REFUSED = {
     "command turned around, as it is": (HEAD + HOOK + 'command = "a\u202eb" #!\n', "U+202E"),
     "a blank that nobody sees": (HEAD + HOOK + 'command = "a\\u200bb" #!\n', "U+200B"),
     **{
-        f"a letter that nobody sees, U+{ord(letter):04X}": (HEAD + f'description = "a{letter}" #!\n', f"U+{ord(letter):04X}")
-        for letter in "\u3164\u2800\ufe00\U000e0100\U000e0041\u2060\u00ad"
+        f"a letter that nobody sees, {code}": (HEAD + f'description = "a\\U{code}" #!\n', code.lstrip("0"))
+        for code in ["00003164", "00002800", "0000FE00", "000E0100", "000E0041", "00002060", "000000AD"]
     },
     "command of a host with a line break": (THEIRS + 'command = "a\\nb" #!\n', "line break"),
     "placeholder in single quotes": (

@@ -356,6 +356,15 @@ def contents(top: Path) -> dict[str, bytes]:
 # What belongs to the operator.
 
 
+@pytest.mark.parametrize(("old", "new"), [('"timeout": 22', '"timeout": 40'), ('"Bash"', '"Nope"')])
+def test_a_pack_that_is_required_as_a_file_is_held_whole(
+    build: Build, hookctl: Hookctl, trusted: str, old: str, new: str
+) -> None:
+    top = build("work")
+    edit(top / ".claude/settings.json", old, new)
+    assert ("error", "entry_edited", ".claude/settings.json") in findings(hookctl, top, trusted)[1]
+
+
 @pytest.mark.parametrize("name", ["PYTHONPATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS"])
 def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, hookctl: Hookctl, name: str) -> None:
     top = build("work")

@@ -222,7 +222,10 @@ def test_what_is_added_is_found_edited_and_taken_out(
 
 
 OURS_OF_SHAPES = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
+
+
 THEIRS = {"type": "command", "command": "bell"}
+
 
 NESTED = Shape()
 
@@ -231,10 +234,8 @@ def document(*groups: object) -> JsonDocument:
     return JsonDocument.parse(json.dumps({"hooks": {"PostToolUse": list(groups)}}, indent=2).encode())
 
 
-def test_a_matcher_belongs_to_a_hook_that_is_alone_in_its_group() -> None:
-    (alone,) = shapes.elements(NESTED, document({"matcher": "Bash", "hooks": [OURS_OF_SHAPES]}).value)
-    (shared,) = shapes.elements(NESTED, document({"matcher": "Bash", "hooks": [OURS_OF_SHAPES, THEIRS]}).value)
-    assert alone.fields == {**OURS_OF_SHAPES, "matcher": "Bash"} and shared.fields == OURS_OF_SHAPES
+def document(*groups: object) -> JsonDocument:
+    return JsonDocument.parse(json.dumps({"hooks": {"PostToolUse": list(groups)}}, indent=2).encode())
 
 
 def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
@@ -247,10 +248,3 @@ def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
         assert group["hooks"] == [
             {**OURS_OF_SHAPES, "timeout": 20} if handler is OURS_OF_SHAPES else handler for handler in handlers
         ]
-
-
-def test_several_hooks_go_from_the_last_to_the_first() -> None:
-    other = {**OURS_OF_SHAPES, "command": ": hookctl=notify/other; x"}
-    before = document({"hooks": [OURS_OF_SHAPES]}, {"hooks": [THEIRS, OURS_OF_SHAPES, other]}, {"hooks": [other]})
-    edits = tuple(DropHook(element) for element in shapes.elements(NESTED, before.value))
-    assert shapes.apply(NESTED, before, edits).value == {"hooks": {"PostToolUse": [{"hooks": [THEIRS]}]}}

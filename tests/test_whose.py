@@ -234,29 +234,6 @@ def test_a_project_that_became_a_strangers_is_named_and_left(
     assert sorted((isolated / "work").rglob("*")) == before
 
 
-def test_doctor_runs_its_own_bytes_and_none_of_an_installation(isolated: Path, hookctl: Hookctl) -> None:
-    """Also where the program is swapped between the look at it and the test."""
-    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    program = isolated / "work" / ".hookctl" / "hook.py"
-    marker = isolated / "ran"
-    from hookctl.checks import self_test
-
-    run = self_test.run
-
-    trials = []
-
-    def swap(*arguments: object) -> object:
-        program.write_text(f"open({str(marker)!r}, 'w')\n")
-        trials.append(run(*arguments))  # type: ignore[arg-type]
-        return trials[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(self_test, "run", swap)
-        hookctl("doctor")
-    assert [trial.is_kept for trial in trials if trial] == [True]
-    assert not marker.exists()
-
-
 # Where temporary programs lie: as a thief with another user's rights finds them, who swaps what he can.
 
 THIEF = """#!{python} -IS
