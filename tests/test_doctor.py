@@ -385,18 +385,12 @@ def test_doctor_bears_any_bytes_anywhere(quick: Place, name: str, data: st.DataO
     check_that_doctor_bears(quick, path, data.draw(kinds))
 
 
-# How doctor is built: the facts are read once, the judges read nothing, and one table has every code.
-
-
 # One table of codes.
 
 
 def test_the_page_has_the_table_of_the_codes() -> None:
     page = PAGE.read_text()
     assert page == renewed(page), "run: python -m tests.page_of_codes"
-
-
-# Every file once.
 
 
 def test_a_client_is_asked_once_however_many_files_it_has(place: Place) -> None:

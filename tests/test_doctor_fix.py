@@ -100,42 +100,6 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
 # Each repair, looked at closely.
 
 
-def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: Place) -> None:
-    findings.with_python(place, "exit 0").unlink()
-    place.edit('"timeout": 10', '"timeout": 30,\n            "statusMessage": "mine"')
-    text = place.settings.read_text()
-    gone = str(place.root / "bin" / "python3")
-    fixed, left = fix(place)
-    assert [action["action"] for action in fixed] == ["replace"]
-    new = json.loads(place.ledger.read_text())["files"][str(place.settings)]["packs"]["guard"]["settings"]["python"]
-    assert new != gone
-    assert place.settings.read_text() == text.replace(gone, new)
-    assert "interpreter_broken" not in left
-    assert place.hookctl("install", "--host", "claude").out.endswith("nothing to do\n")
-
-
-def test_what_the_operator_changed_or_removed_stays_while_a_file_is_put_back(place: Place) -> None:
-    place.install().change(lambda page: page["env"].update({LIMIT: "6"}))
-    place.change(lambda page: page["env"].pop(CAP))
-    place.hook.unlink()
-    text = place.settings.read_bytes()
-    fixed, left = fix(place)
-    assert [(action["action"], action["file"]) for action in fixed] == [("create-file", str(place.hook))]
-    assert place.settings.read_bytes() == text
-    assert {"entry_edited", "entry_missing"} <= set(left)
-    assert place.hook.stat().st_mode & 0o777 == 0o600
-
-
-def test_edits_of_the_operator_outlive_the_repair_of_a_wiped_file(place: Place) -> None:
-    place.install().change(lambda page: page.update(mode="keepalive"), place.config)
-    put(place.settings, json.dumps({"env": {"MINE": "1"}}))
-    config = place.config.read_bytes()
-    _, left = fix(place)
-    assert "guard/stop" in place.settings.read_text() and '"MINE": "1"' in place.settings.read_text()
-    assert place.config.read_bytes() == config
-    assert "config_changed" in left
-
-
 @pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(place: Place, text: str) -> None:
     place.install().install("--scope", "project").install("--scope", "local")

@@ -132,16 +132,6 @@ def test_install_writes_the_golden_file_and_uninstall_undoes_it(case: Case, isol
     assert seen(isolated) == before
 
 
-def test_every_host_and_scope_has_its_golden_files() -> None:
-    files = {(kind.host, scope) for kind in KINDS for scope in kind.files}
-    known = [hosts.load(name) for name in hosts.names()]
-    assert {(host.name, scope) for host in known for scope in host.scopes} == files
-    used = {case.golden for case in WRITTEN} | {theirs(kind) for kind in KINDS}
-    found = {path for kind in KINDS for path in (GOLDEN / kind.name).iterdir()}
-    assert {path for path in found if path.suffix != ".config"} <= used
-    assert {path.stem for path in found if path.suffix == ".config"} <= {path.stem for path in used}
-
-
 # Their documented shape
 
 

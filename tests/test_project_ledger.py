@@ -110,25 +110,6 @@ def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
 # What stands in it
 
 
-def test_it_has_entries_and_relative_paths_and_nothing_of_programs(isolated: Path, team: Team) -> None:
-    page = value(ledger(team, "ann"))["files"]
-    assert list(page) == [".claude/settings.json", ""]
-    about = page[".claude/settings.json"]
-    assert list(about) == ["created_dirs", "created_file", "entries", "packs", "format"]
-    pack = about["packs"]["guard"]
-    assert (pack["digest"], pack["files"]) == ("", ["claude.json"])
-    assert (about["created_file"], about["created_dirs"]) == (False, [".hookctl"])
-    assert [(entry["kind"], entry["path"]) for entry in about["entries"][:-1]] == [
-        ("element", ["hooks", "Stop"]),
-        ("leaf", ["env", CAP]),
-        ("leaf", ["env", LIMIT]),
-        ("container", ["env"]),
-    ]
-    text = ledger(team, "ann").read_text()
-    assert str(isolated) not in text and text.endswith("}\n")
-    assert not re.findall("[0-9a-f]{16,}", text)
-
-
 # Merges
 
 
@@ -381,15 +362,6 @@ def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team,
         assert fix.endswith("prints it.")
 
 
-def test_a_host_without_the_guard_has_no_configuration_to_take(team: Team) -> None:
-    """Git would refuse the command for a name that it does not know."""
-    codex = ".codex/hooks.json"
-    done = team.hookctl("bob", "install", bell(team.clone("bob")), "--host", "codex", "--scope", "project")
-    assert done.code == 0
-    mark(ledger(team, "bob"))
-    assert f" HEAD -- {SETTINGS} {codex} {CONFIG} {LEDGER}`" in team.hookctl("bob", "check").out
-
-
 def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: Team) -> None:
     """As in a file that no side's record names."""
     put(team.clone("bob") / ".gemini" / "settings.json", "<<<<<<< HEAD\n{}\n=======\n>>>>>>> theirs\n")
@@ -433,22 +405,3 @@ def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Tea
 
 
 # What a merge leaves that is no conflict.
-
-
-def test_a_cap_of_the_operators_is_given_back_where_a_record_has_it_as_theirs(team: Team) -> None:
-    """It was there before hookctl: what hookctl would write for another mode may be somebody's, too."""
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    put(settings(team, "bob"), '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}')
-    for force in ((), ("--force",)):
-        assert team.hookctl("bob", *INSTALL, *force).code == 0
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    assert value(settings(team, "bob")) == {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}
-
-
-def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team) -> None:
-    assert team.hookctl("ann", "install", bell(team.clone("ann")), *INSTALL[1:]).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
-    assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
-    assert said.out == "nothing to do\n"

@@ -234,10 +234,6 @@ def document(*groups: object) -> JsonDocument:
     return JsonDocument.parse(json.dumps({"hooks": {"PostToolUse": list(groups)}}, indent=2).encode())
 
 
-def document(*groups: object) -> JsonDocument:
-    return JsonDocument.parse(json.dumps({"hooks": {"PostToolUse": list(groups)}}, indent=2).encode())
-
-
 def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
     for handlers, matcher in (([OURS_OF_SHAPES], "Edit"), ([THEIRS, OURS_OF_SHAPES], "Bash")):
         before = document({"matcher": "Bash", "hooks": handlers})

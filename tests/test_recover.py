@@ -186,17 +186,6 @@ def test_a_run_makes_no_folder_outside_of_home_that_was_there_and_is_not_now(her
     assert (away.parent.exists(), known(here)) == (False, {str(away): kept})
 
 
-def test_a_run_makes_the_folder_outside_of_home_that_it_was_to_make(here: Folders, isolated: Path) -> None:
-    path = isolated / "new" / "settings.json"
-    made = record(created_dirs=(str(path.parent),))
-    os.makedirs(here.pending)
-    put(Path(here.pending, files.digest(NEW)), NEW)
-    step = Step(str(path), "", files.digest(NEW), 0o600, True)
-    write_journal(here, Journal((step,), {str(path): made}, ()))
-    recover(here)
-    assert (path.read_bytes(), known(here)) == (NEW, {str(path): made})
-
-
 def test_a_file_that_was_torn_is_named_and_the_others_go_back(
     here: Folders, file: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,18 +297,6 @@ def test_a_dry_run_says_that_the_interrupted_run_comes_first(
         assert tree(isolated) == before  # nothing was written
         quiet("doctor", "--fix")
         assert (at, hookctl(*verb).code) == (at, 0)
-
-
-def test_status_names_the_files_of_the_run(settings: Path, hookctl: Hookctl) -> None:
-    for _ in killed_midway(GUARD):
-        outcome = hookctl("status", "--json")
-        assert settings.exists() or str(settings) in outcome.data["pending"]
-        before = tree(settings.parents[2])
-        said = hookctl("status")
-        assert tree(settings.parents[2]) == before
-        assert settings.exists() or str(settings) in said.err
-        assert "doctor --fix" in said.err
-    assert hookctl("status", "--json").data["pending"] == []
 
 
 # Writing verbs

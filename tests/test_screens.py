@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-
-from hookctl import hosts
 
 from . import screens
 
@@ -26,14 +22,6 @@ def test_every_line_fits(kind: str) -> None:
     lines = (screens.FOLDER / f"{kind}.txt").read_text().splitlines()
     shown = [screens.visible(line) for line in lines]
     assert [line for line in shown if len(line) > columns and not line.startswith(_WHOLE)] == []
-
-
-@pytest.mark.parametrize("kind", screens.KINDS)
-def test_the_list_of_hosts_is_seen_whole(kind: str) -> None:
-    """In 24 lines, with the command above it and the next prompt below."""
-    (shown,) = re.findall(r"(?m)^\$ hookctl hosts\n(?:.+\n)+", (screens.FOLDER / f"{kind}.txt").read_text())
-    assert all(f"\n{name} " in shown for name in hosts.names())
-    assert len(shown.splitlines()) < 24
 
 
 def test_colours_say_nothing_that_words_do_not() -> None:
