@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import CAP, FILES, LIMIT, MENDED, STAYING, Place, everything, file_of, pack
+from .findings import CAP, LIMIT, MENDED, STAYING, Place, pack
 from .trees import tree
 
 
@@ -238,39 +235,3 @@ def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_wh
 
 
 # Whatever bytes lie there.
-
-
-@pytest.fixture
-def saved(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of a place with everything in it."""
-    place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
-    everything(place)
-    copy = tmp_path_factory.mktemp("saved")
-    shutil.copytree(place.root, copy, dirs_exist_ok=True, symlinks=True)
-    return copy
-
-
-def restore(place: Place, saved: Path) -> None:
-    for path in place.root.iterdir():
-        shutil.rmtree(path) if path.name != "work" else [remove(inner) for inner in path.iterdir()]
-    shutil.copytree(saved, place.root, dirs_exist_ok=True, symlinks=True)
-
-
-def remove(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
-@pytest.mark.parametrize("name", FILES)
-@examples(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_it_bears_any_bytes_anywhere(saved: Path, place: Place, name: str, data: st.DataObject) -> None:
-    restore(place, saved)
-    path = file_of(place, name)
-    old = path.read_bytes() if path.exists() else b"{}"
-    cut = st.integers(0, len(old)).map(lambda end: old[:end])
-    keys = st.sampled_from(["hooks", "env", "files", "steps", "packs", "entries", "remaining"])
-    put(path, data.draw(cut | st.binary(max_size=20) | keys.map(lambda key: json.dumps({key: [1]}).encode())))
-    assert place.doctor("--fix").code in (0, 1)
-    once = tree(place.root)
-    assert place.doctor("--fix").code in (0, 1)
-    assert tree(place.root) == once or name == "journal"

@@ -144,17 +144,12 @@ def test_on_copilot_cli_a_hook_is_told_and_read_in_the_dialect_of_its_events_nam
     assert "Copilot CLI would refuse the call: hook exited with code 2" in done.out
 
 
-def test_a_command_with_arguments_runs_without_a_shell(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
-    args = ["%s\\n", "$HOME", "${CLAUDE_PROJECT_DIR}/x y"]
-    put(settings, events(Stop=[handler("printf", args=args)]))
-    (hook,) = only(hookctl("fire", "stop", "--json"))["hooks"]
-    assert hook["stdout"] == f"$HOME\n{isolated}/work/x y\n"
-
-
 # How a host starts an entry, by its host and event: what becomes of the call, and which of the programs was started.
 POWERSHELL = {"type": "command", "command": "touch sh", "shell": "powershell"}
 STARTS = {
     "another shell": ("claude", "PreToolUse", POWERSHELL, "none", []),
+    "arguments": ("claude", "PreToolUse", {"type": "command", "command": "touch", "args": ["yes", "$HOME"]}, "none",
+                  ["$HOME", "yes"]),
     "another shell on qwen": ("qwen", "PreToolUse", POWERSHELL, "none", []),
     "powershell alone": ("copilot", "preToolUse", {"powershell": "touch sh"}, "deny", []),
     "powershell beside": ("copilot", "preToolUse", {"powershell": "touch sh", "command": "touch yes"}, "none", ["yes"]),
@@ -165,7 +160,7 @@ STARTS = {
     "a folder": ("copilot", "preToolUse", {"bash": "touch ../yes", "cwd": "sub"}, "none", ["yes"]),
     "no folder": ("copilot", "preToolUse", {"bash": "touch sh", "cwd": "gone"}, "deny", []),
     "a group": ("copilot", "PreToolUse", {"matcher": "*", "hooks": [{"bash": "touch yes; exit 2"}]}, "deny", ["yes"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("by_id", [False, True])
@@ -459,13 +454,6 @@ def test_ctrl_c_ends_the_hook_and_what_it_has_started(settings: Path, isolated: 
 )  # fmt: skip
 def test_what_cannot_be_done_is_a_usage_error(hookctl: Hookctl, words: tuple[str, ...]) -> None:
     assert hookctl("fire", *words).code == 2
-
-
-def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings: Path) -> None:
-    hooks = [{"type": "command", "command": "echo never"}]
-    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": ".*" * 500 + "!", "hooks": hooks}]}}))
-    fired = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json")
-    assert (fired.code, fired.data["hosts"][0]["hooks"]) == (0, [])
 
 
 def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:

@@ -208,7 +208,6 @@ def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> N
 
 
 FILES = {"vibe": ".vibe/trusted_folders.toml", "grok": ".grok/trusted_folders.toml", "pi": ".pi/agent/trust.json"}
-PI_SETTINGS = ".pi/agent/settings.json"
 
 
 def listed(trusted: object, untrusted: object) -> str:
@@ -263,17 +262,6 @@ def test_one_that_is_not(host: str, text: str, project: Path, isolated: Path) ->
     write(host, text, project, isolated)
     assert distrusts(host, project, isolated) is True
     assert is_untrusted(hosts.load(host), "user", str(project), {"HOME": str(isolated / "home")}) is False
-
-
-@pytest.mark.parametrize("host", FILES)
-def test_without_a_list_none_is_trusted(host: str, project: Path, isolated: Path) -> None:
-    assert distrusts(host, project, isolated) is True
-
-
-@pytest.mark.parametrize(("value", "trusts"), [('"always"', True), ('"ask"', False), ("true", False), ("false", False)])
-def test_pi_s_settings_may_trust_every_folder(value: str, trusts: bool, project: Path, isolated: Path) -> None:
-    put(isolated / "home" / PI_SETTINGS, f'{{"defaultProjectTrust": {value}}}')
-    assert distrusts("pi", project, isolated) is not trusts
 
 
 # The hash that Codex trusts a hook by: as `codex app-server` gave them (tests/e2e/test_codex.py asks it again).

@@ -11,10 +11,9 @@ import pytest
 
 from hookctl.errors import HookctlError
 from hookctl.model import Claim, Entry, PackRecord, Record
-from hookctl.ownership import engine, store
+from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
 from hookctl.system import folders
-from tests import plain
 from tests.conftest import Hookctl, put
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
@@ -66,52 +65,6 @@ def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: P
     assert (caught.value.code, caught.value.message) == (
         "ledger_newer", "a later hookctl is needed to read this record"
     )  # fmt: skip
-
-
-PAGE = json.loads(store.dump({"/x": RECORDS[2]}))
-WRONG: list[Any] = [None, 0, True, "x", [], {}, [1], {"a": 1}, ["x"]]
-
-
-def broken_pages() -> list[tuple[str, Any]]:
-    """A real ledger with each of its values in turn replaced by others of wrong kinds, or taken out."""
-    found: list[tuple[str, Any]] = []
-
-    def walk(path: tuple[Any, ...], value: Any) -> None:
-        for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-            for wrong in [*WRONG, "gone"]:
-                page = json.loads(json.dumps(PAGE))
-                holder = page
-                for step in path:
-                    holder = holder[step]
-                if wrong == "gone":
-                    del holder[key]
-                else:
-                    holder[key] = wrong
-                found.append((f"{(*path, key)} {wrong!r}", page))
-            walk((*path, key), value[key])
-
-    walk((), PAGE)
-    return found
-
-
-PYTHONS_OWN = ("Error", "object", "indices", "iterable", "NoneType", "literal", "attribute")
-
-
-def test_a_ledger_with_a_value_of_a_wrong_kind_is_refused_or_does_no_harm(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.json"
-    for name, page in broken_pages():
-        path.write_text(json.dumps(page))
-        try:
-            records = store.load(own(path))
-        except HookctlError as error:
-            assert error.code in ("ledger_unreadable", "ledger_newer"), name
-            assert (error.exit_code, error.path) == (4, str(path))
-            assert not any(word in error.message for word in PYTHONS_OWN), name
-        else:
-            for record in records.values():
-                engine.uninstall(record.entries, plain.live({}), "guard")
-                engine.install(record.entries, plain.live({}), "guard", "1", [])
-            assert store.load(own(put(path, store.dump(records)))) == records, name
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000])

@@ -15,7 +15,6 @@ from hookctl import hosts
 from tests.conftest import Hookctl, put
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
-from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
@@ -129,29 +128,6 @@ def test_a_hook_of_ours_has_the_host_s_own_form(made: Made, pack: str, hookctl: 
         assert done["trigger"] == "Stop"
     assert command == ": hookctl=notify/asked; true asked"
     assert made.items()[:2] == (tomllib.loads if made.name == "wren" else json.loads)(made.mine)["hooks"]
-
-
-@pytest.mark.parametrize("was_there", [True, False])
-@pytest.mark.parametrize("first", ["guard", "notify"])
-def test_two_packs_come_and_go_in_any_order(
-    made: Made, pack: str, isolated: Path, hookctl: Hookctl, was_there: bool, first: str
-) -> None:
-    if not was_there:
-        made.file.unlink()
-    before = tree(isolated / "home")
-    for name in ("guard", pack):
-        assert hookctl("install", name, "--host", made.name).code == 0
-    installed = made.file.read_bytes()
-    for name in ("guard", pack):
-        assert "nothing to do" in hookctl("install", name, "--host", made.name).out
-    assert hookctl("install", "guard", "--host", made.name, "--force").code == 0
-    assert made.file.read_bytes() == installed
-    second = "guard" if first == "notify" else "notify"
-    assert hookctl("uninstall", first, "--host", made.name).code == 0
-    assert {item["name"].partition("-")[0] for item in ours(made)} == {second}
-    assert hookctl("uninstall", second, "--host", made.name).code == 0
-    after = {name: about[2:] for name, about in tree(isolated / "home").items()}
-    assert after == {name: about[2:] for name, about in before.items()}
 
 
 @pytest.mark.parametrize("old", ['flat = ["*"]', "positions = true"])

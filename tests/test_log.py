@@ -55,13 +55,6 @@ def times(outcome: Outcome) -> list[float]:
     return [event["t"] for event in outcome.data["events"]]
 
 
-CODES = (
-    "no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive", "stop", "stale", "conclude",
-    "background", "no_work", "blocked", "tripped", "open", "honor_active", "host_cap", "ceiling", "stop_loop",
-    "went_on", "nudged", "state_error", "lock_timeout", "dispatch_refused", "allowed",
-)  # fmt: skip
-
-
 def test_the_hook_says_nothing_that_log_does_not_know() -> None:
     root = Path(__file__).parents[1]
     modules = [

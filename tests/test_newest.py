@@ -1,18 +1,12 @@
 """Which clients are behind: what is asked, the table, and what is written."""
 
 import re
-from typing import Any
 
 import pytest
 
 from hookctl import hosts
 
 from .e2e.clients import CLIENTS, FILE
-
-
-def client(version: str, sure: str = "run") -> dict[str, Any]:
-    return {"package": "made-up", "version": version, "sure": sure}
-
 
 # One file of versions.
 

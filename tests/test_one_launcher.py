@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -21,7 +20,6 @@ from hookctl.packs import guard, programs
 from tests import digests_of_programs
 
 from .conftest import Hookctl, Outcome, put
-from .e2e.product import git
 
 PACK = """[pack]
 name = "{name}"
@@ -272,10 +270,6 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
     programs.load_programs.cache_clear()
 
 
-def named_by(top: Path) -> set[str]:
-    return set(re.findall(r'^(?:GUARD|RUNNER) = "runtime/(\w+)"', (top / "hook.py").read_text(), re.MULTILINE))
-
-
 @SCOPES
 def test_the_package_before_stays_until_the_next_upgrade_but_not_in_a_project(
     place: Place, upgrade: Upgrade, scope: str
@@ -319,41 +313,6 @@ def test_calls_in_a_loop_never_miss_an_upgrade(place: Place, upgrade: Upgrade) -
     for thread in threads:
         thread.join()
     assert set(answers) == {True}
-
-
-@pytest.fixture
-def branches(place: Place, upgrade: Upgrade) -> Path:
-    """A repository whose branches `ours` and `theirs` have upgraded the guard to different versions."""
-    project = place.project
-    (project / ".git").rmdir()
-    git(project, "init", "-q", "-b", "main")
-    place.install("guard", "project")
-    commit(project, "install")
-    for branch in ("theirs", "ours"):
-        git(project, "checkout", "-q", "-b", branch, "main")
-        upgrade()
-        assert place.install("guard", "project").code == 0
-        commit(project, branch)
-    return project
-
-
-def commit(project: Path, message: str) -> None:
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", message)
-
-
-@pytest.mark.parametrize("side", ["ours", "theirs"])
-def test_a_merge_of_two_versions_is_one_after_the_next_upgrade(place: Place, branches: Path, side: str) -> None:
-    """By the recipe of docs/teams.md."""
-    with pytest.raises(AssertionError):
-        git(branches, "merge", "-q", "theirs")
-    assert place.hookctl("check").code == 1  # the record has conflict marks
-    git(branches, "checkout", f"--{side}", ".hookctl/ledger.json")
-    assert place.hookctl("upgrade", "--project", ".", "--yes").code == 0
-    assert place.hookctl("check", "--require", "guard").code == 0
-    own = branches / ".hookctl"
-    assert packages(own) <= named_by(own)
-    assert place.blocks("project")
 
 
 def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> None:

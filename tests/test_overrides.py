@@ -111,20 +111,6 @@ def test_an_option_against_what_a_person_changed_ends_with_1(
     assert hookctl(*INSTALL, *asked.split()).code == 0
 
 
-@pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
-@pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
-def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
-    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl
-) -> None:
-    put(settings, '{"a": 1}')
-    hookctl(*INSTALL)
-    put(settings, "\n" + text)
-    outcome = hookctl(*command, "--json")
-    error = outcome.result["errors"][0]
-    assert (outcome.code, error["path"], error["line"]) == (4, str(settings), 2)
-    assert settings.read_text() == "\n" + text
-
-
 # The cells of the table of ownership that need files: what doctor says, and who writes at the same time.
 
 

@@ -334,20 +334,6 @@ def test_opencodes_plugins_are_files_and_packages(home: Path, work: Path) -> Non
     ]
 
 
-def test_pis_extensions_are_files_folders_and_what_its_settings_name(home: Path, work: Path) -> None:
-    for path in (home / ".pi/agent/extensions/a.js", work / ".pi/extensions/b/index.ts"):
-        put(path, "export default () => {}\n")
-    put(home / ".pi/agent/extensions/hookctl.js", "// ours is among the settings\n")
-    write(home / ".pi/agent/settings.json", {"packages": ["npm:some"], "extensions": ["/x.ts"]})
-    hooks = listed(find(home, "pi"))
-    assert [(hook.owner, hook.state) for hook in hooks] == [
-        ("a.js", "runs"),
-        ("index.ts", "folder_untrusted"),
-        ("/x.ts", "runs"),
-        ("npm:some", "runs"),
-    ]
-
-
 def test_what_pi_does_not_load_is_listed_as_off_and_its_rules_as_nothing(hookctl: Hookctl, isolated: Path) -> None:
     agent = isolated / "home/.pi/agent"
     put(agent / "extensions/a.js", "export default () => {}\n")

@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -365,14 +364,6 @@ def test_a_pack_that_is_required_as_a_file_is_held_whole(
     assert ("error", "entry_edited", ".claude/settings.json") in findings(hookctl, top, trusted)[1]
 
 
-@pytest.mark.parametrize("name", ["PYTHONPATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS"])
-def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, hookctl: Hookctl, name: str) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", '"LEVEL": "2"', f'"LEVEL": "2", "{name}": "./evil"')
-    found = findings(hookctl, top, "notify")
-    assert ("error", "hook_environment", ".claude/settings.json") in found[1] and found[0] == 1
-
-
 # The manifest beside the files.
 
 
@@ -459,27 +450,6 @@ def test_no_other_file_may_have_the_manifests_name(
     (error,) = done.result["errors"]
     assert (done.code, error["code"], error["line"]) == (4, "bad_pack", 6)
     assert list((isolated / "work").iterdir()) == []
-
-
-def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
-    """The pack's own files are among it."""
-    work = isolated / "work"
-
-    def git(*arguments: str) -> None:
-        user = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-        subprocess.run(["git", *user, *arguments], cwd=work, check=True, capture_output=True)
-
-    git("init")
-    text = manifest("ring", hook("stop", "sh {files}/ring.sh"), protocol="host", files=["ring.sh"])
-    for name, data in {"pack.toml": text, "ring.sh": "echo\n"}.items():
-        put(work / "tools" / name, data)
-    done = hookctl("install", "tools/pack.toml", "--host", "claude", "--scope", "project", "--yes")
-    said = " ".join(done.out.split())
-    paths = said.partition(" commit ")[2].partition(", so that")[0].replace(" and ", " ").split()
-    git("add", *paths)
-    git("commit", "-m", "a")
-    git("clone", str(work), str(isolated / "clone"))
-    assert hookctl("upgrade", "--project", str(isolated / "clone"), "--yes").code == 0
 
 
 # Packs that are not built in: nothing of theirs is written before somebody has read it and agreed.

@@ -18,7 +18,6 @@ from hookctl.system import folders
 from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
-from tests.foreign import Foreign, Write, renaming, truncating
 
 ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "3"))
 THEIRS = b'{\n  "model": "m",\n  "n": 0\n}\n'
@@ -202,38 +201,3 @@ def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> 
 
 
 # A program that takes no lock
-
-
-@pytest.mark.parametrize("memory", [False, True], ids=["reads-first", "from-memory"])
-@pytest.mark.parametrize("write", [truncating, renaming])
-def test_a_foreign_writer_in_a_loop_loses_nothing_and_what_it_throws_away_is_reported(
-    write: Write, memory: bool, settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, THEIRS)
-    began = time.monotonic()
-    assert codes(INSTALL) + codes(UNINSTALL) == [0, 0]
-    pause = (time.monotonic() - began) / 4  # a run is disturbed about four times
-    lost: list[int] = []
-    done = 0
-    for number in range(ROUNDS):
-        for command in (INSTALL, UNINSTALL):
-            with Foreign(settings, write, pause + number / 1000, memory=memory) as foreign:
-                ((code, said),) = together(command)
-            assert foreign.torn == []
-            lost += foreign.lost
-            done += code == 0
-            assert code == 0 or (code == 4 and "kept changing" in said), said
-            assert temporary(isolated) == []
-            there = "guard" in registered(settings)
-            if command == INSTALL and code == 0 and not there:
-                assert "entries_wiped" in errors(hookctl)
-            if command == UNINSTALL and code == 0 and there:
-                assert "ledger_missing" in errors(hookctl)
-            assert hookctl(*command).code == 0
-            assert ("guard" in registered(settings)) == (command == INSTALL)
-            assert json.loads(settings.read_bytes())["n"] == foreign.last or foreign.lost
-    assert done
-    print(f"{done} of {2 * ROUNDS} runs went through, {len(lost)} writes were lost")
-    # Microseconds between the last comparison and the rename stay; without the comparison each run loses some.
-    assert len(lost) <= 1 + ROUNDS // 50
-    assert json.loads(settings.read_bytes())["model"] == "m"

@@ -37,11 +37,6 @@ class Run:
         outcome = self.hookctl("run", *arguments, "--json")
         return outcome
 
-    def does(self, *arguments: str) -> dict[str, Any]:
-        outcome = self(*arguments)
-        assert outcome.code == 0, outcome
-        return outcome.data
-
     @property
     def state(self) -> Path:
         return Path(project.state_folder(str(self.root / "state"), str(self.project)))

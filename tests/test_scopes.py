@@ -513,12 +513,6 @@ def replaced(request: pytest.FixtureRequest, isolated: Path, hookctl: Hookctl) -
     return host, path, target
 
 
-def test_both_are_named(replaced: tuple[str, Path, Path], hookctl: Hookctl) -> None:
-    _, path, target = replaced
-    shown = {file["file"] for file in hookctl("status", "--json").data["files"]}
-    assert shown == {str(path), str(target)}
-
-
 def test_uninstall_names_the_other_one_and_takes_it_out_with_all(
     replaced: tuple[str, Path, Path], isolated: Path, hookctl: Hookctl
 ) -> None:
