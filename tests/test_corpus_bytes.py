@@ -97,9 +97,6 @@ def test_a_bad_file_is_refused_with_its_place_and_left_alone(
     assert not (isolated / "state").exists() and not (isolated / "data").exists()
 
 
-# Large files
-
-
 # Odd files: the operator's links, names, modes and owners stay as they are
 
 PLAIN = b'{\n  "model": "m"\n}\n'

@@ -232,6 +232,3 @@ def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_wh
         left = {name: about for name, about in content(place).items() if not name.startswith("other")}
         wanted.pop("" if script.exists() else "work/.hookctl/packs/notify/notify.py", None)
         assert left == wanted
-
-
-# Whatever bytes lie there.

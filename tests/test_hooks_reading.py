@@ -31,9 +31,6 @@ def listed(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
     return outcome.data["hooks"]
 
 
-# Several obstacles.
-
-
 # Places.
 
 

@@ -156,9 +156,6 @@ def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hoo
         assert [message["level"] for message in said] == [level]
 
 
-# `hookctl hosts` at a glance: what is here, what has hooks of hookctl's, what each can do, in one screen.
-
-
 # Who reads whose files: one table, in the files of their hosts, which everything that tells of it follows.
 
 

@@ -86,9 +86,6 @@ def run(command: str, shell: str = "/bin/sh", **environ: str) -> subprocess.Comp
     return subprocess.run([shell, "-c", command], capture_output=True, text=True, timeout=20, env=environ)
 
 
-# What is read
-
-
 # Which file
 
 
