@@ -32,12 +32,6 @@ class Kind(NamedTuple):
     def path(self, top: Path, scope: str) -> Path:
         return top / self.files[scope]
 
-    def stop_hooks(self, document: Any) -> list[Any]:
-        """The stop hooks of a parsed file, or the groups of them, in their order."""
-        for key in self.stop[:-1] if self.event else self.stop:
-            document = document[key]
-        return [hook for hook in document if not self.event or hook.get(self.event) == self.stop[-1]]
-
     def document(self, hooks: list[Any]) -> Any:
         """A document with these stop hooks, or groups of them."""
         if self.event:

@@ -68,7 +68,7 @@ AREAS = {
         tuple(f"hookctl/{name}.py" for name in (
             "ownership/execute", "ownership/run", "ownership/store", "ownership/codec", "ownership/committed",
             "system/files", "system/packages")),
-        ("tests/test_recover.py", "tests/test_files.py", "tests/test_ledger.py", "tests/test_project_ledger.py"),
+        ("tests/test_recover.py", "tests/test_files.py", "tests/test_project_ledger.py"),
     ),
     "edit": Area(("hookctl/documents/*.py",), ("tests/documents",)),
     "runtime": Area(

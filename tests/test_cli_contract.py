@@ -11,8 +11,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -20,8 +22,8 @@ import pytest
 
 from hookctl import __version__, cli
 from hookctl.system.package_data import asset
-from hookctl.verbs import status
-from hookctl.verbs.options import read_options
+from hookctl.verbs import completion, status
+from hookctl.verbs.options import COMPLETE, read_options
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -620,3 +622,220 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[st
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)
     assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]
+
+
+# What a call imports: a no-op install is the call that agents' start scripts make, and most of its time is imports.
+
+
+DEAR = {
+    "pydantic", "rich", "jsonschema", "tomlkit", "subprocess", "difflib", "hashlib", "unicodedata",
+}  # fmt: skip
+LIST = """
+import json, sys
+from hookctl.__main__ import run
+code = run(sys.argv[1:])
+print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def modules(code: str, *arguments: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    status, names = json.loads(done.stderr.splitlines()[-1])
+    assert status == 0, done.stdout
+    return set(names)
+
+
+def of_typer() -> set[str]:
+    return modules("import json, sys, typer\nprint(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)")
+
+
+@pytest.mark.parametrize("arguments", [("install", "--host", "claude"), ("status",), ("run", "status")])
+def test_what_is_dear_is_not_imported_where_there_is_nothing_to_do(
+    hookctl: Hookctl, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):  # as on a person's machine
+        monkeypatch.delenv(name)
+    assert hookctl("install", "--host", "claude").code == 0
+    assert not modules(LIST, *arguments) & (DEAR - of_typer())
+
+
+# hookctl completion: the scripts are loaded by real shells, which then complete.
+
+
+COMMANDS_OF_COMPLETION = {name: cli.command(name) for name in cli.NAMES}
+SHELLS = [
+    pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))
+    for name in completion.SHELLS
+]
+
+
+def options(command: str) -> set[str]:
+    return {name for p in COMMANDS_OF_COMPLETION[command].params for name in p.opts if name.startswith("--")} | {
+        "--help"
+    }
+
+
+@pytest.fixture
+def script(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """The script of a shell as a file; `hookctl`, which it asks, is on PATH."""
+    program = put(isolated / "bin" / "hookctl", f'#!/bin/sh\nexec {sys.executable} -m hookctl "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+    def make(shell: str) -> Path:
+        return put(isolated / f"hookctl.{shell}", hookctl("completion", shell).out)
+
+    return make
+
+
+def bash(script: Path, *words: str) -> list[str]:
+    """What bash offers for the last of these words; readline has been taken out of the play."""
+    line = " ".join(f"'{word}'" for word in ("hookctl", *words))
+    call = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; "
+    call += '_hookctl_completion hookctl; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "--norc", "-c", call], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def fish(script: Path, *words: str) -> list[str]:
+    call = f"source {script}; complete -C 'hookctl {' '.join(words)}'"
+    done = subprocess.run(["fish", "--no-config", "-c", call], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("ask", [pytest.param(bash, marks=SHELLS[0].marks), pytest.param(fish, marks=SHELLS[2].marks)])
+def test_what_fits_is_offered(ask, script) -> None:  # type: ignore[no-untyped-def]
+    file = script(ask.__name__)
+
+    def offered(*words: str) -> set[str]:
+        return set(ask(file, *words))
+
+    assert offered("") == set(COMMANDS_OF_COMPLETION)
+    assert offered("un") == {"uninstall"}
+    assert offered("--v") == {"--version"}
+    assert offered("install", "--") == options("install")
+    assert offered("install", "--host", "claude", "--js") == {"--json"}
+
+
+@pytest.mark.parametrize("name", COMMANDS_OF_COMPLETION)
+def test_every_option_is_offered(name: str, process: Hookctl) -> None:
+    """What the scripts of bash call."""
+    asked = {"COMP_WORDS": f"hookctl {name} --", "COMP_CWORD": "2"}
+    done = process(**asked, **{COMPLETE: "complete_bash"})
+    assert (done.code, done.err) == (0, "")
+    assert set(done.out.split()) == options(name)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-untyped-def]
+    done = subprocess.run([shell, "-n", str(script(shell))], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# What a machine gets with --json of what people read: whether anything changes, every message, the whole diff.
+
+
+SECRET = "zq-4711-nobody-sees-this"
+
+
+def said(outcome: Outcome) -> list[str]:
+    """The messages on stderr, one a message."""
+    return [part.rstrip("\n") for part in ("\n" + outcome.err).split("\nhookctl: ")[1:]]
+
+
+def codes(outcome: Outcome) -> list[str]:
+    SCHEMA.validate(outcome.result)
+    return [message["code"] for message in outcome.data["messages"]]
+
+
+CASES_OF_ENVELOPE: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "approval": ("install --host codex", lambda top: None),
+    "host limits": ("install --host cursor", lambda top: None),
+    "switched off": (
+        "install --host claude",
+        lambda top: put(top / "home/.claude/settings.json", '{"disableAllHooks": true}'),
+    ),
+    "a link": (
+        "install --host claude",
+        lambda top: put(top / "home/.claude/x", "").with_name("settings.json").symlink_to(top / "gone.json"),
+    ),
+    "project": ("install --host claude --scope project", lambda top: (top / "work/.git").mkdir()),
+    "settings": ("install --host claude --nudge-env CI", lambda top: None),
+}
+
+
+@pytest.mark.parametrize("case", CASES_OF_ENVELOPE)
+def test_nothing_stands_on_stderr_alone(isolated: Path, hookctl: Hookctl, case: str) -> None:
+    arguments, prepare = CASES_OF_ENVELOPE[case]
+    prepare(isolated)
+    for more in (("--dry-run",), ()):
+        outcome = hookctl(*arguments.split(), *more, "--json")
+        assert outcome.code == 0
+        codes(outcome)
+        texts = [message["message"] for message in outcome.data["messages"]]
+        assert said(outcome), "the case is about a message"
+        assert set(said(outcome)) <= set(texts)
+
+
+def test_a_message_has_a_code_a_host_and_a_file(hookctl: Hookctl, isolated: Path) -> None:
+    outcome = hookctl("install", "--host", "codex", "--json")
+    message = next(m for m in outcome.data["messages"] if m["code"] == "not_approved")
+    assert (message["level"], message["host"]) == ("warning", "codex")
+    assert message["path"].startswith(str(isolated / "home/.codex/"))
+
+
+def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
+    install = ("install", "--host", "claude", "--json")
+    answers = []
+    for arguments in (
+        (*install, "--dry-run"), install, install, (*install, "--dry-run"), (*install, "--set", "latch=false"),
+        ("upgrade", "--json"), ("uninstall", "--json", "--dry-run"), ("uninstall", "--json"), ("uninstall", "--json"),
+    ):  # fmt: skip
+        before = tree(isolated)
+        changed = hookctl(*arguments).data["changed"]
+        wrote = tree(isolated) != before
+        assert wrote == (changed and "--dry-run" not in arguments)
+        answers.append(changed)
+    assert answers == [True, True, False, False, True, False, True, True, False]
+
+
+def test_people_and_machines_get_the_same_diff_without_a_secret(hookctl: Hookctl, isolated: Path) -> None:
+    put(isolated / "home/.claude/settings.json", json.dumps({"env": {"MY_TOKEN": SECRET, "MODEL": "x"}}, indent=2))
+    install = ("install", "--host", "claude")
+    dry = hookctl(*install, "--dry-run", "--json")
+    SCHEMA.validate(dry.result)
+    diff = dry.data["files"][0]["diff"]
+    assert '     "MY_TOKEN": …\n     "MODEL": …\n+    "MAX_STOP_BLOCKS": "5"\n' in diff
+    assert hookctl("plan", *install[1:]).out.startswith(diff) and SECRET not in diff
+    assert hookctl(*install, "--json").data["files"][0]["diff"] == diff
+    assert hookctl(*install, "--json").data["files"] == []
+
+
+# hookctl demo: the real hook decides, a person can follow, and nothing is left of it.
+
+
+DECISIONS = [None, "block", "block", "block", "release", None, "allow"]
+
+
+def test_the_story_goes_through_block_progress_release_and_end(hookctl: Hookctl, isolated: Path) -> None:
+    before = tree(isolated)
+    done = hookctl("demo", "--json")
+    steps = done.data["steps"]
+    assert done.code == 0 and [step["decision"] for step in steps] == DECISIONS
+    assert steps[2]["code"] == "blocked" and steps[4]["code"] == "tripped" and steps[6]["code"] == "no_work"
+    assert "without progress" in steps[4]["said"]
+    assert tree(isolated) == before
+
+
+def test_an_interrupted_one_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    place = isolated / "tmp"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setattr("hookctl.verbs.demo.time", SimpleNamespace(sleep=interrupt))
+    assert hookctl("demo").code == 130
+    assert list(place.iterdir()) == []

@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import Hookctl, Outcome, put
 from tests.cut import added
 from tests.documents import judge
-from tests.hostfiles import JSON, KINDS, Kind
+from tests.hostfiles import KINDS, Kind
 from tests.manifest import hook, manifest
 from tests.trees import tree
 
@@ -95,9 +95,6 @@ def test_a_bad_file_is_refused_with_its_place_and_left_alone(
     assert error["path"] == str(settings) and error["line"] > 0 and error["column"] > 0 and error["hint"]
     assert settings.read_bytes() == path.read_bytes()
     assert not (isolated / "state").exists() and not (isolated / "data").exists()
-
-
-# Large files
 
 
 # Odd files: the operator's links, names, modes and owners stay as they are
@@ -260,7 +257,6 @@ def each(found: list[tuple[Kind, Path]]) -> Any:
 # Files with a command that an operator may edit; a version is taken over by --force, or stays (tests/stories).
 VERSIONS = ("another-version", "no-version")
 BELLS = [(k, p) for k, p in files() if b"bell" in p.read_bytes() and p.stem not in VERSIONS]
-KEYS = [(k, p) for k, p in files(JSON) if re.search(rb"version|MAX_STOP_BLOCKS|_CAP", p.read_bytes())]
 
 
 def records(isolated: Path) -> list[tuple[bytes, int]]:
@@ -331,35 +327,6 @@ def test_an_edit_of_the_operators_stays_through_everything(
     assert b"".join(left.split()) == b"".join(wanted.split()), "nothing but blanks differs"
     if kind.format == "json":
         assert judge.read(left.decode()) == judge.read(wanted.decode())
-
-
-@each([(kind, path) for kind, path in BELLS if kind.name != "windsurf"][1::8])  # that has no timeouts
-def test_a_timeout_that_the_operator_changed_is_theirs_until_force(
-    kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl
-) -> None:
-    path = placed(kind, isolated, data)
-    run(hookctl, "install", kind)
-    installed = path.read_bytes()
-    head, behind = installed.split(OURS.encode(), 1)
-    changed, count = re.subn(rb"(timeout(?:Sec)?\"?(?: =|:) ?)10(?:000)?\b", rb"\g<1>777", behind, count=1)
-    assert count == 1
-    mine = put(path, head + OURS.encode() + changed).read_bytes()
-    assert "timeout" in run(hookctl, "install", kind).out  # kept, and said
-    assert path.read_bytes() == mine
-    run(hookctl, "install", kind, "--force")
-    assert path.read_bytes() == installed
-    run(hookctl, "uninstall", kind)
-    assert b"".join(path.read_bytes().split()) == b"".join(data.split())
-
-
-@each(KEYS[::5])
-def test_what_force_takes_over_uninstall_gives_back(kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl) -> None:
-    path = placed(kind, isolated, data)
-    run(hookctl, "install", kind, "--force")
-    forced = judge.value_of(judge.read(path.read_text("utf-8-sig")))
-    assert OURS in json.dumps(kind.stop_hooks(forced)[-1])
-    run(hookctl, "uninstall", kind)
-    assert path.read_bytes() == data
 
 
 # Two packs, other settings, a disable, a moved HOME, in each kind of settings file: nothing stays behind.

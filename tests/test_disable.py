@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
+from hookctl.hosts import shapes
+from hookctl.model import DropHook
+from hookctl.survey.listing import take_inventory
+from hookctl.survey.model import DISABLED, Hook
+from hookctl.verbs.disable import disable
+from hookctl.verbs.enable import enable
 from tests.conftest import Hookctl, Outcome, put
-from tests.hostfiles import KINDS, Kind
+from tests.hostfiles import BY_NAME, KINDS, Kind
 from tests.test_corpus_bytes import counts
+from tests.test_properties import Place, place
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -113,9 +126,9 @@ def test_two_hooks_leave_and_come_back_in_either_order(
         assert model.stem == "switched-off-by-name"
         return
     for backwards in (False, True):
-        for place in (0, -1) if len(hooks) > 1 else (0,):
+        for at in (0, -1) if len(hooks) > 1 else (0,):
             present = [hook for hook in listed(hookctl, path, kind.host) if hook["state"] != "disabled"]
-            run(hookctl, "disable", present[place]["id"], "--host", kind.host)
+            run(hookctl, "disable", present[at]["id"], "--host", kind.host)
         assert {file: file.read_bytes() if file.exists() else None for file in watched} != before
         for left in range(len(chosen), 0, -1):
             away = [hook["id"] for hook in listed(hookctl, path, kind.host) if hook["state"] == "disabled"]
@@ -137,22 +150,6 @@ def with_pack(hookctl: Hookctl, isolated: Path, text: str = THEIRS, *options: st
     path = put(isolated / ("work" if options else "home") / ".claude" / "settings.json", text)
     run(hookctl, "install", pack(isolated), "--host", "claude", "--yes", *options)
     return path
-
-
-def test_a_pack_leaves_with_its_values_and_comes_back_with_any_of_its_hooks(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    installed = path.read_bytes()
-    run(hookctl, "disable", "notify/done")
-    assert b"notify/asked" in path.read_bytes() and b"NOTIFY_LEVEL" in path.read_bytes()
-    run(hookctl, "disable", "notify/asked")  # the last one takes the values along
-    assert b"NOTIFY_LEVEL" not in path.read_bytes()
-    assert path.read_text() == THEIRS
-    run(hookctl, "enable", "notify/done")
-    assert b"NOTIFY_LEVEL" in path.read_bytes() and b"notify/asked" not in path.read_bytes()
-    run(hookctl, "enable", "notify")
-    assert path.read_bytes() == installed and not book(isolated).exists()
-    run(hookctl, "uninstall", "notify")
-    assert path.read_text() == THEIRS
 
 
 def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: Path) -> None:
@@ -194,6 +191,9 @@ def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
     assert path.read_text() == THEIRS and not book(isolated).exists()
 
 
+# A project.
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: Path, kind: Kind) -> None:
     path = kind.path(isolated, "user")
@@ -213,9 +213,6 @@ def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: 
     run(hookctl, "uninstall", "--host", kind.host)
     assert (path.read_bytes() if path.exists() else None) == before
     assert not book(isolated).exists()
-
-
-# A project.
 
 
 def test_in_a_project_only_its_settings_change_and_check_fails(hookctl: Hookctl, isolated: Path) -> None:
@@ -264,17 +261,6 @@ def test_an_edit_meanwhile_stays_and_the_hook_comes_behind_its_neighbour(
     assert after["model"] == "other" and not book(isolated).exists()
 
 
-def test_an_edit_elsewhere_leaves_every_other_byte(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
-    ids = disabled_here(hookctl, path, "two", "three")
-    path.write_text(path.read_text().replace('"model": "m"', '"model":   "edited"'))
-    run(hookctl, "enable", ids[0])
-    run(hookctl, "install", "--host", "claude")
-    run(hookctl, "enable", ids[1])
-    run(hookctl, "uninstall")
-    assert path.read_text() == THEIRS.replace('"model": "m"', '"model":   "edited"')
-
-
 def test_a_hook_without_a_former_predecessor_comes_back_in_front(hookctl: Hookctl, isolated: Path) -> None:
     lines = [
         '{"hooks": {"Stop": [{"hooks": [',
@@ -288,18 +274,6 @@ def test_a_hook_without_a_former_predecessor_comes_back_in_front(hookctl: Hookct
     path.write_text("\n".join([lines[0], new, *lines[2:]]))
     run(hookctl, "enable", *ids)
     assert path.read_text() == "\n".join([*lines[:2], new, *lines[2:]])
-
-
-def test_a_hook_comes_back_above_others_and_each_keeps_its_comments(hookctl: Hookctl, isolated: Path) -> None:
-    head = "hooks:\n  pre_verify:\n"
-    twin, other = '  - command: "twin"\n    timeout: 41\n', "  - command: other # of other\n"
-    path = put(isolated / "home" / ".hermes" / "config.yaml", f"{head}{twin}{other}{twin}")
-    run(hookctl, "disable", listed(hookctl, path, "hermes")[0]["id"], "--host", "hermes")
-    edited = "    # above\n    - command: other # new\n    - command: twin # keep me\n      timeout: 41\n"
-    path.write_text(head + edited)
-    gone = [hook["id"] for hook in listed(hookctl, path, "hermes") if hook["state"] == "disabled"]
-    run(hookctl, "enable", *gone)
-    assert path.read_text() == f'{head}    - command: "twin"\n      timeout: 41\n{edited}'
 
 
 def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isolated: Path) -> None:
@@ -345,21 +319,6 @@ def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: 
     assert path.read_text() == THEIRS
     assert "nothing is installed" in run(hookctl, "status").out
     assert "stays disabled" not in run(hookctl, "uninstall").err
-
-
-@pytest.mark.parametrize("verb", ["disable", "enable"])
-def test_a_file_that_its_host_ignores_is_refused_as_install_refuses_it(
-    hookctl: Hookctl, isolated: Path, verb: str
-) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
-    (id,) = disabled_here(hookctl, path, "one")
-    if verb == "disable":
-        run(hookctl, "enable", id)
-    broken = path.read_text().replace('"model": "m",', '"model": "m", // mine')
-    path.write_text(broken)
-    outcome = run(hookctl, verb, id, code=4)
-    assert outcome.err == run(hookctl, "install", "--host", "claude", code=4).err
-    assert "there is a comment" in outcome.err and path.read_text() == broken
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -466,91 +425,6 @@ def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl:
     assert path.read_text() == text
 
 
-# Tables of TOML: their very lines come back.
-
-IN_TABLES = """# top
-
-# rings
-[[hooks]]
-name = "a"
-{field} = "{event}"
-# inside
-command = "bell" # trailing
-
-[other]
-k = 1
-
-[[hooks]]
-name = "b"
-{field} = '{event}'
-command = "two"
-"""
-ANOTHER = '[[hooks]]\nname = "c"\n{field} = "{event}" # mine\ncommand = "three"\n'
-EDITS = {
-    "at the start": lambda text, new: f"# new\n{text}",
-    "in the middle": lambda text, new: text.replace("k = 1", "k = 2 # new"),
-    "another table": lambda text, new: text.replace("[other]", "[new]\n\n[other]"),
-    "at the end": lambda text, new: f"{text}\n# new\n",
-    "a hook at the end": lambda text, new: f"{text}\n{new}",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("form", ["plain", "\\r\\n", "byte order mark", "no final line end"])
-@pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.parametrize("host", ["vibe", "kimi"])
-def test_tables_come_back_with_their_comments_wherever_somebody_has_edited(
-    hookctl: Hookctl, isolated: Path, host: str, edit: str, form: str
-) -> None:
-    (kind,) = (kind for kind in KINDS if kind.host == host)
-
-    def written(text: str) -> bytes:
-        text = text.replace("\n", "\r\n") if form == "\\r\\n" else text
-        return (f"\ufeff{text}" if form == "byte order mark" else text).encode()
-
-    text, new = (text.format(field=kind.event, event=kind.stop[-1]) for text in (IN_TABLES, ANOTHER))
-    text = text.rstrip("\n") if form == "no final line end" else text
-    path = put(kind.path(isolated, "user"), written(text))
-    ids = [hook["id"] for hook in listed(hookctl, path, host)]
-    run(hookctl, "disable", *ids)
-    left = path.read_text("utf-8-sig")
-    assert "hooks" not in left
-    path.write_bytes(written(EDITS[edit](left, new)))
-    run(hookctl, "enable", *ids)
-    assert sorted(path.read_bytes().split()) == sorted(written(EDITS[edit](text, new)).split())
-    commands = [hook["command"] for hook in listed(hookctl, path, host)]
-    assert commands == ["bell", "two", *(["three"] if "hook" in edit else [])]
-
-
-@pytest.mark.parametrize("settings", ["{}", '{ "hooks": {} }', '{"hooks": {"x": [\n]}, "mine": []}'])
-@pytest.mark.parametrize("host", ["opencode", "pi"])
-def test_a_plugin_that_had_no_settings_comes_back_and_one_that_hookctl_made_goes(
-    isolated: Path, hookctl: Hookctl, host: str, settings: str
-) -> None:
-    (kind,) = (kind for kind in KINDS if kind.host == host)
-    path = kind.path(isolated, "user")
-    head, rest = _plugin(hookctl, path).split("const settings =\n")
-    idle = f"{head}const settings =\n{settings}\n// From here{rest.partition('// From here')[2]}"
-    for before in (None, idle):
-        if before:
-            put(path, before)
-        assert hookctl("install", "--host", host).code == 0
-        assert hookctl("disable", "guard").code == 0
-        assert path.exists()
-        assert hookctl("enable", "guard").code == 0
-        assert hookctl("uninstall", "--host", host).code == 0
-        assert (path.read_text() if path.exists() else None) == before
-
-
-def _plugin(hookctl: Hookctl, path: Path) -> str:
-    """The text of a plugin as an install writes it."""
-    host = "pi" if ".pi" in str(path) else "opencode"
-    assert hookctl("install", "--host", host).code == 0
-    text = path.read_text()
-    assert hookctl("uninstall", "--host", host).code == 0
-    assert not path.exists()
-    return text
-
-
 def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) -> None:
     text = THEIRS.replace('"two"', '"one"').replace('"three"', '"one"')
     path = put(isolated / "home" / ".claude" / "settings.json", text)
@@ -563,3 +437,203 @@ def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) ->
         run(hookctl, "enable", gone[-1]["id"])
         assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
     assert path.read_text() == text
+
+
+# Hooks are disabled, people edit their files, and the hooks come back: not a word of anybody is lost, or made up.
+
+
+FILES = {kind.name: [path for path in kind.corpus() if counts(kind, path)] for kind in KINDS}
+EACH = pytest.mark.parametrize("name", [name for name, files in FILES.items() if files])
+EXAMPLES = int(os.environ.get("HOOKCTL_TEST_EXAMPLES") or 10)
+FEW = settings(deadline=None, derandomize=True, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|#[^\n]*|[\[\]{}]|[^\s,"\[\]{}]+')
+
+# What a person writes into a file; % is a number.
+COMMENT, KEY, HOOK = "comment", "key", "hook"
+WRITTEN = {
+    "toml": {COMMENT: "# op%", KEY: "op% = 1", "table": "\n[op%]\nx = 1 # op%"},
+    "yaml": {COMMENT: "# op%", KEY: "op%: 1"},
+    "json": {COMMENT: "// op%", KEY: '"op%": 1,', HOOK: '{"type": "command", "command": "op%"},'},
+}
+LISTED = {
+    "toml": '[[hooks]]\nname = "op%"\n{event} = "{stop}" # op%\n# op% inside\ncommand = "op%"',
+    "json": '{{"name": "op%", "{event}": "{stop}", "action": {{"type": "command", "command": "op%"}}}},',
+}
+
+
+def words_of(kind: Kind, data: bytes) -> Counter[str]:
+    """What a text says, comments too; between the words are blanks, commas and line ends."""
+    text = re.sub(r"\r\n?", "\n", data.decode("utf-8-sig"))
+    if kind.format == "yaml":  # which has several ways to write a list and a text
+        text = re.sub(r"[\[\]{}\"':-]", " ", text)
+    return Counter(TOKEN.findall(text))
+
+
+class Life:
+    """A settings file on its way through commands and edits."""
+
+    def __init__(self, here: Place, kind: Kind) -> None:
+        self.here, self.kind = here, kind
+        self.host = here.places[0].host
+        self.texts: list[str] = []  # what people have written, and not taken out again
+
+    @property
+    def data(self) -> bytes:
+        return self.here.settings.read_bytes() if self.here.settings.exists() else b""
+
+    def parse(self, data: bytes) -> Document:
+        return formats.parse(self.host.format, data, where="x")
+
+    def hooks(self, *, disabled: bool) -> list[Hook]:
+        hooks = take_inventory(self.here.folders, [self.host]).hooks
+        hooks = tuple(hook for hook in hooks if hook.host == self.kind.host and hook.file == str(self.here.settings))
+        return [hook for hook in hooks if (hook.state == DISABLED) is disabled]
+
+    def disable(self, at: float) -> None:
+        hooks = self.hooks(disabled=False)
+        if not hooks:
+            return
+        before = self.data
+        try:
+            disable(self.here.folders, [hooks[int(at * len(hooks))].id], [self.host.name])
+        except HookctlError as error:
+            assert (error.exit_code, self.data) == (4, before)
+
+    def enable(self, at: float) -> None:
+        if hooks := self.hooks(disabled=True):
+            enable(self.here.folders, [hooks[int(at * len(hooks))].id])
+
+    def edit(self, form: str, at: float) -> None:
+        """Write a line into the file, at the first place from there on where it changes nothing else."""
+        syntax = "json" if self.kind.format in ("json", "plugin", "extension") else self.kind.format
+        if syntax == "json" and form == COMMENT and not self.kind.comments:
+            return
+        text = WRITTEN[syntax].get(form, "")
+        if form == HOOK and self.kind.event:
+            text = LISTED[syntax].format(event=self.kind.event, stop=self.kind.stop[-1])
+        mark = f"op{at}".replace(".", "")
+        text = text.replace("op%", mark)
+        before = self.data
+        end = "\r\n" if b"\r\n" in before else "\n"
+        lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", before.decode())
+        first = int(at * len(lines))
+        for number in [*range(first, len(lines) + 1), *range(first)] if text else ():
+            above, below = "".join(lines[:number]), "".join(lines[number:])
+            if form in ("table", HOOK) and syntax == "toml" and not re.match(r"(\s|#[^\n]*\n)*(\[|$)", below):
+                continue  # the lines below would belong to the new table
+            if number and not lines[number - 1].endswith(("\n", "\r")):
+                above += end
+            data = f"{above}{text}\n".replace("\n", end).replace("\r\r", "\r").encode() + below.encode()
+            if self.is_fine(before, data, mark):
+                put(self.here.settings, data)
+                self.texts.append(text.replace("\n", end))
+                return
+
+    def take_back(self, at: float) -> None:
+        """Take something out again that people have written, where it is still so."""
+        before = self.data.decode()
+        for text in self.texts[int(at * len(self.texts)) :]:
+            mark = re.search(r"op\d+", text)
+            after = re.sub(re.escape(text) + r"(\r?\n|$)", "", before).encode()
+            if mark and before.count(text) == 1 and self.is_fine(before.encode(), after, mark[0], is_new=False):
+                put(self.here.settings, after)
+                self.texts.remove(text)
+                return
+
+    @property
+    def added(self) -> Counter[str]:
+        return sum((words_of(self.kind, text.encode()) for text in self.texts), Counter())
+
+    def is_fine(self, before: bytes, after: bytes, mark: str, *, is_new: bool = True) -> bool:
+        try:
+            document = self.parse(after)
+            flags = {"comments": self.host.comments, "trailing_commas": self.host.trailing_commas}
+            document.require_strict(**flags)
+        except HookctlError:
+            return False
+        value = document.value
+        ours = tuple(DropHook(hook) for hook in shapes.elements(self.host.shape, value))
+        if is_new and mark not in shapes.apply(self.host.shape, document, ours).data.decode():
+            return False  # within a hook of ours, with which it goes
+        return without(value, mark) == without(self.parse(before).value, mark) and "\ufeff" not in after.decode()[1:]
+
+
+def without(value: Any, mark: str) -> Any:
+    """A value without what people have written there, and without the containers that this leaves empty."""
+    if isinstance(value, dict):
+        pairs = {key: without(inner, mark) for key, inner in value.items() if mark not in str(key)}
+        return {key: inner for key, inner in pairs.items() if inner not in ([], {}, None)} or None
+    if isinstance(value, list):
+        items = [without(item, mark) for item in value if not is_marked(item, mark)]
+        return [item for item in items if item] or None
+    return None if value is MISSING else repr(value)
+
+
+def is_marked(item: Any, mark: str) -> bool:
+    return isinstance(item, dict) and any(isinstance(text, str) and mark in text for text in item.values())
+
+
+def plain(value: Any, *, is_ordered: bool) -> str:
+    """A value as text, so that it can be compared; if not ordered, whatever the order of its lists."""
+    if isinstance(value, dict):
+        value = sorted((str(key), plain(inner, is_ordered=is_ordered)) for key, inner in value.items())
+    elif isinstance(value, list):
+        value = [plain(item, is_ordered=is_ordered) for item in value]
+        value = value if is_ordered else sorted(value)
+    return repr(value)
+
+
+def has_one_layer(steps: Any) -> bool:
+    """Whether nobody has written between two disables; otherwise the order of two neighbours is not known."""
+    return not re.search("disable.*(edit|install|take).*disable", " ".join(verb for verb, _, _ in steps))
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("disable"), st.none(), st.floats(0, 0.99)),
+    st.tuples(st.just("disable"), st.none(), st.floats(0, 0.99)),
+    st.tuples(st.just("enable"), st.none(), st.floats(0, 0.99)),
+    st.tuples(st.just("edit"), st.sampled_from([COMMENT, KEY, "table", HOOK, HOOK]), st.floats(0, 1)),
+    st.tuples(st.just("edit"), st.sampled_from([COMMENT, KEY, "table", HOOK, HOOK]), st.floats(0, 1)),
+    st.tuples(st.sampled_from(["install", "take back"]), st.none(), st.floats(0, 0.99)),
+)
+
+
+@EACH
+@FEW
+@given(data=st.data(), steps=st.lists(STEPS, min_size=1, max_size=8), order=st.floats(0, 0.99))
+def test_every_word_of_anybody_comes_back_and_no_other(
+    tmp_path_factory: Any, name: str, data: Any, steps: Any, order: float
+) -> None:
+    kind = BY_NAME[name]
+    model = data.draw(st.sampled_from(FILES[name]))
+    with place(tmp_path_factory.getbasetemp(), kind) as here:
+        live_through(here, model.read_bytes(), steps, order)
+
+
+def live_through(here: Place, data: bytes, steps: Any, order: float) -> None:
+    """Take all steps; then everything comes back, and what is ours goes."""
+    put(here.settings, data)
+    life = Life(here, here.kind)
+    for verb, form, at in steps:
+        if verb == "edit":
+            life.edit(form, at)
+        elif verb == "install":
+            here.install()
+        else:
+            {"disable": life.disable, "enable": life.enable, "take back": life.take_back}[verb](at)
+    for left in range(len(life.hooks(disabled=True)), 0, -1):
+        assert len(life.hooks(disabled=True)) == left
+        life.enable(order)
+    here.uninstall()
+    verbs = {verb for verb, _, _ in steps}
+    if verbs <= {"disable", "enable"}:
+        assert life.data == data
+    words, wanted = words_of(here.kind, life.data), words_of(here.kind, data) + life.added
+    assert wanted - words == Counter()
+    # A container of ours stays where people have written into it.
+    assert words - wanted == Counter() or "edit" in verbs or not has_one_layer(steps)
+    before, after = (without(life.parse(text).value, "op") or {} for text in (data, life.data))
+    if "install" in verbs:  # and so does what a file with hooks must have
+        after = {key: value for key, value in after.items() if key in before or key not in life.host.registration.top}
+    assert plain(after, is_ordered=has_one_layer(steps)) == plain(before, is_ordered=has_one_layer(steps))
+    assert not os.path.exists(here.folders.disabled)

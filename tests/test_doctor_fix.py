@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from . import findings
 from .conftest import Hookctl, put
-from .findings import CAP, FILES, LIMIT, MENDED, STAYING, Place, everything, file_of, pack
+from .findings import CAP, LIMIT, MENDED, STAYING, Place, pack
 from .trees import tree
 
 
@@ -98,42 +95,6 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
 
 
 # Each repair, looked at closely.
-
-
-def test_another_python_is_put_into_our_command_and_nothing_else_changes(place: Place) -> None:
-    findings.with_python(place, "exit 0").unlink()
-    place.edit('"timeout": 10', '"timeout": 30,\n            "statusMessage": "mine"')
-    text = place.settings.read_text()
-    gone = str(place.root / "bin" / "python3")
-    fixed, left = fix(place)
-    assert [action["action"] for action in fixed] == ["replace"]
-    new = json.loads(place.ledger.read_text())["files"][str(place.settings)]["packs"]["guard"]["settings"]["python"]
-    assert new != gone
-    assert place.settings.read_text() == text.replace(gone, new)
-    assert "interpreter_broken" not in left
-    assert place.hookctl("install", "--host", "claude").out.endswith("nothing to do\n")
-
-
-def test_what_the_operator_changed_or_removed_stays_while_a_file_is_put_back(place: Place) -> None:
-    place.install().change(lambda page: page["env"].update({LIMIT: "6"}))
-    place.change(lambda page: page["env"].pop(CAP))
-    place.hook.unlink()
-    text = place.settings.read_bytes()
-    fixed, left = fix(place)
-    assert [(action["action"], action["file"]) for action in fixed] == [("create-file", str(place.hook))]
-    assert place.settings.read_bytes() == text
-    assert {"entry_edited", "entry_missing"} <= set(left)
-    assert place.hook.stat().st_mode & 0o777 == 0o600
-
-
-def test_edits_of_the_operator_outlive_the_repair_of_a_wiped_file(place: Place) -> None:
-    place.install().change(lambda page: page.update(mode="keepalive"), place.config)
-    put(place.settings, json.dumps({"env": {"MINE": "1"}}))
-    config = place.config.read_bytes()
-    _, left = fix(place)
-    assert "guard/stop" in place.settings.read_text() and '"MINE": "1"' in place.settings.read_text()
-    assert place.config.read_bytes() == config
-    assert "config_changed" in left
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
@@ -271,42 +232,3 @@ def test_a_projects_pack_is_put_back_from_where_it_was_agreed_to_and_not_from_wh
         left = {name: about for name, about in content(place).items() if not name.startswith("other")}
         wanted.pop("" if script.exists() else "work/.hookctl/packs/notify/notify.py", None)
         assert left == wanted
-
-
-# Whatever bytes lie there.
-
-
-@pytest.fixture
-def saved(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of a place with everything in it."""
-    place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
-    everything(place)
-    copy = tmp_path_factory.mktemp("saved")
-    shutil.copytree(place.root, copy, dirs_exist_ok=True, symlinks=True)
-    return copy
-
-
-def restore(place: Place, saved: Path) -> None:
-    for path in place.root.iterdir():
-        shutil.rmtree(path) if path.name != "work" else [remove(inner) for inner in path.iterdir()]
-    shutil.copytree(saved, place.root, dirs_exist_ok=True, symlinks=True)
-
-
-def remove(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
-@pytest.mark.parametrize("name", FILES)
-@examples(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_it_bears_any_bytes_anywhere(saved: Path, place: Place, name: str, data: st.DataObject) -> None:
-    restore(place, saved)
-    path = file_of(place, name)
-    old = path.read_bytes() if path.exists() else b"{}"
-    cut = st.integers(0, len(old)).map(lambda end: old[:end])
-    keys = st.sampled_from(["hooks", "env", "files", "steps", "packs", "entries", "remaining"])
-    put(path, data.draw(cut | st.binary(max_size=20) | keys.map(lambda key: json.dumps({key: [1]}).encode())))
-    assert place.doctor("--fix").code in (0, 1)
-    once = tree(place.root)
-    assert place.doctor("--fix").code in (0, 1)
-    assert tree(place.root) == once or name == "journal"

@@ -59,7 +59,6 @@ class Row(NamedTuple):
     fires: Mapping[str, str] = {}  # what an event runs, as "stop" or "pre-tool TOOL"; without it the event is not asked
     doctor: str = ""  # the file that doctor names at level error or warning, before the install and after it
     doctor_says: str = ""  # an expression for the message, beside what `starts` and `loud` ask for
-    switched: bool = False  # doctor names it once the guard is installed
     loud: bool = False  # the client reads nothing of the file that install writes into, or does not start
     starts: bool = True  # the client
     approved: tuple[str, ...] = ()  # files of Codex whose hooks are approved
@@ -73,6 +72,7 @@ class Row(NamedTuple):
         return {word for words in self.fires.values() for word in words.split()}
 
 
+FILES = {"claude": CLAUDE, "droid": DROID, "codex": CODEX, "gemini": GEMINI, "qwen": QWEN}
 TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
 STOP = [group(c("good"))]
 WHOLE = "not start|whole|no hook|nothing"  # what doctor says of a file of which nothing is read
@@ -159,29 +159,13 @@ rows(
     ),
 )  # fmt: skip
 
-# W3. Switches.
+# W3. Switches: the rows of tests/switches.py have the others.
 OFF = {"disableAllHooks": True}
 rows(
-    *(
-        Row(f"copilot skips every hook where {file} says so", "copilot",
-            {COPILOT: copilots(agentStop=[c("user")]), file: OFF}, not_runs="user", fires={"stop": ""}, doctor=file,
-            switched=True)
-        for file in (REPOSITORY, ".github/copilot/settings.local.json", ".claude/settings.json",
-                     ".claude/settings.local.json")
-    ),
     Row("copilot skips one file that says so of itself", "copilot",
         {COPILOT: copilots(agentStop=[c("good")]),
          "~/.copilot/hooks/off.json": {**copilots(agentStop=[c("off")]), **OFF}},
         runs="good", not_runs="off", fires={"stop": "good"}),
-    Row("copilot's own settings switch nothing off", "copilot",
-        {COPILOT: copilots(agentStop=[c("good")]), COPILOTS: OFF}, runs="good", fires={"stop": "good"}),
-    Row("claude takes the project's word before the user's", "claude",
-        {CLAUDE: {**OFF, **hooks(Stop=STOP)},
-         ".claude/settings.json": {"disableAllHooks": False, **hooks(Stop=[group(c("project"))])}},
-        runs="good project", fires={"stop": "good project"}),
-    Row("claude's user switches the project's hooks off", "claude",
-        {CLAUDE: {**OFF, **hooks(Stop=STOP)}, ".claude/settings.json": hooks(Stop=[group(c("project"))])},
-        not_runs="good project", fires={"stop": ""}, doctor=CLAUDE, switched=True),
 )  # fmt: skip
 
 # W4. Managed layers.
@@ -192,12 +176,6 @@ rows(
          "/etc/codex/config.toml": TOML_STOP.replace("WORD", "two"),
          "/etc/codex/managed_config.toml": TOML_STOP.replace("WORD", "three")},
         runs="one two three", managed="one two three", fires={"stop": "one two three"}),
-    Row("codex runs managed hooks alone where its requirements say so", "codex",
-        {"/etc/codex/requirements.toml": "allow_managed_hooks_only = true\n", CODEX: hooks(Stop=STOP)},
-        approved=(CODEX,), not_runs="good", fires={"stop": ""}, doctor="/etc/codex/requirements.toml", switched=True),
-    Row("codex does not ask the user's config.toml for that", "codex",
-        {CONFIG: "allow_managed_hooks_only = true\n", CODEX: hooks(Stop=STOP)}, approved=(CODEX,), runs="good",
-        fires={"stop": "good"}),
     Row("copilot runs a policy's hook in spite of the switch", "copilot",
         {"/etc/github-copilot/policy.d/10-audit.json": copilots(preToolUse=[c("policy", "bash")]),
          COPILOT: copilots(preToolUse=[c("user")]), REPOSITORY: OFF},
@@ -216,41 +194,6 @@ rows(
          "~/.cursor/hooks.json": copilots(beforeShellExecution=[{"command": "echo user >> MARKS"}])},
         runs="all user", managed="all", played=False),
 )  # fmt: skip
-
-# W5 and W6. Matchers.
-# By host: those that never fire, those that do for its shell, for what writes a file, and for others of its tools.
-MATCHERS = {
-    "claude": (["Bash(git *)", "Bash(git )", "!Bash", "(Bash", "Bash(*)", "run_shell_command", "bash", "["],
-               ["Bash", "Bash|", "Bash:*", "^Bash$", "*", "", ".*"], ["rit.", "W(rit)e", "Edit, Write", "Edit,Write"],
-               ["mcp__.*", "Read", "mcp__probe__ping"]),
-    "droid": (["Execute(git *)", "(Exec", "Bash(git *)"], ["Execute", "*", "Exec"], ["Create"], ["Read"]),
-    "codex": (["(Bash", "Bash(git *)", "["], ["Bash", "*", ""], ["Write|Edit", "apply_patch"], ["mcp__.*"]),
-    "gemini": (["run_shell_command(git *)", "WriteFile|EditFile", "(run", "Bash"], ["shell", "*", "run_shell_command"],
-               ["write_file", "write"], ["read_file"]),
-    "qwen": (["Bash(git *)", "(run", "^Bash$", "^WriteFile$", "^Shell$"], ["Shell", "Bash", "shell", "Shell|Other"],
-             ["WriteFile", "WriteFile|Edit", "write", "Write"], ["Read"]),
-}  # fmt: skip
-FILES = {"claude": CLAUDE, "droid": DROID, "codex": CODEX, "gemini": GEMINI, "qwen": QWEN}
-
-
-def _of_matchers(host: str, never: list[str], shell: list[str], write: list[str], others: list[str]) -> Row:
-    """A hook for each matcher, in one file; its word is m1, m2 and so on."""
-    matchers = [*never, *shell, *write, *others]
-    words = dict(zip(matchers, (f"m{number}" for number in range(1, 99)), strict=False))
-    event = "BeforeTool" if host == "gemini" else "PreToolUse"
-    groups = [group(c(word), matcher=matcher) for matcher, word in words.items()]
-    both = [matcher for matcher in shell if matcher in ("*", "", ".*")]
-    fires = [" ".join(words[one] for one in some) for some in (shell, [*write, *both])]
-    return Row(
-        f"which matchers fire, {host}", host, {FILES[host]: {**hooks(**{event: groups}), **TRUSTED.get(host, {})}},
-        runs=" ".join(words[one] for one in matchers if one not in never),
-        not_runs=" ".join(words[one] for one in never),
-        fires={f"pre-tool {tool}": word for tool, word in zip(TOOLS[host], fires, strict=True)},
-        approved=(FILES[host],) if host == "codex" else (),
-    )  # fmt: skip
-
-
-rows(*(_of_matchers(host, *lists) for host, lists in MATCHERS.items()))
 
 # W7. A handler of a type or with a field that never runs there.
 PROMPT, MCP = {"type": "prompt", "prompt": "x"}, {"type": "mcp_tool", "server": "s", "tool": "t"}
@@ -500,8 +443,7 @@ class Stage:
 
     def doctor(self) -> None:
         """It names the file, and not only before the install."""
-        if not self.row.switched:
-            assert self._named(), "before the install"
+        assert self._named(), "before the install"
         self.hookctl("install", "--host", self.row.host)
         assert self._named(), "after the install"
 

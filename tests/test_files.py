@@ -350,11 +350,3 @@ def test_the_first_backup_and_the_last_ten_are_kept_and_all_are_private(tmp_path
     assert files.find_backup(state, files.digest(b"14")) == b"14"
     assert files.find_backup(state, files.digest(b"4")) is None
     assert files.backup_folders(state) == [str(folder)]
-
-
-def test_a_file_of_our_own_is_private_and_so_is_its_folder(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "ledger.json"
-    files.write_own(str(path), b"one")
-    files.write_own(str(path), b"two")
-    assert (path.read_bytes(), mode(path), mode(path.parent)) == (b"two", 0o600, 0o700)
-    assert names(path.parent) == ["ledger.json"]

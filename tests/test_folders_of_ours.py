@@ -67,23 +67,6 @@ def test_what_was_there_before_stays(
     assert below(isolated) == before
 
 
-@pytest.mark.parametrize("first", ["user", "local"])
-@pytest.mark.parametrize("named", [(), ("bell",)], ids=["guard", "pack"])
-def test_the_last_to_leave_removes_what_the_first_to_come_has_made(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, first: str, named: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("HOOKCTL_DATA_DIR", str(isolated / "home" / "share" / "deep" / "hookctl"))
-    put(isolated / "bell" / "pack.toml", PACK)
-    put(isolated / "bell" / "ring.sh", "")
-    before = below(isolated)
-    for scope in ("user", "local"):
-        paths = [str(isolated / name / "pack.toml") for name in named]
-        assert hookctl("install", *paths, "--host", "claude", "--scope", scope).code == 0
-    for scope in ("user", "local") if first == "user" else ("local", "user"):
-        assert hookctl("uninstall", *named, "--scope", scope).code == 0
-    assert below(isolated) == before
-
-
 # hookctl uninstall --all: what it asks is what it does and says; a file that cannot be planned stops no other.
 
 

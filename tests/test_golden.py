@@ -20,6 +20,7 @@ from hookctl.documents.formats import PROGRAMS
 from hookctl.documents.plugin import current_code
 from hookctl.packs import guard, wrapping
 from hookctl.settings.targets import Target
+from tests import screens
 from tests.conftest import Hookctl, put
 from tests.documents import judge
 from tests.hostfiles import KINDS, Kind
@@ -130,16 +131,6 @@ def test_install_writes_the_golden_file_and_uninstall_undoes_it(case: Case, isol
     pack = ("tidy",) if PACK in case.options else ()
     assert hookctl("uninstall", *pack, *place).code == 0
     assert seen(isolated) == before
-
-
-def test_every_host_and_scope_has_its_golden_files() -> None:
-    files = {(kind.host, scope) for kind in KINDS for scope in kind.files}
-    known = [hosts.load(name) for name in hosts.names()]
-    assert {(host.name, scope) for host in known for scope in host.scopes} == files
-    used = {case.golden for case in WRITTEN} | {theirs(kind) for kind in KINDS}
-    found = {path for kind in KINDS for path in (GOLDEN / kind.name).iterdir()}
-    assert {path for path in found if path.suffix != ".config"} <= used
-    assert {path.stem for path in found if path.suffix == ".config"} <= {path.stem for path in used}
 
 
 # Their documented shape
@@ -292,3 +283,33 @@ def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(cas
             continue
         assert bool(guard.config_path(command, id, id.partition("/")[2], target)) == is_ours
         assert scope != "project" or guard.is_shared_command(command, id, target) == is_ours
+
+
+# Every command at a real terminal, in tests/screens/: nothing is wider than it, and the files are fresh.
+
+
+# What people look at whole, or copy: commands, diffs, and text for another file.
+_WHOLE = ("$ ", "+", "-", "@", "  in hooks.")
+
+
+@pytest.mark.parametrize("kind", screens.KINDS)
+def test_the_first_hour_looks_as_in_its_file(kind: str) -> None:
+    """`python -m tests.screens --write` takes it anew; look at the difference."""
+    assert screens.play(kind) == (screens.FOLDER / f"{kind}.txt").read_text()
+
+
+@pytest.mark.parametrize("kind", screens.KINDS)
+def test_every_line_fits(kind: str) -> None:
+    columns = int(kind.partition("-")[0])
+    lines = (screens.FOLDER / f"{kind}.txt").read_text().splitlines()
+    shown = [screens.visible(line) for line in lines]
+    assert [line for line in shown if len(line) > columns and not line.startswith(_WHOLE)] == []
+
+
+def test_colours_say_nothing_that_words_do_not() -> None:
+    coloured, plain = ((screens.FOLDER / f"{kind}.txt").read_text() for kind in ("80", "80-plain"))
+    assert "<green>" in coloured and "<" not in plain.replace("<project>", "").replace("<(", "")
+    symbols = {"✓ ": "ok    ", "! ": "warn  ", "✗ ": "error ", "- ": "skip  "}
+    marks = [line[:2] for line in map(screens.visible, coloured.splitlines()) if line[:2] in symbols]
+    words = [line[:6] for line in plain.splitlines() if line[:6] in symbols.values()]
+    assert [symbols[mark] for mark in marks] == words and len(words) > 10

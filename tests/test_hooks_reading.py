@@ -31,27 +31,6 @@ def listed(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
     return outcome.data["hooks"]
 
 
-def states(hookctl: Hookctl, *options: str) -> dict[str, str]:
-    """The state of each hook, by its command."""
-    return {hook["command"]: hook["state"] for hook in listed(hookctl, *options)}
-
-
-# Several obstacles.
-
-
-def test_the_script_of_a_hook_is_looked_at_unless_the_host_does_not_load_the_hook(
-    hookctl: Hookctl, settings: Path
-) -> None:
-    gone = {"type": "command", "command": "/nowhere/gone.sh"}
-    put(settings, stop(gone, {**gone, "timeout": "soon"}))
-    loaded, ignored = listed(hookctl)
-    assert (loaded["state"], loaded["reason"]) == ("missing", "/nowhere/gone.sh is not there")
-    assert ignored["state"] == "ignored" and "gone.sh" not in ignored["reason"]
-    put(settings, stop(gone, event="Stopp"))
-    (unknown,) = listed(hookctl)
-    assert unknown["state"] == "unknown_event" and "/nowhere/gone.sh is not there" in unknown["reason"]
-
-
 # Places.
 
 
@@ -63,47 +42,7 @@ def test_in_home_the_settings_of_the_project_are_those_of_the_user(
     assert [(hook["scope"], hook["state"]) for hook in listed(hookctl)] == [("user", "runs")]
 
 
-def test_copilot_has_hooks_in_its_settings_too(hookctl: Hookctl, isolated: Path) -> None:
-    """These may have comments, and nothing else in them is hookctl's business."""
-    handler = '{"hooks": {"agentStop": [{"type": "command", "bash": "echo %s"}]}} // mine'
-    put(isolated / "home/.copilot/settings.json", handler % "user")
-    for name in ("settings", "settings.local"):
-        put(isolated / f"work/.github/copilot/{name}.json", handler % name)
-    found = {hook["command"]: (hook["scope"], hook["state"]) for hook in listed(hookctl)}
-    assert found == {
-        "echo user": ("user", "runs"),
-        "echo settings": ("project", "runs"),
-        "echo settings.local": ("project", "runs"),
-    }
-
-
-def test_a_byte_order_mark_or_a_comment_costs_a_strict_host_the_file(hookctl: Hookctl, settings: Path) -> None:
-    put(settings, "// mine\n" + stop("bell"))
-    (hook,) = listed(hookctl)
-    assert (hook["state"], hook["line"]) == ("ignored", 2)
-    assert "line 1" in hook["reason"] and "ignores the whole file" in hook["reason"]
-
-
 # Entries.
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ([{"type": "command", "command": "bell"}], "not a group"),
-        ([{"matcher": "x", "command": "bell"}], "not a group"),
-        ({"type": "command", "command": "bell"}, "not an array"),
-        ({"hooks": [{"type": "command", "command": "bell"}]}, "not an array"),
-        ([{"hooks": [{"command": "bell"}]}], "no type"),
-    ],
-)
-def test_what_was_meant_as_a_hook_is_listed_with_the_reason(
-    hookctl: Hookctl, settings: Path, value: Any, reason: str
-) -> None:
-    put(settings, json.dumps({"hooks": {"Stop": value, "SessionEnd": []}}))
-    (hook,) = listed(hookctl)
-    assert (hook["event"], hook["command"], hook["state"]) == ("Stop", "bell", "ignored")
-    assert reason in hook["reason"]
 
 
 def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, settings: Path) -> None:
@@ -112,15 +51,6 @@ def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, se
     outcome = hookctl("hooks")
     assert outcome.code == 0 and "\u001b" not in outcome.out and "\u0007" not in outcome.out
     assert [hook["state"] for hook in listed(hookctl)] == ["unknown_event"]
-
-
-def test_what_codex_cannot_approve_is_no_hook_of_its(hookctl: Hookctl, isolated: Path) -> None:
-    """An approval has the position of a handler in a group."""
-    value = {
-        "hooks": {"Stop": [{"type": "command", "command": "flat"}, {"hooks": [{"type": "command", "command": "u"}]}]}
-    }
-    put(isolated / "home" / ".codex" / "hooks.json", json.dumps(value))
-    assert states(hookctl) == {"flat": "ignored", "u": "not_approved"}
 
 
 # Programs.
@@ -310,47 +240,6 @@ def told(hookctl: Hookctl, host: str = "claude") -> list[dict[str, Any]]:
     """What doctor says of scripts."""
     findings = hookctl("doctor", "--json", "--host", host).data["findings"]
     return [one for one in findings if one["code"] == "script_missing"]
-
-
-def stop_hook(command: str, event: str = "Stop") -> str:
-    return json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}})
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "python3 {there}/x.py",
-        "python3 ~/x.py",
-        "$HOME/x.sh",
-        '"${{HOME}}/x.sh"',
-        '"$CLAUDE_PROJECT_DIR"/x.sh',
-        "{there}/x.sh --all",
-        "uv run {there}/x.py",
-        "bash {there}/x.sh",
-        "node {there}/x.js",
-        "sh -c 'python3 {there}/x.py'",
-    ],
-)
-def test_it_is_found_until_it_is_there(isolated: Path, hookctl: Hookctl, settings: Path, command: str) -> None:
-    put(settings, "{}")
-    here = isolated / "work"
-    put(here / ".claude" / "settings.json", stop_hook(command.format(there=here)))
-    assert len(found(hookctl)) == 1
-    for folder in (here, isolated / "home"):
-        for name in ("x.py", "x.sh", "x.js"):
-            put(folder / name, f"touch {isolated}/ran\n").chmod(0o755)
-    assert found(hookctl) == []
-    assert not (isolated / "ran").exists()
-
-
-@pytest.mark.parametrize(
-    ("command", "levels"), [("python3 ~/x.py", ["error"]), ("~/x.sh", []), ("python3 ~/x.py; exit 0", [])]
-)
-def test_it_is_an_error_where_the_host_would_refuse(
-    hookctl: Hookctl, settings: Path, command: str, levels: list[str]
-) -> None:
-    put(settings, stop_hook(command, "PreToolUse"))
-    assert [finding["level"] for finding in told(hookctl)] == levels
 
 
 def test_the_script_of_a_pack(isolated: Path, hookctl: Hookctl) -> None:

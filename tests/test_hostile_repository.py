@@ -166,25 +166,6 @@ LEAVING: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["home/.bashrc", "home/.ssh/x"])
-@pytest.mark.parametrize("where", ["file", "folder"])
-def test_a_file_of_a_pack_may_not_be_a_link_to_the_operators(
-    isolated: Path, project: Path, hookctl: Hookctl, name: str, where: str
-) -> None:
-    target, link = isolated / name, project / ".hookctl" / "packs" / "bell"
-    link.parent.mkdir()
-    if where == "file":
-        link.mkdir()
-        (link / target.name).symlink_to(target)
-    else:
-        link.symlink_to(target.parent)
-    page = page_of(project)
-    digest = content_digest(b"", {target.name: target.read_bytes()})
-    pack("bell", files=[target.name], digest=digest)(page)
-    craft(project, page)
-    refused(isolated, hookctl, "link_leaves_project")
-
-
 @pytest.mark.parametrize("link", [".hookctl/packs/bell", ".hookctl/packs"])
 def test_git_is_not_the_repositorys_to_have_removed(isolated: Path, project: Path, hookctl: Hookctl, link: str) -> None:
     """Its digest is well known, and an uninstall removes what has the digest of a pack's file."""

@@ -195,46 +195,7 @@ def test_a_file_that_is_torn_after_the_install_is_left_alone_by_uninstall(
 # Things that are no file
 
 
-def a_folder(path: Path, outside: Path) -> None:
-    path.mkdir(parents=True)
-
-
-def a_pipe(path: Path, outside: Path) -> None:
-    path.parent.mkdir(parents=True)
-    os.mkfifo(path)
-
-
-def a_circle_of_links(path: Path, outside: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.symlink_to(path.name + "2")
-    path.with_name(path.name + "2").symlink_to(path.name)
-
-
-def a_file_for_its_folder(path: Path, outside: Path) -> None:
-    put(path.parent, "x")
-
-
-def a_link_to_a_device(path: Path, outside: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.symlink_to("/dev/zero")
-
-
-ODD = [a_folder, a_pipe, a_circle_of_links, a_file_for_its_folder, a_link_to_a_device]
 Make = Callable[[Path, Path], None]
-
-
-@pytest.mark.parametrize("make", ODD, ids=lambda make: make.__name__)
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_what_is_no_file_is_refused(kind: Kind, make: Make, isolated: Path, hookctl: Hookctl) -> None:
-    path = kind.path(isolated, "user")
-    make(path, isolated / "outside")
-    other = put(BY_NAME["claude"].path(isolated, "user"), GOOD) if kind.host != "claude" else None
-    before = tree(isolated)
-    done = hookctl("install", *(("--host", "claude") if other else ()), "--host", kind.host, "--json")
-    named = Path(done.result["errors"][0]["path"])
-    assert done.code == 4 and named.parent == path.parent, done
-    assert named == path or make is a_file_for_its_folder  # then no file of that folder can be read
-    assert tree(isolated) == before
 
 
 def a_file_elsewhere(path: Path, outside: Path) -> None:
@@ -499,13 +460,6 @@ def test_such_a_setting_is_refused_at_project_scope(hookctl: Hookctl, option: st
     outcome = hookctl("install", "--host", "claude", "--scope", "project", "--set", option)
     assert outcome.code == 2
     assert not Path(".hookctl").exists()
-
-
-def test_the_launchers_folder_says_who_brought_it(isolated: Path) -> None:
-    project_of = guard_module("settings").project_of
-    assert project_of("/p/.hookctl") == "/p"
-    assert project_of("/.hookctl") == "/"
-    assert project_of("/home/u/.local/share/hookctl") == ""
 
 
 def test_a_list_of_paths_is_never_taken_for_one_path(victim: Path, hookctl: Hookctl, isolated: Path) -> None:

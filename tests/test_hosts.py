@@ -18,7 +18,6 @@ from hookctl.documents import formats
 from hookctl.hosts import loading
 from hookctl.hosts.codex import state_path, trusted_hash
 from hookctl.packs import guard
-from hookctl.packs.abilities import list_abilities
 from hookctl.settings import targets
 from hookctl.settings.approval import is_untrusted
 from hookctl.settings.targets import active_file
@@ -149,69 +148,12 @@ def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
 # What a first install of the guard says: a warning is for what a person should do, a fact is a note.
 
 
-# Hooks there wait for a person: to approve them, or to trust the folder.
-WAITING = {"codex": "not_approved", "gemini": "not_approved", "hermes": "not_approved"}
-
-
-def first_line(text: str) -> str:
-    return text.splitlines()[0]
-
-
-@pytest.mark.parametrize("name", hosts.names())
-def test_a_fine_install_warns_of_nothing(hookctl: Hookctl, name: str) -> None:
-    done = hookctl("install", "--host", name)
-    expected = "warn" if name in WAITING or name == "windsurf" else "ok"
-    assert first_line(done.out).startswith(expected), done.out
-    messages = hookctl("install", "--host", name, "--json").data["messages"]
-    warned = {message["code"] for message in messages if message["level"] == "warning"}
-    assert warned == ({"host_limits"} if name == "windsurf" else {*filter(None, [WAITING.get(name)])})
-
-
 @pytest.mark.parametrize(("name", "cap"), [("kimi", 1), ("vibe", 3), ("hermes", 3)])
 def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hookctl, name: str, cap: int) -> None:
     for wish, level in (("5", "info"), ("7", "warning")):
         done = hookctl("install", "--host", name, "--set", f"MAX_STOP_BLOCKS={wish}", "--json")
         said = [one for one in done.data["messages"] if f"stops blocking after {cap} and not {wish}" in one["message"]]
         assert [message["level"] for message in said] == [level]
-
-
-# `hookctl hosts` at a glance: what is here, what has hooks of hookctl's, what each can do, in one screen.
-
-
-HEADS = ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CHANGE", "END", "CAP", "SURE", "SETTINGS"]
-
-
-def rows_of(text: str) -> dict[str, dict[str, str]]:
-    """The cells of each host by the heads of their columns."""
-    head, *lines = text.splitlines()
-    starts = [head.index(name) for name in head.split()]
-    rows = {}
-    for line in lines[: len(hosts.names())]:
-        cells = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
-        rows[cells[0]] = dict(zip(head.split(), cells, strict=True))
-    return rows
-
-
-@pytest.mark.parametrize("name", hosts.names())
-def test_what_a_host_can_do_is_what_it_reads_of_an_answer(name: str, hookctl: Hookctl) -> None:
-    """The runner's forms of an answer, beside what `hookctl fire` knows of the host."""
-    host = hosts.load(name)
-    can = list_abilities(host)
-    abilities = [ability for ability in ("block", "refuse", "ask", "change", "end") if can[ability]]
-    row = rows_of(hookctl("hosts").out)[name]
-    assert [head.lower() for head in HEADS[3:8] if row[head] != "-"] == abilities
-    ends = {"both": (True, True), "stop": (True, False), "call": (False, True), "-": (False, False)}
-    assert (can["end_at_stop"], can["end_at_call"]) == ends[row["END"]]
-    assert bool(host.dialect.refuse_end) is (row["END"] in ("both", "call")), "what --dispatch can do"
-    assert bool(host.dialect.end) is (row["END"] in ("both", "stop")), "what mode guard can do"
-    tool, stop = (host.reads.get(event, {}) for event in ("PreToolUse", "Stop"))
-    read = {answer for answer in ("refuse", "ask", "change", "end") if tool.get(answer)}
-    read |= {word for answer, word in (("refuse", "block"), ("end", "end")) if stop.get(answer)}
-    if "refuse" in tool.get("status", {}).values():
-        read.add("refuse")
-    if tool.get("end_of_refusal"):
-        read.add("end")
-    assert set(abilities) <= read
 
 
 # Who reads whose files: one table, in the files of their hosts, which everything that tells of it follows.
@@ -230,29 +172,12 @@ def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolate
     assert {hook["state"] for hook in hooks} == {"runs"}
 
 
-def test_uninstall_for_one_host_names_the_file_that_still_has_the_guard(hookctl: Hookctl) -> None:
-    hookctl("install", "--host", "claude")
-    said = "still installed: guard in ~/.claude/settings.json; `hookctl status --all` says more"
-    assert said in hookctl("uninstall", "--host", "grok").err
-    assert "still installed" not in hookctl("uninstall", "--host", "grok", "--host", "claude").err
-
-
 # The guard answers as its hosts' data files say: what a file says reaches the hook through config.json.
 
 
 def host(name: str) -> Any:
     """A host as the hook has it from its configuration."""
     return module("hosts").find_host(guard.host_table(hosts.load(name)), name, {})
-
-
-@pytest.mark.parametrize("name", hosts.names())
-def test_the_hook_answers_in_the_words_of_the_hosts_file(name: str) -> None:
-    data, known = hosts.load(name).data, host(name)
-    dialect, environment = data["dialect"], data["environment"]
-    forms = (known.block, known.release, known.end, known.refuse)
-    assert forms == (dialect["block"], dialect["release"], dialect["end"], dialect["refuse"])
-    assert known.project_variable == environment.get("project", "")
-    assert known.session_variable == environment.get("session", "")
 
 
 @pytest.mark.parametrize("name", hosts.names())
@@ -270,15 +195,6 @@ def test_the_hook_counts_the_cap_that_the_hosts_file_has(name: str, monkeypatch:
         assert host(name).cap == (wanted if bounded else float("inf")), text
 
 
-@pytest.mark.parametrize("name", hosts.names())
-def test_the_table_of_a_registration_has_who_runs_it_and_nobody_else(name: str) -> None:
-    known = [reader for reader in hosts.load(name).data.get("also_read_by", ()) if "host" in reader]
-    readers = [reader["host"] for reader in known if not reader.get("never_ours")]
-    table = guard.host_table(hosts.load(name))
-    assert set(table) == {name, *readers}
-    assert set(table[name].get("also_run_by", {})) == set(readers)
-
-
 def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> None:
     table = guard.host_table(hosts.load("claude"))
     known = {name: value for name, value in table["claude"].items() if name != "also_run_by"}
@@ -289,7 +205,6 @@ def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> N
 
 
 FILES = {"vibe": ".vibe/trusted_folders.toml", "grok": ".grok/trusted_folders.toml", "pi": ".pi/agent/trust.json"}
-PI_SETTINGS = ".pi/agent/settings.json"
 
 
 def listed(trusted: object, untrusted: object) -> str:
@@ -344,17 +259,6 @@ def test_one_that_is_not(host: str, text: str, project: Path, isolated: Path) ->
     write(host, text, project, isolated)
     assert distrusts(host, project, isolated) is True
     assert is_untrusted(hosts.load(host), "user", str(project), {"HOME": str(isolated / "home")}) is False
-
-
-@pytest.mark.parametrize("host", FILES)
-def test_without_a_list_none_is_trusted(host: str, project: Path, isolated: Path) -> None:
-    assert distrusts(host, project, isolated) is True
-
-
-@pytest.mark.parametrize(("value", "trusts"), [('"always"', True), ('"ask"', False), ("true", False), ("false", False)])
-def test_pi_s_settings_may_trust_every_folder(value: str, trusts: bool, project: Path, isolated: Path) -> None:
-    put(isolated / "home" / PI_SETTINGS, f'{{"defaultProjectTrust": {value}}}')
-    assert distrusts("pi", project, isolated) is not trusts
 
 
 # The hash that Codex trusts a hook by: as `codex app-server` gave them (tests/e2e/test_codex.py asks it again).

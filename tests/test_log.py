@@ -13,21 +13,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from hookctl import hosts
 from hookctl.receipts import events
 from hookctl.receipts.events import RECENT, HookName, read_receipts, read_runs
-from hookctl.survey.listing import with_receipts
-from hookctl.survey.model import Hook, HookFile
 from hookctl.system import project
-from hookctl.system.package_data import asset, guard_module
+from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from tests.conftest import Hookctl, Outcome, put
+from tests.test_cli_contract import check_envelope
 from tests.test_every_hook import Machine, machine  # noqa: F401 (a fixture)
 
 NOW = 1_700_000_000
@@ -56,22 +53,6 @@ def write(path: Path, *events: Any) -> Path:
 def times(outcome: Outcome) -> list[float]:
     assert outcome.code == 0, outcome
     return [event["t"] for event in outcome.data["events"]]
-
-
-CODES = (
-    "no_input", "config_error", "off", "child", "subagent", "not_owner", "inactive", "stop", "stale", "conclude",
-    "background", "no_work", "blocked", "tripped", "open", "honor_active", "host_cap", "ceiling", "stop_loop",
-    "went_on", "nudged", "state_error", "lock_timeout", "dispatch_refused", "allowed",
-)  # fmt: skip
-
-
-def test_every_code_of_the_hook_is_told_in_words_of_its_own(hookctl: Hookctl, guard: Path) -> None:
-    assert tuple(events.CODES) == CODES
-    write(guard / "x" / "events.jsonl", *(event(code=code, blocks=None, attempts=None) for code in CODES))
-    lines = hookctl("log").out.splitlines()
-    told = [line.partition(": ")[2] for line in lines]
-    assert len(set(told)) == len(CODES)
-    assert all(len(words.split()) >= 3 for words in told)
 
 
 def test_the_hook_says_nothing_that_log_does_not_know() -> None:
@@ -142,31 +123,6 @@ def test_follow_shows_what_comes_each_line_once_and_ends_with_130(guard: Path) -
     code, out, err = follower.end()
     assert (code, out) == (130, "")
     assert err == "\nhookctl: interrupted\n"
-
-
-def test_follow_filters_and_speaks_json(guard: Path) -> None:
-    other = session_hash("S2")
-    path = write(guard / "x" / "events.jsonl", event(NOW - 9999), event(NOW, session=other), event(NOW - 1))
-    follower = Follower("--json", "--session", "S1", "--since", "1h")
-    assert json.loads(follower.line())["t"] == NOW - 1
-    append(path, event(NOW, session=other), event(NOW))
-    assert json.loads(follower.line())["t"] == NOW
-    assert follower.end()[:2] == (130, "")
-
-
-def test_follow_survives_many_rotations(guard: Path) -> None:
-    """Each line once, whatever is renamed or gone while it looks."""
-    path = write(guard / "x" / "events.jsonl", event(0))
-    follower = Follower("--json")
-    assert json.loads(follower.line())["t"] == 0
-    for t in range(1, 5):
-        path.rename(path.with_name("events.jsonl.1"))
-        write(path, event(t))
-        assert json.loads(follower.line())["t"] == t
-    path.with_name("events.jsonl.1").unlink()
-    append(path, event(9))
-    assert json.loads(follower.line())["t"] == 9
-    assert follower.end()[:2] == (130, "")
 
 
 def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
@@ -309,6 +265,7 @@ def test_the_official_client_reads_the_runs_of_hooks_back(isolated: Path, hookct
 
 
 def test_the_official_client_reads_the_metrics_back(logged: Path, hookctl: Hookctl) -> None:
+    check_envelope(hookctl("stats", "--json"), "stats")
     samples = metrics(hookctl("stats", "--prometheus").out)
     assert samples["hookctl_trips_total", "", ""] == 101
     assert samples["hookctl_ignored_total", "claude", ""] == 1
@@ -322,50 +279,6 @@ def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> N
         file.write(json.dumps(line("no_work", host='a"b\\c\nd')) + "\n")
     samples = metrics(hookctl("stats", "--prometheus").out)
     assert samples["hookctl_decisions_total", 'a"b\\c\nd', "no_work"] == 1
-
-
-# What `hookctl stats --json` prints is what its schema says, and the schema takes nothing else.
-
-
-SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
-
-
-def envelope(hookctl: Hookctl) -> Any:
-    return json.loads(hookctl("stats", "--json").out)
-
-
-@pytest.fixture
-def everything(isolated: Path) -> Path:
-    """A log with every reason in every decision, and refusals."""
-    lines = []
-    for code in events.CODES:
-        for decision in events.DONE:
-            kind = {"host": "claude", "event": "stop", "decision": decision, "code": code}
-            lines.append({"t": 1, **kind, "ignored": True})
-    lines.append({"t": 1, "host": "codex", "event": "pre-tool", "decision": "refuse", "code": "dispatch_refused"})
-    folder = isolated / "state" / "guard" / ("a" * 16)
-    run = {
-        "bytes": 0,
-        "event": "Stop",
-        "host": "claude",
-        "id": "p/x",
-        "kind": "run",
-        "ms": 3,
-        "outcome": "none",
-        "t": 1,
-    }
-    put(folder / "runs.jsonl", json.dumps(run) + "\n")
-    return put(folder / "events.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
-
-
-def test_the_envelope_of_every_reason_and_that_of_none(everything: Path, hookctl: Hookctl) -> None:
-    printed = envelope(hookctl)
-    assert printed["data"]["stops"] > len(events.CODES)
-    SCHEMA.validate(printed)
-    assert printed["data"]["hooks"][0]["runs"] == 1
-    everything.unlink()
-    everything.with_name("runs.jsonl").unlink()
-    SCHEMA.validate(envelope(hookctl))
 
 
 # Receipts as hookctl reads them: exact numbers by hook, medians, and what becomes of odd lines.
@@ -386,25 +299,6 @@ def receipts(state: Path, *lines: str, project: str = "a" * 16, file: str = "run
 
 def turn_over(folder: Path) -> None:
     guard_module("receipts").turn_over(str(folder), -1)
-
-
-def test_the_numbers_of_a_hook(tmp_path: Path) -> None:
-    receipts(
-        tmp_path,
-        run_line(ms=5, bytes=7),
-        run_line(ms=40, outcome="failed", t=3000),
-        run_line(ms=7, outcome="timeout", t=2000),
-    )
-    receipts(tmp_path, run_line(ms=1, id="p/y", event="Stop"), run_line(), project="b" * 16)
-    found = read_runs(str(tmp_path))
-    assert list(found) == [HOOK, HookName("claude", "Stop", "p/y")]
-    runs = found[HOOK]
-    assert (runs.runs, runs.failures, runs.ms, runs.bytes, runs.last_run) == (4, 2, 55, 7, 3000)
-    assert (runs.median_ms, runs.p95_ms) == (5, 40)
-    assert runs.failed == (False, False, True, True)
-    assert read_runs(str(tmp_path), "b" * 16)[HOOK].runs == 1
-    assert read_runs(str(tmp_path), since=2000)[HOOK].runs == 2
-    assert read_runs(str(tmp_path / "nothing")) == {}
 
 
 @pytest.mark.parametrize("odd", [{"fired": True}, {"ms": "3"}, {"id": "a b"}, {"host": ""}, {"bytes": -1}])
@@ -465,28 +359,6 @@ def test_percentiles_are_of_the_runs_whose_receipts_are_there(tmp_path: Path) ->
     receipts(tmp_path, *(run_line(ms=60) for _ in range(RECENT + 5)))
     runs = read_runs(str(tmp_path))[HOOK]
     assert (runs.runs, runs.median_ms, len(runs.failed)) == (100 + RECENT + 5, 60, RECENT)
-
-
-def test_each_hook_of_the_list_gets_the_runs_of_its_own(tmp_path: Path) -> None:
-    def hook(scope: str, own: str, id: str = "0" * 12, host: str = "claude") -> Hook:
-        command = f"hook.py run PreToolUse --host {host} --id {own} :"
-        event = "BeforeTool" if own else "PreToolUse"  # as the host names it
-        file = HookFile(hosts.load(host), scope, "f")
-        return Hook(file, (), event, {"command": command}, line=1, own_id=own, id=id)
-
-    receipts(
-        tmp_path,
-        run_line(ms=5, bytes=7),
-        run_line(ms=40, outcome="failed"),
-        run_line(id="d" * 12),
-    )
-    receipts(tmp_path, run_line(), run_line(event="Stop"), project="b" * 16)
-    hooks = [hook("user", "p/x"), hook("project", "p/x"), hook("user", "p/y"), hook("user", "", "d" * 12),
-             hook("user", "p/x", host="qwen"), hook("user", "p/x", "d" * 12)]  # fmt: skip
-    found = [hook.receipts for hook in with_receipts(hooks, str(tmp_path), "b" * 16)]
-    assert [receipts.runs for receipts in found] == [3, 1, 0, 0, 0, 3]
-    first = found[0]
-    assert (first.failures, first.median_ms, first.p95_ms, first.bytes, first.last_run) == (1, 5, 40, 7, 1000)
 
 
 # The page of `hookctl report`: what it tells, that it loads nothing, and which files it never writes over.

@@ -24,7 +24,6 @@ from hookctl import hosts, masking
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.model import Entry, Message, Record, Result
 from hookctl.output import lines, plans
-from hookctl.output.lines import tilde
 from hookctl.ownership import consent
 from hookctl.settings.targets import Target
 from hookctl.verbs import status
@@ -337,16 +336,6 @@ def test_a_long_text_is_looked_at_in_parts() -> None:
     assert masking.masked_text(ours) == ours.replace(secret, "***"), "a pack cannot hide what it runs"
 
 
-def test_a_bare_secret_in_a_command_of_ours_is_masked_all_the_same() -> None:
-    texts = [
-        "curl -H 'X-Api-Key: <hunter2>' h", "run --token <hunter2>", "x # TOKEN=<hunter2>", "run <sk-ant-abcdefg>",
-        "curl -b <a=b> h", "mysql -p<hunter2>", "curl https://u:<hunter2>@evil.sh/x", "curl -H 'X: Bearer <hunter2>'",
-    ]  # fmt: skip
-    for text in texts:
-        plain, shown = text.replace("<", "").replace(">", ""), re.sub("<.*?>", "***", text)
-        assert masking.masked_text(f": hookctl=p/stop; {plain}") == f": hookctl=p/stop; {shown}"
-
-
 def test_values_are_masked_at_any_depth() -> None:
     value = {"tokens": {"a": [1, None, {"b": True}]}, "x": ["--token", "hunter2", "--n", "3"], "n": 2.5,
              "sk-abcdefg": 1, "list": [["--password"], "plain"]}  # fmt: skip
@@ -370,14 +359,6 @@ def test_secrets_in_the_configuration_of_the_hook(
     path.write_text(json.dumps(page))
     seen = everything(hookctl, secrets, flags, ("install", *CLAUDE), ("install", *CLAUDE, "--force"), ("uninstall",))
     assert any("api_key" in outcome.out and "***" in outcome.out for outcome in seen)
-
-
-def test_what_somebody_made_of_our_command_is_masked(hookctl: Hookctl, settings: Path) -> None:
-    assert hookctl("install", *CLAUDE).code == 0
-    put(settings, settings.read_text().replace("; exit 0", " --token hunter2; exit 0"))
-    for arguments in (("plan", *CLAUDE, "--force"), ("plan", *CLAUDE, "--force", "--json"), ("status", "--json")):
-        done = hookctl(*arguments)
-        assert "hunter2" not in done.out + done.err
 
 
 # What is printed: masked, aligned, without control characters, and never more than a stream can take.
@@ -430,16 +411,6 @@ def test_a_matcher_is_shown_where_its_group_is_ours_alone() -> None:
     )
     assert '-        "matcher": "x"\n' in diff(alone, "{}") and '-        "matcher": …\n' in diff(shared, "{}")
     assert '-  "a": 1\n+  "a": true\n' in diff('{"a": 1}', '{"a": true}')
-
-
-def test_paths_are_written_as_people_do(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = str(isolated / "home")
-    assert tilde(f"{home}/.claude/settings.json") == "~/.claude/settings.json"
-    assert tilde(f"{home}ly/x") == f"{home}ly/x"
-    assert tilde(home) == home
-    assert tilde("/etc/x") == "/etc/x"
-    monkeypatch.setenv("HOME", "/")
-    assert tilde("/etc/x") == "/etc/x"
 
 
 @given(st.text(max_size=20))

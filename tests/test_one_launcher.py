@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -18,11 +17,9 @@ import pytest
 import hookctl as package_of_hookctl
 from hookctl import __version__
 from hookctl.packs import guard, programs
-from hookctl.system import files
 from tests import digests_of_programs
 
 from .conftest import Hookctl, Outcome, put
-from .e2e.product import git
 
 PACK = """[pack]
 name = "{name}"
@@ -221,38 +218,6 @@ def test_a_program_that_is_not_as_hookctl_writes_it_is_an_error_and_written_anew
 
 
 @SCOPES
-def test_what_does_not_belong_among_the_programs_of_a_project_is_named(place: Place, scope: str) -> None:
-    place.install("guard", scope)
-    stray = package(place.top(scope), "guard") / "stop2.py"
-    put(stray, "import os\n")
-    if scope == "project":
-        assert place.codes("check") == [("stray_file", "stop2.py")]
-    else:
-        assert place.codes("doctor", "--host", "claude") == [("hook_changed", "stop2.py")]
-    assert place.install("guard", scope).code == 0
-    assert not stray.exists()
-
-
-@SCOPES
-def test_the_program_of_another_release_is_named_by_its_version(
-    place: Place, scope: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`check` cannot hold it against anything, so it is an error there."""
-    place.install("guard", scope)
-    launcher = place.top(scope) / "hook.py"
-    append(launcher)
-    table = {"0.2.9": {"hook.py": files.digest(launcher.read_bytes())}, **programs._load()}
-    monkeypatch.setattr("hookctl.packs.programs._load", lambda: table)
-    found = place.hookctl("doctor", "--host", "claude", "--scope", scope, "--json").data["findings"]
-    (old,) = [finding for finding in found if finding["code"] == "hook_old"]
-    assert "0.2.9" in old["message"] and old["level"] == "info"
-    if scope == "project":
-        (finding,) = place.hookctl("check", "--json").data["findings"]
-        assert (finding["code"], finding["level"]) == ("hook_old", "error")
-        assert "0.2.9" in finding["message"]
-
-
-@SCOPES
 def test_the_programs_of_a_newer_hookctl_stay_until_they_are_replaced_by_force(place: Place, scope: str) -> None:
     place.install("one", scope)
     top = place.top(scope)
@@ -305,10 +270,6 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
     programs.load_programs.cache_clear()
 
 
-def named_by(top: Path) -> set[str]:
-    return set(re.findall(r'^(?:GUARD|RUNNER) = "runtime/(\w+)"', (top / "hook.py").read_text(), re.MULTILINE))
-
-
 @SCOPES
 def test_the_package_before_stays_until_the_next_upgrade_but_not_in_a_project(
     place: Place, upgrade: Upgrade, scope: str
@@ -354,41 +315,6 @@ def test_calls_in_a_loop_never_miss_an_upgrade(place: Place, upgrade: Upgrade) -
     assert set(answers) == {True}
 
 
-@pytest.fixture
-def branches(place: Place, upgrade: Upgrade) -> Path:
-    """A repository whose branches `ours` and `theirs` have upgraded the guard to different versions."""
-    project = place.project
-    (project / ".git").rmdir()
-    git(project, "init", "-q", "-b", "main")
-    place.install("guard", "project")
-    commit(project, "install")
-    for branch in ("theirs", "ours"):
-        git(project, "checkout", "-q", "-b", branch, "main")
-        upgrade()
-        assert place.install("guard", "project").code == 0
-        commit(project, branch)
-    return project
-
-
-def commit(project: Path, message: str) -> None:
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", message)
-
-
-@pytest.mark.parametrize("side", ["ours", "theirs"])
-def test_a_merge_of_two_versions_is_one_after_the_next_upgrade(place: Place, branches: Path, side: str) -> None:
-    """By the recipe of docs/teams.md."""
-    with pytest.raises(AssertionError):
-        git(branches, "merge", "-q", "theirs")
-    assert place.hookctl("check").code == 1  # the record has conflict marks
-    git(branches, "checkout", f"--{side}", ".hookctl/ledger.json")
-    assert place.hookctl("upgrade", "--project", ".", "--yes").code == 0
-    assert place.hookctl("check", "--require", "guard").code == 0
-    own = branches / ".hookctl"
-    assert packages(own) <= named_by(own)
-    assert place.blocks("project")
-
-
 def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> None:
     place.install("one", "project")
     table, elsewhere = place.top("project") / "runtime/hosts.json", place.root / "elsewhere"
@@ -396,12 +322,3 @@ def test_a_projects_table_does_not_say_where_the_runner_writes(place: Place) -> 
     assert place.asked("project") == ["no by one"]
     assert not elsewhere.exists()
     assert [*Path(os.environ["HOME"], ".local/state/hookctl/guard").glob("*/runs.jsonl")]
-
-
-def test_doctor_starts_no_program_that_is_not_hookctls(place: Place) -> None:
-    place.install("guard", "project")
-    marker = place.root / "started"
-    put(place.top("project") / "hook.py", f"open({str(marker)!r}, 'w')\n")
-    for verb in ("doctor", "status", "check"):
-        place.hookctl(verb)
-    assert not marker.exists()

@@ -111,20 +111,6 @@ def test_an_option_against_what_a_person_changed_ends_with_1(
     assert hookctl(*INSTALL, *asked.split()).code == 0
 
 
-@pytest.mark.parametrize("command", [INSTALL, UNINSTALL])
-@pytest.mark.parametrize("text", ["[]", '{"env": []}', '{"hooks": {"Stop": {}}}', '{"env": {}, "env": {}}', "{", "\\"])
-def test_a_file_of_a_wrong_shape_is_refused_with_its_line(
-    command: tuple[str, ...], text: str, settings: Path, hookctl: Hookctl
-) -> None:
-    put(settings, '{"a": 1}')
-    hookctl(*INSTALL)
-    put(settings, "\n" + text)
-    outcome = hookctl(*command, "--json")
-    error = outcome.result["errors"][0]
-    assert (outcome.code, error["path"], error["line"]) == (4, str(settings), 2)
-    assert settings.read_text() == "\n" + text
-
-
 # The cells of the table of ownership that need files: what doctor says, and who writes at the same time.
 
 
@@ -132,64 +118,11 @@ pytestmark = pytest.mark.usefixtures("fixed_python")
 
 LIMIT_NAME = "MAX_STOP_BLOCKS"
 HOST = ("--host", "claude")
-THEIRS = {"type": "command", "command": "say done"}
 OWN = '{\n  "model": "m"\n}\n'
 
 
 def document(path: Path) -> Any:
     return json.loads(path.read_bytes())
-
-
-def findings(hookctl: Hookctl) -> dict[str, dict[str, Any]]:
-    """What doctor says of entries, by code."""
-    found = hookctl("doctor", *HOST, "--json").data["findings"]
-    return {finding["code"]: finding for finding in found if finding["code"].startswith(("entr", "ledger", "edited"))}
-
-
-def pack(name: str, **env: str) -> str:
-    lines = ["[pack]", f'name = "{name}"', 'version = "1"', "[env]", *(f'{key} = "{env[key]}"' for key in env)]
-    return str(put(Path(f"{name}.toml"), "\n".join(lines) + "\n").absolute())
-
-
-def test_row_3_doctor_has_nothing_against_a_value_that_is_as_wanted(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, f'{{"env": {{"{LIMIT}": "5"}}}}')
-    assert findings(hookctl) == {}
-
-
-def test_row_4_doctor_has_nothing_against_an_adopted_value(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, f'{{"env": {{"{LIMIT}": "5"}}}}')
-    hookctl("install", *HOST)
-    assert findings(hookctl) == {}
-
-
-def test_row_14_doctor_has_nothing_against_a_shared_value(settings: Path, hookctl: Hookctl) -> None:
-    for name in "pq":
-        assert hookctl("install", pack(name, SHARED="1"), *HOST).code == 0
-    assert findings(hookctl) == {}
-
-
-def test_row_18_doctor_has_nothing_against_a_move(settings: Path, hookctl: Hookctl) -> None:
-    put(settings, OWN)
-    hookctl("install", *HOST)
-    here = document(settings)
-    (ours,) = here["hooks"]["Stop"][0]["hooks"]
-    here["hooks"]["Stop"] = [{"hooks": [THEIRS, ours]}]
-    put(settings, json.dumps(here))
-    assert findings(hookctl) == {}
-
-
-def test_row_22_fix_works_on_the_real_file_and_leaves_the_link(
-    settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    real = put(isolated / "dotfiles" / "settings.json", OWN)
-    settings.parent.mkdir()
-    settings.symlink_to(real)
-    hookctl("install", *HOST)
-    installed = real.read_bytes()
-    put(real, OWN)
-    assert hookctl("doctor", *HOST, "--fix", "--json").data["fixed"]
-    assert settings.is_symlink() and not real.is_symlink()
-    assert real.read_bytes() == installed
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import tomllib
@@ -50,20 +49,6 @@ def test_check_names_what_cannot_run(
     assert all(said.startswith(fault) for said, fault in zip(done.data["faults"], faults, strict=True))
 
 
-def test_check_takes_what_its_shell_quotes_though_it_is_no_text(
-    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where sh is bash, it prints the line that it cannot read, whatever bytes that has."""
-    put(
-        isolated / "bin" / "sh", "#!/bin/sh\nprintf 'x: error: `if \\377'\nprintf 'x: error: `if \\377' >&2\nexit 2\n"
-    ).chmod(0o755)
-    monkeypatch.setenv("PATH", str(isolated / "bin"), prepend=os.pathsep)
-    put(isolated / "own" / "pack.toml", manifest("own", pack_hook("Stop", "sh {files}/own.sh"), files=["own.sh"]))
-    put(isolated / "own" / "own.sh", "if \n")
-    done = hookctl("pack", "check", str(isolated / "own"), "--host", "claude", "--json")
-    assert (done.code, done.data["faults"]) == (1, ["own.sh: x: error: `if \ufffd"])
-
-
 # import
 
 
@@ -77,21 +62,6 @@ def imported(settings: Path, hookctl: Hookctl, hooks: dict[str, Any]) -> tuple[d
     done = hookctl("pack", "import", "--host", "claude", "-o", "my-hooks/", "--json")
     assert hookctl("pack", "check", "my-hooks", "--host", "claude").code == 0
     return tomllib.loads(Path("my-hooks", "pack.toml").read_text()), done.data["left"]
-
-
-def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path, hookctl: Hookctl) -> None:
-    hooks = {
-        "Stop": [command(text) for text in ("fine", "echo a\necho b", "", 'echo "', "echo {host}", "echo {files}")]
-    }
-    pack, left = imported(settings, hookctl, hooks)
-    assert [hook["command"] for hook in pack["hooks"]] == ["fine"]
-    assert left == [
-        "Stop, `echo a echo b`: the command has a line break",
-        "Stop: the command cannot be ''",
-        'Stop, `echo "`: the command cannot be read: " is opened and never closed',
-        "Stop, `echo {host}`: the command has {host}, which a pack would replace",
-        "Stop, `echo {files}`: the command has {files}, but the pack has no files",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -250,30 +220,6 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
     }  # fmt: skip
     told = noted(hookctl, hook("UserPromptSubmit", 'on_failure = "deny"'), case("UserPromptSubmit", "none"))
     assert told["prompt: it cannot refuse there, so the call runs"] == ["antigravity", "droid", "hermes", "opencode"]
-
-
-def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
-    said = "post-tool-failure: it does not say which calls failed: not registered"
-    told = noted(hookctl, hook("PostToolUseFailure"), case("PostToolUseFailure", "none"))
-    assert told.keys() == {said}
-    assert {"codex", "droid"} <= set(told[said])
-    done = hookctl("install", "./own", "--host", "codex", "--yes")
-    assert "own on Codex CLI: post-tool-failure: it does not say which calls failed: not registered" in done.err
-
-
-NOT_KNOWN = "how it names MCP tools is not known: mcp__gh__make may never fit"
-NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits"
-
-
-def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) -> None:
-    told = noted(hookctl, hook("PreToolUse", 'matcher = "Bash|mcp__gh__make"'), case("PreToolUse", "deny"))
-    assert told == {
-        f"pre-tool: {NOT_KNOWN}": ["openhands"],
-        f"pre-tool: {NOT_TOLD}": ["cursor"],
-    }
-    told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
-    assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* never fits", "mcp__gh__.* may never fit"]
-    assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
 
 
 # What stands in an exported plugin; tests/e2e/test_exported_plugin.py loads one.

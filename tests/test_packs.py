@@ -9,14 +9,12 @@ import shlex
 import shutil
 import subprocess
 import time
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts
@@ -24,20 +22,17 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import Host, settings_path
 from hookctl.model import Wanted
 from hookctl.packs import pack as packs
-from hookctl.packs.cases import Case, load_cases
-from hookctl.packs.choices import PRESETS, Request, Settings, choose, remarks
+from hookctl.packs.choices import PRESETS, Request, Settings, choose
 from hookctl.packs.listing import is_risky
-from hookctl.packs.pack import EnvClaim, Pack, PackHook, Part, load_file
+from hookctl.packs.pack import Pack, PackHook, load_file
 from hookctl.packs.runner import Programs
 from hookctl.packs.runner import wants as wants_of
 from hookctl.packs.slots import Slot, Unreadable, slots
 from hookctl.system import files
 from hookctl.system.files import content_digest
-from hookctl.system.package_data import asset, read_data
 from tests.conftest import Hookctl, put
 from tests.manifest import hook, manifest
 
-SAMPLES = Path(__file__).parent / "packs"
 CLAUDE = hosts.load("claude")
 HEAD = '[pack]\nname = "notify"\nversion = "1"\n'
 FILES = '[files]\ninclude = ["run.sh"]\n'
@@ -89,27 +84,6 @@ def command_of(pack: Pack, files_text: str = "/data/notify") -> str:
 def run(command: str, shell: str = "/bin/sh", **environ: str) -> subprocess.CompletedProcess[str]:
     environ = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environ}
     return subprocess.run([shell, "-c", command], capture_output=True, text=True, timeout=20, env=environ)
-
-
-# What is read
-
-
-def test_the_sample_of_the_design_is_read_whole() -> None:
-    native = PackHook("TaskCompleted", "TaskCompleted", "python3 {files}/notify.py task", native=True)
-    pack = load_file(str(SAMPLES / "notify" / "notify.toml"))
-    assert pack.manifest == (SAMPLES / "notify" / "notify.toml").read_bytes()
-    assert pack._replace(manifest=b"", contents={}) == Pack(
-        "notify",
-        "1.2.0",
-        "Tells you when the agent is done",
-        str(SAMPLES / "notify" / "notify.toml"),
-        ("notify.py",),
-        {"NOTIFY_LEVEL": EnvClaim("2"), "NOTIFY_MAX": EnvClaim("5", "max")},
-        (PackHook("done", "stop", "python3 {files}/notify.py {host}", 10, None, ("claude", "codex")),),
-        {"claude": Part({}, (native,))},
-    )
-    assert load_file(str(SAMPLES / "notify")) == pack
-    assert pack.contents == {"notify.py": ((SAMPLES / "notify" / "notify.py").read_bytes(), False)}
 
 
 # Which file
@@ -209,7 +183,10 @@ REFUSED = {
     "command turned around": (HEAD + HOOK + 'command = "a\\u202Eb" #!\n', "U+202E"),
     "command turned around, as it is": (HEAD + HOOK + 'command = "a\u202eb" #!\n', "U+202E"),
     "a blank that nobody sees": (HEAD + HOOK + 'command = "a\\u200bb" #!\n', "U+200B"),
-    "letters that nobody sees": (HEAD + 'description = "a\U000e0041" #!\n', "U+E0041"),
+    **{
+        f"a letter that nobody sees, {code}": (HEAD + f'description = "a\\U{code}" #!\n', code.lstrip("0"))
+        for code in ["00003164", "00002800", "0000FE00", "000E0100", "000E0041", "00002060", "000000AD"]
+    },
     "command of a host with a line break": (THEIRS + 'command = "a\\nb" #!\n', "line break"),
     "placeholder in single quotes": (
         HEAD + FILES + HOOK + "command = \"cat '{files}/x'\" #!\n",
@@ -303,25 +280,6 @@ def test_a_hostile_file_is_refused_in_no_time(folder: Path, text: str, said: str
     assert re.search(said, error.message)
     assert len(str(error)) < 500 and error.line and error.column
     assert time.process_time() - start < 20  # some take minutes, and gigabytes, if nothing bounds them
-
-
-PIECES = st.sampled_from([
-    "[pack]\n", "[[hooks]]\n", "[host.claude.env]\n", "[[host.claude.hooks]]\n", "[files]\n", "[env]\n",
-    'name = "a"\n', 'version = "1"\n', 'event = "stop"\n', 'command = "{files} \'"\n', "include = [", '"run.sh"',
-    'value = "1"\n', "env.A = ", *["a", "1", "=", ",", ".", "#", "[", "]", "{", "}", '"', "'", "\\", '"""', "'''"],
-    "\n", "\r", "\0", "\x7f", "\u202e", "é",
-])  # fmt: skip
-
-
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(PIECES, max_size=30).map("".join) | st.binary(max_size=60))
-def test_whatever_the_file_has_the_error_is_clean(folder: Path, text: str | bytes) -> None:
-    try:
-        pack_of(folder, text)
-    except HookctlError as error:
-        assert (error.code, error.exit_code) == ("bad_pack", UNREADABLE)
-        lines = re.split(rb"[\r\n]", text.encode() if isinstance(text, str) else text)
-        assert 1 <= error.line <= len(lines) + 1 and error.column >= 1
 
 
 # The files
@@ -436,18 +394,6 @@ def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, enviro
     found, messages = wants(pack_of(folder, HEAD + '[env]\nA = "1"\nB = "2"\n'), host, "/x")
     assert (found, messages) == ([], ["it has no env channel: A, B is not set"])
     assert wants(pack_of(folder, HEAD), host, "/x") == ([], [])
-
-
-@pytest.mark.parametrize("host", ["gemini", "qwen"])
-@pytest.mark.parametrize("protocol", ["claude", "host"])
-def test_each_hook_has_a_name_of_its_own_as_a_host_may_run_one_of_a_name_only(
-    folder: Path, host: str, protocol: str
-) -> None:
-    hook = '[[hooks]]\nevent = "pre-tool"\nid = "{0}"\ncommand = "{0}"\n'
-    pack = pack_of(folder, HEAD + hook.format("a") + hook.format("b"))
-    pack = in_protocol(pack, protocol)
-    wanted, *_ = wants_of(pack, hosts.load(host), Programs("/x"))
-    assert [want.value["name"] for want in wanted] == ["hookctl-notify-a", "hookctl-notify-b"]
 
 
 def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -> None:
@@ -582,14 +528,6 @@ def test_a_failing_command_refuses_nothing_and_status_2_does(
     assert re.fullmatch(want.forms, text), "hookctl knows it again"
 
 
-def test_a_command_in_a_project_finds_its_files_by_the_hosts_variable(folder: Path) -> None:
-    pack = pack_of(folder, HEAD + FILES + HOOK + "command = 'sh {files}/run.sh'\n")
-    put(folder.parent / ODD / ".hookctl" / "packs" / "notify" / "run.sh", "echo found\n")
-    command = command_of(pack, '"$CLAUDE_PROJECT_DIR"/.hookctl/packs/notify')
-    assert run(command, CLAUDE_PROJECT_DIR=str(folder.parent / ODD)).stdout == "found\n"
-    assert run(command, CLAUDE_PROJECT_DIR="/nowhere").returncode == 0
-
-
 @pytest.mark.parametrize("first", ["/home/u/x", "/home/u/a b", ODD, '"$CLAUDE_PROJECT_DIR"/.hookctl/packs/notify'])
 @pytest.mark.parametrize("second", ["/elsewhere", "it's"])
 def test_forms_match_what_was_written_for_any_folder(folder: Path, first: str, second: str) -> None:
@@ -681,42 +619,8 @@ def test_quotes_without_an_end_or_with_two_meanings_are_refused(reason: str, com
         list(slots(command))
 
 
-def test_quotes_inside_quotes_are_the_shells_where_nothing_is_replaced() -> None:
-    assert not list(slots('sh -c "$(cat "$F" {upstream})"'))
-
-
 # Blanks, quotes and whatever else a folder may be called; the whole must stay one word, wherever it stands.
 FOLDERS = st.text("a $'\"\\`*}{#;&é", min_size=1, max_size=8)
-PARTS = st.sampled_from(
-    r"""
-{files}
-{files}
-{host}
-${host}
-a
-'b  c'
-"b  c"
-"$x"
-\'
-\"
-\\
-"\""
-"it's"
-'"'
-\ 
-$(printf %s {files})
-$(printf '<%s>' "a" {files} 'b')
-$(printf %s $(printf %s {files}))
-"$(printf '%s' "a  b")"
-`printf a`
-"`printf a`"
-${x:-{files}}
-${y:-{files}}
-"${x:-its}"
-${#x}
-#
-""".splitlines()
-)
 ATOMS = st.sampled_from(
     [*"a \"'\\)`}#$({", *["{files}"] * 2, "{host}", "${host}", "$(printf %s ", '"$(printf %s ', "$(", "${x:-"]
 )
@@ -732,18 +636,6 @@ def words(command: str, shell: str) -> str:
     """What sh makes of the words; without splitting and patterns, which are the author's own business."""
     done = run(f"set -f; IFS=; x=; y=k; printf '<%s>' {command}", shell, PATH="/nowhere")
     return done.stdout if done.returncode == 0 else ""
-
-
-@pytest.mark.parametrize("shell", shells())
-@settings(deadline=None, max_examples=80)
-@given(parts=st.lists(PARTS, min_size=1, max_size=8).map("".join), name=FOLDERS)
-@example(parts='{files} "it\'s" {files}', name="a b'c$d\\")
-@example(parts="${x:-{files}}$(printf %s {files})", name="}'`\"")
-def test_a_command_has_the_same_words_wherever_its_files_lie(shell: str, parts: str, name: str) -> None:
-    assume(not re.search(r"(?:^|[ ])#", parts))  # a comment
-    plain = words(filled(parts, "/p/q"), shell)
-    assert plain, "sh reads it"
-    assert words(filled(parts, f"/p/{name}"), shell) == plain.replace("/p/q", f"/p/{name}")
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.filter_too_much])
@@ -763,17 +655,6 @@ def test_what_is_taken_for_outside_is_outside_for_sh_too(command: str, name: str
 # The schema and the guide
 
 
-def test_the_guards_own_file_keeps_to_the_schema_but_for_its_commands() -> None:
-    schema = json.loads(Path(asset("schemas", "pack.schema.json")).read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    data = tomllib.loads((Path(packs.__file__).parent / "guard.toml").read_text())
-    for one in data["hooks"]:
-        one.setdefault("command", "x")
-    jsonschema.Draft202012Validator(schema).validate(data)
-    known = set(schema["properties"]["hooks"]["items"]["properties"]["event"]["enum"])
-    assert known >= set(CLAUDE.events)
-
-
 def guide() -> list[str]:
     """The packs that the guide for authors shows."""
     text = (Path(__file__).parents[1] / "docs" / "packs.md").read_text()
@@ -787,15 +668,6 @@ def test_the_packs_of_the_guide_are_packs(folder: Path) -> None:
     put(folder / "hook.py", "")
     for text in shown:
         pack_of(folder, text if "[pack]" in text else HEAD + '[files]\ninclude = ["notify.sh"]\n' + text)
-
-
-def test_the_cases_of_the_guide_are_cases(folder: Path) -> None:
-    (shown,) = [text for text in guide() if "[[cases]]" in text]
-    put(folder / "tests" / "cases.toml", shown)
-    (case,) = load_cases(pack_of(folder, RUN))
-    assert (case.tool, case.expect) == ("Bash", "deny")
-    keys = set(re.findall(r"^(\w+) =", shown, re.MULTILINE))
-    assert keys == set(Case._fields) - {"path"}, "the page shows every key"
 
 
 # A value of the wrong type, at any key of a pack, is an error with its line.
@@ -873,21 +745,6 @@ def test_a_value_in_place_of_a_table(hookctl: Hookctl, table: str) -> None:
     assert len(refused) >= 14, "one type is right"
 
 
-def test_those_are_all_keys_of_a_pack() -> None:
-    written = {line.split(" =")[0].split(".")[-1] for line in LINES if " = " in line}
-    assert set(keys(json.loads(read_data("schemas", "pack.schema.json")))) - {"include"} <= written | set(TABLES)
-
-
-def keys(schema: Any) -> list[str]:
-    """The keys that a schema names, at any depth."""
-    if isinstance(schema, list):
-        return [key for inner in schema for key in keys(inner)]
-    if not isinstance(schema, dict):
-        return []
-    own = list(schema.get("properties", {}))
-    return own + [key for inner in schema.values() for key in keys(inner)]
-
-
 # A name in a pack that stands for nothing is an error with its line.
 
 
@@ -943,28 +800,6 @@ def test_a_name_that_stands_for_nothing(isolated: Path, text: str, line: int, me
 )
 def test_what_a_shell_or_another_program_means(isolated: Path, command: str) -> None:
     load(isolated / "work", HEAD_OF_BELL + ITS_FILES + bound(command))
-
-
-@pytest.mark.parametrize("letter", ["\u3164", "\u2800", "\ufe00", "\U000e0100", "\U000e0041", "\u2060", "\u00ad"])
-def test_a_letter_that_nobody_sees(tmp_path: Path, letter: str) -> None:
-    text = f'[pack]\nname = "p"\nversion = "1"\n[[hooks]]\nevent = "stop"\ncommand = "echo a{letter}b"\n'
-    with pytest.raises(HookctlError, match="invisible character"):
-        load_file(str(put(tmp_path / "p.toml", text)))
-
-
-RISKY = [
-    "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "MAKEFLAGS", "VIMINIT", "RIPGREP_CONFIG_PATH", "PYTEST_ADDOPTS",
-    "PYTEST_PLUGINS", "CC", "CXX", "MAKE", "CCACHE_PREFIX", "TF_CLI_CONFIG_FILE", "TF_CLI_ARGS_plan",
-    "ANSIBLE_CONFIG", "FZF_DEFAULT_COMMAND", "CLAUDE_CODE_GIT_BASH_PATH", "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GH_HOST", "PGHOST", "VAULT_ADDR", "GTK_MODULES", "DJANGO_SETTINGS_MODULE",
-    "RSYNC_RSH", "INPUTRC", "CFLAGS", "GOTOOLCHAIN", "GOAUTH", "CHROME_BIN", "PUPPETEER_EXECUTABLE_PATH",
-    "IPYTHONDIR", "COREPACK_NPM_REGISTRY", "GEMINI_SANDBOX", "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", RISKY)
-def test_variables_that_start_other_programs_are_asked_for(name: str) -> None:
-    assert is_risky(name)
 
 
 @pytest.mark.parametrize("host", hosts.names())
@@ -1051,27 +886,6 @@ def pack(isolated: Path) -> Path:
     put(isolated / "own" / "config.json", "{}\n")
     put(isolated / "own" / "pack.toml", WITH_A_HOOK_PY)
     return isolated / "own"
-
-
-def test_a_pack_with_a_hook_py_is_installed_by_its_files_and_removed_with_them(
-    isolated: Path, hookctl: Hookctl, pack: Path
-) -> None:
-    done = hookctl("install", str(pack), "--host", "claude", "--yes")
-    assert done.code == 0
-    assert "3 files" in done.out
-    folder = isolated / "data" / "packs" / "own"
-    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "hook.py", "pack.toml"]
-    assert hookctl("doctor").code == 0
-    assert hookctl("uninstall", "own").code == 0
-    assert not folder.exists()
-
-
-def test_doctor_puts_back_a_hook_py_that_is_a_packs(isolated: Path, hookctl: Hookctl, pack: Path) -> None:
-    assert hookctl("install", str(pack), "--host", "claude", "--yes").code == 0
-    program = isolated / "data" / "packs" / "own" / "hook.py"
-    program.unlink()
-    hookctl("doctor", "--fix")
-    assert program.read_text() == "pass\n"
 
 
 # The digest of what a pack brings: the same for the same, and another for anything else.
@@ -1168,28 +982,6 @@ def test_without_a_rule_in_common_it_is_a_conflict(two: Two, other: str) -> None
     assert two.install("two", other) == 0, "what was forced is settled"
 
 
-def test_in_a_clone_the_hooks_of_a_pack_that_somebody_else_installed_stay(isolated: Path, hookctl: Hookctl) -> None:
-    """What a committed ledger says of them is not trusted."""
-    two = Two(isolated, hookctl, "copilot")
-    here = ("--scope", "project", "--project", str(isolated))
-    assert two.install("one", level(3), *here) == 0
-    (two.settings,) = isolated.rglob("*hookctl*.json") or [two.settings]
-    shutil.rmtree(isolated / "state")
-    assert two.install("two", level(7), *here) == 0
-    assert two.values("LEVEL") == {"3", "7"}
-
-
-def test_equal_values_are_no_conflict(two: Two) -> None:
-    assert two.install("one", 'LEVEL = "3"') == 0
-    assert two.install("two", level(3)) == 0
-
-
-def test_status_shows_the_values(two: Two) -> None:
-    assert two.install("one", level(3)) == 0
-    assert two.install("two", level(7)) == 0
-    assert "LEVEL=7" in two.hookctl("status", "--verbose").out
-
-
 # What an operator can choose for the guard, and what becomes of an earlier choice.
 
 
@@ -1254,21 +1046,6 @@ def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, re
 def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
     settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
     assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        (Settings(), ""),
-        (Settings(preset="rockbot"), "name the tools with --dispatch"),
-        (Settings(preset="rockbot", options=TOOLS), ""),
-        (Settings("off", {"required_tools": ["a"]}), "gives no reminder"),
-        (Settings(options={"required_scope_env": "A"}), ""),
-        (Settings(preset="hermes"), ""),
-    ],
-)
-def test_what_has_no_effect_is_told(settings: Settings, told: str) -> None:
-    assert told in " ".join(remarks(settings, Request())) if told else remarks(settings, Request()) == ()
 
 
 @pytest.mark.parametrize(

@@ -334,20 +334,6 @@ def test_opencodes_plugins_are_files_and_packages(home: Path, work: Path) -> Non
     ]
 
 
-def test_pis_extensions_are_files_folders_and_what_its_settings_name(home: Path, work: Path) -> None:
-    for path in (home / ".pi/agent/extensions/a.js", work / ".pi/extensions/b/index.ts"):
-        put(path, "export default () => {}\n")
-    put(home / ".pi/agent/extensions/hookctl.js", "// ours is among the settings\n")
-    write(home / ".pi/agent/settings.json", {"packages": ["npm:some"], "extensions": ["/x.ts"]})
-    hooks = listed(find(home, "pi"))
-    assert [(hook.owner, hook.state) for hook in hooks] == [
-        ("a.js", "runs"),
-        ("index.ts", "folder_untrusted"),
-        ("/x.ts", "runs"),
-        ("npm:some", "runs"),
-    ]
-
-
 def test_what_pi_does_not_load_is_listed_as_off_and_its_rules_as_nothing(hookctl: Hookctl, isolated: Path) -> None:
     agent = isolated / "home/.pi/agent"
     put(agent / "extensions/a.js", "export default () => {}\n")
@@ -533,24 +519,9 @@ def test_what_cannot_be_read_is_said_and_the_other_plugins_are_listed(name: str,
     assert len(listed(found)) == (2 if at != "hooks/hooks.json" else 1)
 
 
-def test_names_of_plugins_have_no_control_characters_and_an_end(home: Path) -> None:
-    folder = plugin(home / ".claude/skills/probe")
-    for name, shown in (("a\x1b[31m\nb", "a<U+001B>[31m<U+000A>b@skills-dir"), ("x" * 500, "x" * 99 + "…")):
-        write(folder / ".claude-plugin/plugin.json", {"name": name})
-        assert [hook.owner for hook in listed(find(home, "claude"))] == [shown]
-
-
 def test_a_flood_of_plugins_is_bounded(home: Path) -> None:
     for number in range(205):
         plugin(home / f".claude/skills/p{number}")
     found = find(home, "claude")
     assert len(listed(found)) == 200
     assert [entry.path for entry in found.unreadable] == [str(home / ".claude/skills")]
-
-
-def test_nothing_of_a_plugin_is_written_or_run(home: Path, work: Path) -> None:
-    plugin(home / ".claude/skills/probe", command=f"touch {work}/ran")
-    before = sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*"))
-    assert [isinstance(file, Hook) for file in find(home, "claude").hooks] == [True]
-    assert sorted((path, path.stat().st_mtime_ns) for path in home.rglob("*")) == before
-    assert list(work.iterdir()) == []

@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import hosts, packs
-from hookctl.ownership import committed
-from hookctl.ownership.install import plan_install
-from hookctl.ownership.plan import Plan
-from hookctl.ownership.sources import Sources
-from hookctl.packs.choices import Choice
-from hookctl.settings import targets
-from hookctl.system import folders, interpreter, project
-from hookctl.work import run_files
+from hookctl.system import project
 from tests.conftest import Hookctl, put
 from tests.templates.modules import module
 
@@ -106,50 +98,6 @@ def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
     folder = project.state_folder("/state", str(isolated / "link"))
     assert folder == project.state_folder("/state", str(isolated / "real"))
     assert folder == f"/state/guard/{digest(str(isolated / 'real'))}"
-
-
-# A project at the root of all, as some containers have one. Planned and read only: nothing may be written there.
-
-
-ROOT = "/"
-
-no_project_at_the_root = pytest.mark.skipif(
-    any(os.path.lexists(f"/{name}") for name in (".claude", ".hookctl")), reason="this machine has a project at /"
-)
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreter, "choose", lambda environ: ("/usr/bin/python3", ""))
-    monkeypatch.setattr(interpreter, "on_path", lambda environ, project: ())
-
-
-def planned(scope: str) -> Plan:
-    here = folders.here()
-    place = targets.find(hosts.load("claude"), scope, here, ROOT)
-    return plan_install(Sources(here), packs.load("guard"), [place], Choice())
-
-
-@no_project_at_the_root
-@pytest.mark.usefixtures("quick")
-def test_its_committed_ledger_is_read_as_it_was_written() -> None:
-    plan = planned("project")
-    changes = {change.path: change.after for change in plan.changes}
-    found = committed.load(folders.here(), ROOT, changes["/.hookctl/ledger.json"], {})
-    (record,) = filter(None, plan.records.values())
-    assert list(found) == ["/.claude/settings.json"]
-    (read,) = found.values()
-    assert (read.known_as, read.project) == ("/.claude/settings.json", ROOT)
-    in_order = [sorted(page.entries, key=lambda e: (e.kind, e.path)) for page in (read, record)]
-    assert in_order[0] == in_order[1]
-    assert (read.created_file, read.created_dirs, read.packs) == (True, record.created_dirs, record.packs)
-    assert record.created_dirs == ("/.claude", "/.hookctl")
-
-
-@no_project_at_the_root
-def test_the_links_above_a_runs_file_in_it_are_looked_at_up_to_the_root() -> None:
-    files = run_files.RunFiles(ROOT, None, "/.hookctl/run/task.json", {}, "", 0)
-    assert run_files._list_linkable(files, files.task_path) == ["/.hookctl", "/.hookctl/run", "/.hookctl/run/task.json"]
 
 
 # The runner's table and launcher in a project: one for several hosts, and none that is a link.

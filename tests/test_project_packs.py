@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -365,14 +364,6 @@ def test_a_pack_that_is_required_as_a_file_is_held_whole(
     assert ("error", "entry_edited", ".claude/settings.json") in findings(hookctl, top, trusted)[1]
 
 
-@pytest.mark.parametrize("name", ["PYTHONPATH", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS"])
-def test_a_variable_by_which_programs_load_other_code_is_an_error(build: Build, hookctl: Hookctl, name: str) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", '"LEVEL": "2"', f'"LEVEL": "2", "{name}": "./evil"')
-    found = findings(hookctl, top, "notify")
-    assert ("error", "hook_environment", ".claude/settings.json") in found[1] and found[0] == 1
-
-
 # The manifest beside the files.
 
 
@@ -442,22 +433,6 @@ def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
     assert findings(hookctl, top, "guard") == (1, found)
 
 
-def test_rules_that_are_in_neither_the_file_nor_the_record(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    (top / "CLAUDE.md").unlink()
-    record = top / ".hookctl" / "ledger.json"
-    values = json.loads(record.read_text())
-    del values["files"]["CLAUDE.md"]
-    record.write_text(json.dumps(values))
-    assert findings(hookctl, top, "notify") == (1, expected_in(top, "pack_changed record"))
-
-
-def test_a_limit_that_leaves_the_hook_no_time_is_an_error(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    edit(top / ".claude/settings.json", '"timeout": 22', '"timeout": 1')
-    assert findings(hookctl, top, "notify") == (1, expected_in(top, "entry_disarmed settings"))
-
-
 def test_a_manifest_of_another_pack(build: Build, hookctl: Hookctl) -> None:
     top = build("work")
     edit(top / ".hookctl/packs/notify/pack.toml", 'name = "notify"', 'name = "other"')
@@ -475,27 +450,6 @@ def test_no_other_file_may_have_the_manifests_name(
     (error,) = done.result["errors"]
     assert (done.code, error["code"], error["line"]) == (4, "bad_pack", 6)
     assert list((isolated / "work").iterdir()) == []
-
-
-def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
-    """The pack's own files are among it."""
-    work = isolated / "work"
-
-    def git(*arguments: str) -> None:
-        user = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
-        subprocess.run(["git", *user, *arguments], cwd=work, check=True, capture_output=True)
-
-    git("init")
-    text = manifest("ring", hook("stop", "sh {files}/ring.sh"), protocol="host", files=["ring.sh"])
-    for name, data in {"pack.toml": text, "ring.sh": "echo\n"}.items():
-        put(work / "tools" / name, data)
-    done = hookctl("install", "tools/pack.toml", "--host", "claude", "--scope", "project", "--yes")
-    said = " ".join(done.out.split())
-    paths = said.partition(" commit ")[2].partition(", so that")[0].replace(" and ", " ").split()
-    git("add", *paths)
-    git("commit", "-m", "a")
-    git("clone", str(work), str(isolated / "clone"))
-    assert hookctl("upgrade", "--project", str(isolated / "clone"), "--yes").code == 0
 
 
 # Packs that are not built in: nothing of theirs is written before somebody has read it and agreed.
@@ -582,11 +536,11 @@ RISKY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RISKY)
-def test_a_variable_that_changes_what_runs_is_refused(bell: Bell, isolated: Path, name: str) -> None:
-    bell.change("BELL_TOKEN", name)
-    done = bell.install("--yes")
-    assert (done.code, f"--allow-env {name}" in done.err) == (2, True)
+def test_variables_that_change_what_runs_are_refused(bell: Bell, isolated: Path) -> None:
+    for name, last in zip(RISKY, ["BELL_TOKEN", *RISKY], strict=False):
+        bell.change(f"{last} = ", f"{name} = ")
+        done = bell.install("--yes")
+        assert (done.code, f"--allow-env {name}" in done.err) == (2, True)
     assert nothing_written(isolated)
 
 

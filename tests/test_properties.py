@@ -1,11 +1,12 @@
-"""What must hold on real files, whatever an operator has in them; for histories see test_machine.py."""
+"""What must hold on real files of every shape, whatever an operator has in them; for histories see test_machine.py."""
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import shlex
 import shutil
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,18 +17,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import hosts, packs
-from hookctl.documents.listed import Listing
-from hookctl.documents.toml import inline
-from hookctl.errors import HookctlError
-from hookctl.ownership import sources, store
-from hookctl.settings import targets
-from hookctl.system import interpreter
+from hookctl.documents.jsonc import JsonDocument
+from hookctl.hosts import shapes
+from hookctl.hosts.shapes import Shape
+from hookctl.model import AddHook, DropHook, EditHook
+from hookctl.ownership import store
+from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.verbs.install import install
 from hookctl.verbs.uninstall import uninstall
 from tests.conftest import put
-from tests.hostfiles import BY_NAME, KINDS, Kind
+from tests.hostfiles import BY_NAME, Kind
+from tests.plain import bare
 
 THEIRS = {"type": "command", "command": "say done"}
 
@@ -40,12 +41,6 @@ class Place:
         self.kind = kind
         environ = {"HOME": str(top / "home"), "PATH": "/usr/bin:/bin"}
         self.folders = Folders(str(top / "state"), str(top / "data"), environ, str(top))
-        self.pack = packs.load("guard")
-
-    @property
-    def places(self) -> list[targets.Target]:
-        """Where the host's settings stand now."""
-        return [targets.find(hosts.load(self.kind.host), "user", self.folders)]
 
     def install(self, **options: Any) -> None:
         result = install(self.folders, "guard", [self.kind.host], **options)
@@ -103,220 +98,210 @@ def texts(draw: Any, documents: Any = DOCUMENTS) -> bytes:
     return draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"])) + text.encode()
 
 
-ON_DISK = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
-CHOICES = st.sampled_from([
-    {},
-    {"assign": ("max_stop_blocks=12",)},
-    {"assign": ("max_stop_blocks=0", "latch=false")},
-    {"preset": "bmad", "nudge": "done,stuck"},
-    {"dispatch": ("Task:9/60", "mcp__a.b")},
-    {"dispatch": ("",)},
-]).flatmap(lambda options: st.booleans().map(lambda force: {**options, "force": force}))  # fmt: skip
-
-
-@ON_DISK
-@given(data=texts(), first=CHOICES, second=CHOICES)
-def test_uninstall_gives_back_the_very_bytes(
-    tmp_path_factory: Any, data: bytes, first: dict[str, Any], second: dict[str, Any]
-) -> None:
-    with place(tmp_path_factory.getbasetemp()) as here:
-        put(here.settings, data)
-        here.install(**first)
-        assert "hookctl=guard/stop" in here.settings.read_text("utf-8-sig")
-        here.install(**second)
-        here.uninstall()
-        assert here.settings.read_bytes() == data
-        assert store.load(here.folders) == {}
-        assert not os.path.exists(here.folders.data)
-
-
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
-@given(data=st.one_of(st.binary(max_size=30), texts().flatmap(
-    lambda text: st.integers(0, len(text)).map(lambda cut: text[:cut] + text[cut + 1:]))))  # fmt: skip
-def test_whatever_a_file_has_it_is_edited_or_refused_and_never_harmed(tmp_path_factory: Any, data: bytes) -> None:
-    with place(tmp_path_factory.getbasetemp()) as here, mock.patch.object(sources, "READ_PAUSE", 0):
-        put(here.settings, data)
-        try:
-            here.install()
-        except HookctlError as error:
-            assert error.exit_code == 4
-        else:
-            here.uninstall()
-        assert here.settings.read_bytes() == data
-
-
-# What must hold on real files with one list of all hooks, in which each names its event, in TOML and in JSON.
-
-
 OURS = "hookctl=guard/"
-LISTS = [kind for kind in KINDS if kind.event]
-EACH = pytest.mark.parametrize("kind", LISTS, ids=lambda kind: kind.name)
-FEW = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
-COMMENTS = ["", "", "\n", "# c\n", "  # [[hooks]]\n", "\t\n\n"]
-ENDS = ["", "", "  ", " # t", "\t# é"]
-VALUES = [
-    "1",
-    "1.0",
-    "[]",
-    "{}",
-    '"x # y"',
-    "'[[hooks]]'",
-    '"""\n[[hooks]]\n"""',
-    "[1,  2, # c\n]",
-    "07:32:00",
-    "{ a.b = [] }",
-]
+NAMES = (
+    "antigravity", "claude", "codex", "copilot", "cursor", "droid", "droid-hooks", "gemini", "grok", "openhands",
+    "openhands-wrapped", "vscode", "windsurf",
+)  # fmt: skip
+EACH = pytest.mark.parametrize("kind", [BY_NAME[name] for name in NAMES], ids=NAMES)
+FEW = settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
+CHOICES = st.sampled_from([
+    {}, {"force": True}, {"assign": ("max_stop_blocks=12", "latch=false")},
+    {"nudge": "done", "dispatch": ("Task:9/60",)}, {"mode": "keepalive"}, {"assign": ("max_stop_blocks=0",), "preset": "bmad"}, {"dispatch": ("",)},
+])  # fmt: skip
 
 
-def listing_of(kind: Kind) -> Listing:
-    return Listing.parse(hosts.load(kind.host).format.partition(":")[2])
+def entries(kind: Kind) -> Any:
+    """An operator's entry in an event's list, in the host's shape or in none."""
+    extra = st.dictionaries(st.sampled_from(["timeout", "ü", "_tag"]), st.integers(1, 9), max_size=2)
+    handlers = st.builds(lambda name, more: {"type": "command", "command": f"x{name}", **more}, TEXT, extra)
+    if kind.flat:
+        return st.one_of(handlers, handlers, st.sampled_from(["x.sh", None, {}]))
+    groups = st.builds(lambda hooks, more: {**more, "hooks": hooks}, st.lists(handlers, max_size=2), extra)
+    return st.one_of(groups, groups, handlers, st.sampled_from(["x.sh", None, {}]))
 
 
-@st.composite
-def items(draw: st.DrawFn, kind: Kind) -> dict[str, Any]:
-    """A hook of another tool; sometimes of no event, or of one that the host does not have."""
-    listing, events = listing_of(kind), [*hosts.load(kind.host).events.values()]
-    fields = draw(st.fixed_dictionaries({"command": st.sampled_from(["bell", 'say "é" # x'])}, optional={
-        "timeout": st.just(5), "matcher": st.just("Bash"), "more": st.just("{a}"),
-    }))  # fmt: skip
-    item = listing.item_of(draw(st.sampled_from([*events, "Unknown"])), fields)
-    if draw(st.integers(0, 9)) == 0:
-        item[kind.event] = 5
-    return dict(draw(st.permutations(list(item.items()))))
+def documents(kind: Kind) -> Any:
+    """What an operator may have in such a file."""
+    if kind.name == "claude":  # whose variables may be there before us
+        return DOCUMENTS
+    events = st.dictionaries(st.sampled_from([kind.stop[-1], "another"]), st.lists(entries(kind), max_size=3))
+    events = st.builds(lambda found, more: {**found, **more}, events,
+                       st.dictionaries(st.just("imported"), st.lists(TEXT, max_size=2)))  # fmt: skip
+    if len(kind.stop) == 1:
+        return events
+    top = {kind.stop[0]: events, "model": SCALARS, "lint": events, "é\n": st.dictionaries(TEXT, SCALARS, max_size=2)}
+    if kind.name in ("copilot", "cursor"):
+        top["version"] = st.sampled_from([1, 2, "1"])
+    shuffled = st.fixed_dictionaries({}, optional=top).flatmap(lambda found: st.permutations(list(found.items())))
+    return (
+        shuffled.map(dict)
+        if not kind.name.endswith("-wrapped")
+        else shuffled.map(lambda pairs: {"hooks": {}, **dict(pairs)})
+    )
 
 
-@st.composite
-def tables(draw: st.DrawFn, item: dict[str, Any]) -> str:
-    """A hook as a table of TOML, with a table inside it as one of three forms."""
-    text = draw(st.sampled_from(["[[hooks]]", "[[ hooks ]]", '  [["hooks"]]'])) + draw(st.sampled_from(ENDS)) + "\n"
-    below = ""
-    for key, value in item.items():
-        form = draw(st.integers(0, 2)) if isinstance(value, dict) else 0
-        if form == 0:
-            text += f"{key}{draw(st.sampled_from(['=', ' = ']))}{inline(value)}{draw(st.sampled_from(ENDS))}\n"
-        elif form == 1:
-            text += "".join(f"{key}.{name} = {inline(inner)}\n" for name, inner in value.items())
-        else:
-            below += f"[hooks.{key}]\n" + "".join(f"{name} = {inline(inner)}\n" for name, inner in value.items())
-    return text + below
-
-
-@st.composite
-def toml_texts(draw: st.DrawFn, kind: Kind) -> str:
-    comments = st.sampled_from(COMMENTS)
-    found = draw(st.lists(items(kind), max_size=3))
-    text = draw(comments)
-    for number in range(draw(st.integers(0, 2))):
-        text += f"k{number} = {draw(st.sampled_from(VALUES))}{draw(st.sampled_from(ENDS))}\n{draw(comments)}"
-    parts = [f"[t{number}]\nk = {draw(st.sampled_from(VALUES))}\n" for number in range(draw(st.integers(0, 2)))]
-    if draw(st.integers(0, 2)):
-        parts += [draw(tables(item)) for item in found]
-    else:
-        text += f"hooks = [{', '.join(map(inline, found))}]{draw(st.sampled_from(ENDS))}\n"
-    return text + "".join(part + draw(comments) for part in draw(st.permutations(parts)))
-
-
-@st.composite
-def json_texts(draw: st.DrawFn, kind: Kind) -> str:
-    document = draw(st.fixed_dictionaries({}, optional={
-        "hooks": st.lists(items(kind), max_size=3), "a": st.sampled_from([1.0, None, [], {"é": "}"}]),
-        **{key: st.just(value) for key, value in hosts.load(kind.host).registration.top.items()},
-    }))  # fmt: skip
-    pairs = draw(st.permutations(list(document.items())))
-    text = json.dumps(dict(pairs), indent=draw(st.sampled_from([None, 2, "\t"])), ensure_ascii=draw(st.booleans()))
-    return text + draw(st.sampled_from(["", "\n"]))
-
-
-@st.composite
-def files(draw: st.DrawFn, kind: Kind) -> bytes:
-    """A settings file as some tool or person has it."""
-    text = draw(toml_texts(kind) if kind.format == "toml" else json_texts(kind))
-    text = draw(st.sampled_from([text, text, text.rstrip("\n"), text.replace("\n", "\r\n")]))
-    return draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"] if kind.byte_order_mark else [b""])) + text.encode()
-
-
-def document_of(kind: Kind, data: bytes) -> dict[str, Any]:
-    text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    document: dict[str, Any] = tomllib.loads(text) if kind.format == "toml" else json.loads(text or "{}")
-    return document
-
-
-def theirs(kind: Kind, document: dict[str, Any]) -> dict[str, Any]:
-    """The document without what is ours, and without what a file must have besides."""
-    left = {key: value for key, value in document.items() if key not in hosts.load(kind.host).registration.top}
-    left["hooks"] = [item for item in left.get("hooks", ()) if OURS not in json.dumps(item)]
-    return left
-
-
-def installed(here: Place, before: dict[str, Any]) -> bytes:
-    """The bytes of the file after an install, which changes nothing of anybody's and does nothing twice."""
-    here.install()
-    data = here.settings.read_bytes()
-    document = document_of(here.kind, data)
-    assert theirs(here.kind, document) == theirs(here.kind, before)
-    assert any(OURS in json.dumps(hook) for hook in here.kind.stop_hooks(document))
-    here.install()
-    assert here.settings.read_bytes() == data
-    return data
+def bytes_of(kind: Kind) -> Any:
+    """Such a file as some tool formats it; with a byte order mark only where the host reads one."""
+    found = texts(documents(kind))
+    found = found if kind.byte_order_mark else found.map(lambda data: data.removeprefix(b"\xef\xbb\xbf"))
+    return found.filter(lambda data: b"hooks" in data) if kind.name.endswith("-wrapped") else found
 
 
 @EACH
 @FEW
-@given(data=st.data())
-def test_uninstall_gives_back_the_very_bytes_of_a_list(tmp_path_factory: Any, kind: Kind, data: Any) -> None:
-    before = data.draw(files(kind))
+@given(data=st.data(), first=CHOICES, second=CHOICES)
+def test_uninstall_gives_back_the_very_bytes(
+    tmp_path_factory: Any, kind: Kind, data: Any, first: Any, second: Any
+) -> None:
+    before = data.draw(bytes_of(kind))
     with place(tmp_path_factory.getbasetemp(), kind) as here:
         put(here.settings, before)
-        installed(here, document_of(kind, before))
+        here.install(**first)
+        assert OURS in here.settings.read_text("utf-8-sig")
+        written = [here.settings, Path(here.folders.ledger)]
+        after = [(path.read_bytes(), path.stat().st_mtime_ns) for path in written]
+        count = len(os.listdir(files.backup_folder(here.folders, str(here.settings))))
+        here.install()
+        assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in written] == after
+        assert len(os.listdir(files.backup_folder(here.folders, str(here.settings)))) == count
+        here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == before
         assert store.load(here.folders) == {}
         assert not os.path.exists(here.folders.data)
 
 
-def _insert(text: str, new: str, place: float) -> str:
-    """The text with a new part before one of its hooks, or at its end."""
-    starts = [number for number, line in enumerate(text.split("\n")) if line.strip() == "[[hooks]]"]
-    rows = text.split("\n")
-    at = starts[int(place * len(starts))] if starts and place < 1 else len(rows)
-    return "\n".join([*rows[:at], new, *rows[at:]])
+Change = Callable[[Any, Kind], None]
 
 
-def _move_ours(text: str, _new: str, _place: float) -> str:
-    """The text with the first hook of ours at the end."""
-    rows = text.split("\n")
-    mark = next(number for number, row in enumerate(rows) if OURS in row)
-    first = max(number for number, row in enumerate(rows[:mark]) if row.strip() == "[[hooks]]")
-    last = next((n for n in range(mark, len(rows)) if rows[n].startswith("[")), len(rows))
-    return "\n".join([*rows[:first], *rows[last:], "", *rows[first:last]])
+def listed(document: Any, kind: Kind) -> list[Any]:
+    for key in kind.stop[:-1]:
+        document = document.setdefault(key, {})
+    return document.setdefault(kind.stop[-1], [])
 
 
-def _edit_ours(text: str, _new: str, _place: float) -> str:
-    return text.replace("timeout = 10", "timeout = 77")
+def append(entry: Any) -> Change:
+    return lambda document, kind: listed(document, kind).append(copy.deepcopy(entry))
 
 
-EDITS: dict[str, Callable[[str, str, float], str]] = {
-    "a hook before ours or behind": _insert, "ours moved": _move_ours, "ours changed": _edit_ours,
-}  # fmt: skip
+def reverse(document: Any, kind: Kind) -> None:
+    listed(document, kind).reverse()
 
 
-@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-@pytest.mark.parametrize("kind", [kind for kind in LISTS if kind.format == "toml"], ids=lambda kind: kind.name)
-@settings(FEW, max_examples=8)
-@given(data=st.data(), place_of_it=st.floats(0, 1.5), again=st.booleans())
-def test_an_operators_edit_between_ours_survives_everything(
-    tmp_path_factory: Any, kind: Kind, edit: Any, data: Any, place_of_it: float, again: bool
+def remove_first(document: Any, kind: Kind) -> None:
+    found = listed(document, kind)
+    theirs = [number for number, entry in enumerate(found) if OURS not in json.dumps(entry)]
+    if theirs:
+        del found[theirs[0]]
+
+
+def new_key(document: Any, kind: Kind) -> None:
+    document["another"] = [{"type": "command", "command": "late"}]
+
+
+def edited(document: Any, changes: list[Change], kind: Kind) -> Any:
+    result = copy.deepcopy(document)
+    for change in changes:
+        change(result, kind)
+    return result
+
+
+def meant(document: Any, kind: Kind) -> Any:
+    """Without what is empty; for Codex, empty groups too: they keep the places of the hooks behind them.
+
+    And without the version that a file must have: one of ours stays with hooks of the operator's.
+    """
+    found = bare(document)
+    if kind.flat and found.get("version") == 1:
+        del found["version"]
+    for event in found.get("hooks", {}).values() if kind.name == "codex" else ():
+        event[:] = [entry for entry in event if entry != {}]
+    return bare(found)
+
+
+@EACH
+@FEW
+@given(data=st.data(), again=st.booleans(), indent=st.sampled_from([2, None]))
+def test_the_operators_edits_survive_everything(
+    tmp_path_factory: Any, kind: Kind, data: Any, again: bool, indent: Any
 ) -> None:
-    hooks = [data.draw(tables(item)) for item in data.draw(st.lists(items(kind), max_size=2))]
-    new = data.draw(tables(data.draw(items(kind))))
+    before = data.draw(bytes_of(kind))
+    steps = st.one_of(st.builds(append, entries(kind)), st.sampled_from([reverse, remove_first, new_key]))
+    changes = data.draw(st.lists(steps, max_size=4))
     with place(tmp_path_factory.getbasetemp(), kind) as here:
-        put(here.settings, "# mine\n" + "\n".join(hooks))
+        put(here.settings, before)
+        original = json.loads(before.decode("utf-8-sig")) if before.decode("utf-8-sig").strip() else {}
         here.install()
-        edited = edit(here.settings.read_text(), new, place_of_it)
-        wanted = theirs(kind, document_of(kind, put(here.settings, edited).read_bytes()))
+        put(here.settings, json.dumps(edited(here.document(), changes, kind), indent=indent, ensure_ascii=False))
         if again:
-            installed(here, document_of(kind, edited.encode()))
+            here.install()
+            once = here.settings.read_bytes()
+            here.install()
+            assert here.settings.read_bytes() == once
         here.uninstall()
-        text = here.settings.read_text()
-        assert OURS not in text and theirs(kind, document_of(kind, text.encode())) == wanted
-        assert [line for line in "\n".join(hooks).split("\n") if line not in text.split("\n")] == []
+        assert OURS not in here.settings.read_text()
+        assert meant(here.document(), kind) == meant(edited(original, changes, kind), kind)
+        for record in store.load(here.folders).values():  # of an empty place before a hook of theirs
+            assert kind.name == "codex" and record.gaps and not record.packs
+
+
+# The shapes by themselves, one without a shell among them
+
+SHAPES = {
+    "nested": Shape(), "flat": Shape(flat=("*",)), "at the root": Shape(root=()), "positions": Shape(positions=True),
+    "named groups": Shape(root=("hookctl-{pack}",), flat=("Stop",)), "no shell": Shape(flat=("*",), shell=False),
+}  # fmt: skip
+COMMANDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]), max_size=12).map(
+    lambda text: f": hookctl=p/a; echo '{text.replace(chr(39), '')}'; exit 0"
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), command=COMMANDS, other=COMMANDS, matcher=st.sampled_from([None, "Bash"]))
+def test_what_is_added_is_found_edited_and_taken_out(
+    shape: Shape, data: Any, command: str, other: str, matcher: str | None
+) -> None:
+    event = data.draw(st.sampled_from(["Stop", "PreToolUse"]))
+    kind = BY_NAME["copilot"] if shape.is_flat(event) else BY_NAME["claude"]
+    theirs = data.draw(st.lists(entries(kind), max_size=3))
+    path = shape.event_path(event, "p")
+    document = JsonDocument.parse(b'{\n  "x": 1\n}\n').set(path, theirs)
+    fields = {"command": command, "timeout": 10, **({"matcher": matcher} if matcher else {})}
+    added = shapes.apply(shape, document, (AddHook(path, fields),))
+    assert shapes.is_event_path(shape, path)
+    (element,) = shapes.elements(shape, added.value)
+    assert (element.id, element.fields, shapes.event_of(shape, element.path)) == ("p/a", fields, event)
+    assert added.get(path)[:-1] == theirs
+    if not shape.shell:
+        assert shlex.split(added.get(path)[-1]["command"]) == ["sh", "-c", command]
+    changed = shapes.apply(shape, added, (EditHook(element, {"command": other, "timeout": None}),))
+    (element,) = shapes.elements(shape, changed.value)
+    assert element.fields == {name: value for name, value in {**fields, "command": other}.items() if name != "timeout"}
+    assert shapes.apply(shape, changed, (DropHook(element),)).value == document.value
+
+
+# How a hook element stands in a settings file.
+
+
+OURS_OF_SHAPES = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
+
+
+NESTED = Shape()
+
+
+def document(*groups: object) -> JsonDocument:
+    return JsonDocument.parse(json.dumps({"hooks": {"PostToolUse": list(groups)}}, indent=2).encode())
+
+
+def test_a_matcher_is_edited_only_where_it_is_ours() -> None:
+    for handlers, matcher in (([OURS_OF_SHAPES], "Edit"), ([THEIRS, OURS_OF_SHAPES], "Bash")):
+        before = document({"matcher": "Bash", "hooks": handlers})
+        (element,) = shapes.elements(NESTED, before.value)
+        after = shapes.apply(NESTED, before, (EditHook(element, {"matcher": "Edit", "timeout": 20}),))
+        (group,) = after.value["hooks"]["PostToolUse"]
+        assert group["matcher"] == matcher
+        assert group["hooks"] == [
+            {**OURS_OF_SHAPES, "timeout": 20} if handler is OURS_OF_SHAPES else handler for handler in handlers
+        ]

@@ -7,18 +7,20 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookctl.ownership import execute, run, store
-from hookctl.system import folders
+from hookctl.system import files, folders
 from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
-from tests.foreign import Foreign, Write, renaming, truncating
 
 ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "3"))
 THEIRS = b'{\n  "model": "m",\n  "n": 0\n}\n'
@@ -201,39 +203,75 @@ def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> 
     assert settings.exists()
 
 
-# A program that takes no lock
+# A settings file that another program has just truncated is waited for; only an old empty one is empty.
 
 
-@pytest.mark.parametrize("memory", [False, True], ids=["reads-first", "from-memory"])
-@pytest.mark.parametrize("write", [truncating, renaming])
-def test_a_foreign_writer_in_a_loop_loses_nothing_and_what_it_throws_away_is_reported(
-    write: Write, memory: bool, settings: Path, isolated: Path, hookctl: Hookctl
-) -> None:
-    put(settings, THEIRS)
-    began = time.monotonic()
-    assert codes(INSTALL) + codes(UNINSTALL) == [0, 0]
-    pause = (time.monotonic() - began) / 4  # a run is disturbed about four times
-    lost: list[int] = []
-    done = 0
-    for number in range(ROUNDS):
-        for command in (INSTALL, UNINSTALL):
-            with Foreign(settings, write, pause + number / 1000, memory=memory) as foreign:
-                ((code, said),) = together(command)
-            assert foreign.torn == []
-            lost += foreign.lost
-            done += code == 0
-            assert code == 0 or (code == 4 and "kept changing" in said), said
-            assert temporary(isolated) == []
-            there = "guard" in registered(settings)
-            if command == INSTALL and code == 0 and not there:
-                assert "entries_wiped" in errors(hookctl)
-            if command == UNINSTALL and code == 0 and there:
-                assert "ledger_missing" in errors(hookctl)
-            assert hookctl(*command).code == 0
-            assert ("guard" in registered(settings)) == (command == INSTALL)
-            assert json.loads(settings.read_bytes())["n"] == foreign.last or foreign.lost
-    assert done
-    print(f"{done} of {2 * ROUNDS} runs went through, {len(lost)} writes were lost")
-    # Microseconds between the last comparison and the rename stay; without the comparison each run loses some.
-    assert len(lost) <= 1 + ROUNDS // 50
-    assert json.loads(settings.read_bytes())["model"] == "m"
+THEIRS_OF_EMPTY_FILES = b'{\n  "model": "m"\n}\n'
+
+waits = pytest.mark.usefixtures("fixed_python", "real_wait")
+
+
+@pytest.fixture
+def real_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hookctl.system.files.SETTLE", 2.0)
+
+
+@contextmanager
+def truncated(path: Path, seconds: float) -> Iterator[None]:
+    """The file is empty, and another program gives it its bytes again some seconds later."""
+    data = path.read_bytes()
+    stream = path.open("wb")
+
+    def fill() -> None:
+        stream.write(data)
+        stream.close()
+
+    timer = threading.Timer(seconds, fill)
+    timer.start()
+    yield
+    timer.join()
+
+
+@waits
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 1.2])
+def test_an_install_waits_for_the_bytes(seconds: float, settings: Path, hookctl: Hookctl) -> None:
+    put(settings, THEIRS_OF_EMPTY_FILES)
+    with truncated(settings, seconds):
+        assert hookctl(*INSTALL).code == 0
+    assert b'"model": "m"' in settings.read_bytes() and b"hookctl=guard/stop" in settings.read_bytes()
+    assert hookctl(*UNINSTALL).code == 0
+    assert settings.read_bytes() == THEIRS_OF_EMPTY_FILES
+
+
+@waits
+def test_a_file_that_was_read_while_it_was_empty_is_compared_once_it_has_its_bytes(settings: Path) -> None:
+    put(settings, THEIRS_OF_EMPTY_FILES)
+    with truncated(settings, 0.3), pytest.raises(files.Changed):
+        files.replace(files.Snapshot(str(settings), b"", 1), b"ours")
+    assert settings.read_bytes() == THEIRS_OF_EMPTY_FILES
+
+
+@waits
+@pytest.mark.parametrize("verb", ["uninstall", "doctor --fix", "restore"])
+def test_every_other_verb_waits_too(verb: str, settings: Path, hookctl: Hookctl) -> None:
+    """An uninstall that took the file for empty would leave its entries behind."""
+    put(settings, THEIRS_OF_EMPTY_FILES)
+    assert hookctl(*INSTALL).code == 0
+    installed = settings.read_bytes()
+    arguments = [*verb.split(), *([str(settings)] if verb == "restore" else [])]
+    with truncated(settings, 0.5):
+        hookctl(*arguments)
+    assert settings.read_bytes() == (installed if "--fix" in verb else THEIRS_OF_EMPTY_FILES)
+
+
+@waits
+def test_an_old_empty_file_is_not_waited_for(settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(settings, b"")
+    later = time.time() + 60
+    monkeypatch.setattr(time, "time", lambda: later)
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    assert hookctl(*INSTALL).code == 0
+    assert slept == []
+    assert hookctl(*UNINSTALL).code == 0
+    assert settings.read_bytes() == b""

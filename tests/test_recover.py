@@ -287,18 +287,6 @@ def test_a_dry_run_says_that_the_interrupted_run_comes_first(
         assert (at, hookctl(*verb).code) == (at, 0)
 
 
-def test_status_names_the_files_of_the_run(settings: Path, hookctl: Hookctl) -> None:
-    for _ in killed_midway(GUARD):
-        outcome = hookctl("status", "--json")
-        assert settings.exists() or str(settings) in outcome.data["pending"]
-        before = tree(settings.parents[2])
-        said = hookctl("status")
-        assert tree(settings.parents[2]) == before
-        assert settings.exists() or str(settings) in said.err
-        assert "doctor --fix" in said.err
-    assert hookctl("status", "--json").data["pending"] == []
-
-
 # Writing verbs
 
 

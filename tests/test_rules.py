@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import hosts, packs
+from hookctl import packs
 from hookctl.model import Change
 from hookctl.ownership import execute
 from tests.conftest import Hookctl, put
@@ -156,19 +156,6 @@ def test_secrets_beside_the_block_are_not_shown(notes: Path, hookctl: Hookctl) -
     ):
         outcome = hookctl(*arguments)
         assert SECRET not in outcome.out + outcome.err
-
-
-@pytest.mark.parametrize("name", hosts.names())
-def test_the_page_names_each_host_s_files(name: str) -> None:
-    page = (Path(__file__).parents[1] / "docs" / "rules.md").read_text()
-    row = next((line for line in page.splitlines() if line.startswith(f"| {name} |")), f"| {name} | | | |")
-    cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
-    host = hosts.load(name)
-    for scope, cell in zip(hosts.SCOPES, cells, strict=True):
-        pattern = host.rules.get(scope, "")
-        folder = f" in `~/{host.config.home}`" if scope == "user" and pattern else ""
-        file_name = pattern.rpartition("/")[2]
-        assert cell == (f"`{file_name}`{folder}" if pattern else "")
 
 
 @pytest.mark.parametrize("text", ["", "  ", f"a\\n{END}", "a\\u200bb", "a\\u0007", "x" * 4001])

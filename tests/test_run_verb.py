@@ -15,7 +15,6 @@ import pytest
 
 from hookctl import hosts
 from hookctl.system import project
-from hookctl.system.package_data import guard_module
 from hookctl.verbs import run as run_verb
 from hookctl.work import run_files
 from hookctl.work.run_files import RunFiles
@@ -37,11 +36,6 @@ class Run:
     def __call__(self, *arguments: str) -> Outcome:
         outcome = self.hookctl("run", *arguments, "--json")
         return outcome
-
-    def does(self, *arguments: str) -> dict[str, Any]:
-        outcome = self(*arguments)
-        assert outcome.code == 0, outcome
-        return outcome.data
 
     @property
     def state(self) -> Path:
@@ -150,24 +144,6 @@ def test_a_claim_that_is_held_is_waited_for_and_then_named(
     assert not Path(".hookctl/run/task.json").exists()
 
 
-# The process.
-
-
-def test_a_process_is_gone_when_it_ended_or_its_id_is_another_s() -> None:
-    work = guard_module("work")
-    process = subprocess.Popen(["sleep", "60"])
-    described = work.describe_process(str(process.pid))
-    pid, start, machine = described.split(" ")
-    assert work.is_gone(described) is False
-    assert work.is_gone(f"{pid} {int(start) + 1} {machine}") is True
-    assert work.is_gone(f"{pid} {start} elsewhere:1") is None
-    assert work.is_gone("") is None
-    process.kill()
-    assert work.is_gone(described) in (True, False)  # it is dying
-    process.wait()
-    assert work.is_gone(described) is True
-
-
 # `hookctl run wait`: one call that blocks until the work is done, stands still, or time is up.
 
 
@@ -226,26 +202,6 @@ def test_it_never_waits_busily_and_sees_a_stop(
     assert (outcome.code, outcome.out, timer.pauses) == (0, "STOP is set, 2 remaining\n", 60)
 
 
-@pytest.mark.parametrize(
-    ("before", "options", "code", "text"),
-    [
-        ([], [], 0, "no work is left"),
-        (["remaining", "0"], [], 0, "no work is left"),
-        (["remaining", "2"], ["--timeout", "0s"], 124, "2 remaining; nothing moved for 0 s"),
-        (["remaining", "2"], ["--stall", "0s"], 1, "2 remaining, and nothing moved for 0 s"),
-        (["stop"], [], 0, "STOP is set"),
-        (["remaining", "2"], ["--timeout", "soon"], 2, "not a duration"),
-    ],
-)
-def test_the_exit_code_says_how(
-    hookctl: Hookctl, isolated: Path, before: list[str], options: list[str], code: int, text: str
-) -> None:
-    if before:
-        hookctl("run", *before)
-    outcome = hookctl("run", "wait", *options)
-    assert (outcome.code, text in outcome.out + outcome.err) == (code, True)
-
-
 WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
 # What happens in which minute, and how the call of `run wait` behind it ends.
 MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {
@@ -299,26 +255,6 @@ def test_a_process_that_waits_sees_the_end(waiting: subprocess.Popen[str], hookc
     assert (data["outcome"], data["remaining"]) == ("done", 0)
 
 
-# Work that waits while STOP or CONCLUDE lets every agent stop: status and doctor say so.
-
-
-@pytest.mark.parametrize("mark", ["STOP", "CONCLUDE"])
-def test_status_and_doctor_do_not_promise_what_is_stopped(
-    hookctl: Hookctl, isolated: Path, fixed_python: None, mark: str
-) -> None:
-    hookctl("install", "--host", "claude")
-    hookctl("run", "remaining", "3")
-    assert "3 remaining, touched" in hookctl("status").out
-    assert "work waits (3)" in hookctl("doctor").out
-    hookctl("run", "stop" if mark == "STOP" else "conclude")
-    status, doctor = hookctl("status").out, hookctl("doctor").out
-    assert f"but {mark} is set: agents may stop" in status
-    assert "for the first session" not in status
-    assert f"; {mark} lets the agent stop" in doctor
-    hookctl("run", "start")
-    assert "for the first session" in hookctl("status").out
-
-
 # Work that waits while the guard is disabled: whoever asks is told that nobody is kept at it.
 
 
@@ -344,6 +280,9 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     assert "for the first session" in hookctl("status").out
 
 
+# The guard on a host where no hook keeps the agent working: install and status say that it only watches.
+
+
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", *HELPED])  # Codex and Gemini have switches of their own
 def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: str) -> None:
     hookctl("install", "--host", name)
@@ -358,9 +297,6 @@ def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: 
     assert hookctl("install", "--host", name, "--force").code == 0
     assert "disabled" not in hookctl("status").out
     assert hookctl("install", "--host", name).code == 0
-
-
-# The guard on a host where no hook keeps the agent working: install and status say that it only watches.
 
 
 pytestmark = pytest.mark.usefixtures("fixed_python")

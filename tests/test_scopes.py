@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from hookctl.errors import HookctlError
 from hookctl.ownership import execute, run, store
 from hookctl.packs.programs import load_programs
-from hookctl.settings import targets
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
@@ -169,20 +167,6 @@ def swap(project: Path, target: Path, name: str) -> None:
         target.mkdir()
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(target)
-
-
-def test_a_link_that_comes_while_a_file_is_read_is_not_followed(
-    isolated: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, read = put(project / ".hookctl" / "file", "ours"), files.read
-
-    def late(name: str) -> files.Snapshot:
-        swap(project, outside(isolated) / "there", ".hookctl")
-        return read(name)
-
-    monkeypatch.setattr(files, "read", late)
-    with pytest.raises(HookctlError, match="leads out of the project"):
-        targets.read_inside(str(project), str(path))
 
 
 SWAPPED = [place for place in PLACES if place[1] != ".hookctl/.gitignore"]
@@ -527,12 +511,6 @@ def replaced(request: pytest.FixtureRequest, isolated: Path, hookctl: Hookctl) -
     path.unlink()
     path.write_text(text + "\n")  # by a program that knows of no links
     return host, path, target
-
-
-def test_both_are_named(replaced: tuple[str, Path, Path], hookctl: Hookctl) -> None:
-    _, path, target = replaced
-    shown = {file["file"] for file in hookctl("status", "--json").data["files"]}
-    assert shown == {str(path), str(target)}
 
 
 def test_uninstall_names_the_other_one_and_takes_it_out_with_all(

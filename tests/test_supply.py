@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hookctl import __version__, packs
+from hookctl import __version__, hosts, packs
 from hookctl.ownership import codec
+from tests.e2e.clients import CLIENTS, FILE
 
 ROOT = Path(__file__).parents[1]
 
@@ -135,3 +136,19 @@ def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
         assert fetched, path
         assert not [url for url in fetched if "//" in url], path
         assert "fonts.g" not in html, path
+
+
+# One file of versions.
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_tests_were_run_with_the_version_that_the_host_s_data_names(name: str) -> None:
+    seen = hosts.load(name).client.seen
+    assert (seen, CLIENTS[name]["sure"]) == (CLIENTS[name]["version"], "run")
+
+
+def test_no_other_file_beside_it_names_a_client_s_version() -> None:
+    versions = re.compile("|".join(rf"(?<![\w.]){re.escape(about['version'])}(?![\w.])" for about in CLIENTS.values()))
+    files = [path for path in FILE.parent.rglob("*.*") if path.suffix in (".py", ".toml") and path != FILE]
+    assert len(files) > 80
+    assert {path.name: found for path in files if (found := versions.findall(path.read_text()))} == {}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from hookctl.documents.yaml import YamlDocument
 from hookctl.ownership import execute
 from hookctl.ownership.execute import Journal, Step, write_journal
 from hookctl.system import files, folders
@@ -41,29 +40,6 @@ def test_an_approval_stays_a_person_s_own_whatever_hookctl_does(config: Path, ho
     assert hookctl("doctor", "--fix").code == 0
     assert hookctl(*UNINSTALL).code == 0
     assert config.read_bytes() == both and not hooks.exists()
-
-
-def test_a_hook_that_changed_since_its_approval_waits_again(config: Path, hookctl: Hookctl) -> None:
-    hookctl(*INSTALL)
-    hooks = config.with_name("hooks.json")
-    approve(hooks)
-    hooks.write_text(hooks.read_text().replace('"timeout": 10', '"timeout": 20'))
-    assert WAITS in hookctl(*INSTALL).err
-    found = hookctl("doctor", "--host", "codex").out
-    assert "it was changed since it was approved" in found
-
-
-AGREED = "shell-hooks-allowlist.json"
-
-
-def test_a_gate_is_told_as_long_as_it_is_shut(isolated: Path, hookctl: Hookctl) -> None:
-    hermes, words = ("install", "--host", "hermes"), "start `hermes` and agree"
-    assert [words in hookctl(*hermes).err for _ in range(2)] == [True, True]
-    path = isolated / "home" / ".hermes" / "config.yaml"
-    hooks = YamlDocument.parse(path.read_bytes()).value["hooks"]
-    agreed = [{"event": event, "command": one["command"]} for event in hooks for one in hooks[event]]
-    put(path.with_name(AGREED), json.dumps({"approvals": agreed}))
-    assert words not in hookctl(*hermes, "--set", "latch=no").err
 
 
 def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval(config: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,14 +16,12 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import load
 from hookctl.packs import guard
 from hookctl.settings import targets
-from hookctl.system import files, interpreter, owners, project
-from hookctl.verbs import hosts as hosts_verb
+from hookctl.system import interpreter, owners, project
+from tests.conftest import Hookctl, put
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
-
-from .conftest import Hookctl, put
-from .templates.lab import TEMPLATES
-from .templates.modules import module
+from tests.templates.lab import TEMPLATES
+from tests.templates.modules import module
 
 STRANGER = 12345
 GROUP = 54321  # a group without a name: anybody may be in it
@@ -232,29 +230,6 @@ def test_a_project_that_became_a_strangers_is_named_and_left(
     done = hookctl("uninstall", "--all", "--yes")
     assert (done.code, "another user" in done.err) == (4, True)
     assert sorted((isolated / "work").rglob("*")) == before
-
-
-def test_doctor_runs_its_own_bytes_and_none_of_an_installation(isolated: Path, hookctl: Hookctl) -> None:
-    """Also where the program is swapped between the look at it and the test."""
-    assert hookctl("install", "--host", "claude", "--scope", "project").code == 0
-    program = isolated / "work" / ".hookctl" / "hook.py"
-    marker = isolated / "ran"
-    from hookctl.checks import self_test
-
-    run = self_test.run
-
-    trials = []
-
-    def swap(*arguments: object) -> object:
-        program.write_text(f"open({str(marker)!r}, 'w')\n")
-        trials.append(run(*arguments))  # type: ignore[arg-type]
-        return trials[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(self_test, "run", swap)
-        hookctl("doctor")
-    assert [trial.is_kept for trial in trials if trial] == [True]
-    assert not marker.exists()
 
 
 # Where temporary programs lie: as a thief with another user's rights finds them, who swaps what he can.
@@ -535,16 +510,6 @@ def test_root_writes_nothing_into_another_users_home(
     assert whose == "home" or os.listdir(isolated / "bob") == []
 
 
-@needs_root
-def test_a_bug_leaves_no_log_there(isolated: Path, hookctl: Hookctl, give: Callable[..., Path]) -> None:
-    give(isolated / "home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("HOOKCTL_STATE_DIR")
-        patch.setattr("hookctl.verbs.hosts.hosts", functools.wraps(hosts_verb.hosts)(lambda *_: 1 / 0))
-        assert hookctl("hosts").code == 3
-    assert os.listdir(isolated / "home") == []
-
-
 # I12: no home, no file descriptors.
 
 HOMELESS = [("status",), ("install", "--host", "claude"), ("doctor",), ("hosts",), ("run", "status"), ("log",)]
@@ -646,10 +611,117 @@ def test_the_mark_of_another_user_in_a_sticky_folder_is_none(tmp_path: Path) -> 
     assert module("call").find_project(str(top / "work"), "/home/me") == str(top / "work")
 
 
-def test_the_file_that_is_written_has_its_mode_under_any_umask(isolated: Path) -> None:
-    old = os.umask(0o777)
-    try:
-        files.write_own(str(isolated / "a" / "b" / "c"), b"x")
-    finally:
-        os.umask(old)
-    assert (isolated / "a" / "b" / "c").stat().st_mode & 0o777 == 0o600
+# Which Python runs the hooks: one that is really there, and will be tomorrow.
+
+
+BASE = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+class Machine:
+    """A machine with no Python but those that a test puts there."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root, self.monkeypatch = root, monkeypatch
+        self.path("usr/bin")
+
+    def path(self, *folders: str) -> None:
+        """The first is the system's own folder, the rest is PATH."""
+        system, *others = [str(self.root / folder) for folder in folders]
+        self.monkeypatch.setattr(interpreter, "_SYSTEM", (system,))
+        self.monkeypatch.setenv("PATH", os.pathsep.join(others))
+
+    def script(self, name: str, text: str) -> str:
+        path = put(self.root / name, f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def python(self, name: str, version: str = "3\\n11", answers: str = "") -> str:
+        """A Python that says that it is itself, or another."""
+        return self.script(name, f"printf '{answers or self.root / name}\\n{version}\\n'")
+
+    def choice(self) -> str:
+        """The one that is chosen, or nothing where it is the base of the running one."""
+        chosen, warning = interpreter.choose(os.environ)
+        assert not warning or chosen == BASE
+        return "" if chosen == BASE else chosen
+
+
+@pytest.fixture
+def machine(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(isolated, monkeypatch)
+
+
+def test_the_systems_own_is_chosen(machine: Machine) -> None:
+    system, other = machine.python("usr/bin/python3"), machine.python("opt/bin/python3")
+    machine.path("usr/bin", "opt/bin")
+    assert machine.choice() == system
+    machine.path("no/such/folder", "opt/bin")
+    assert machine.choice() == other
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exit 1", "exit 0", "echo /usr/bin/python3", "echo nonsense; echo 3; echo eleven", "echo; echo 3; echo 11",
+        "echo relative/python3; echo 3; echo 11", "printf '/a\\n/b\\n3\\n11\\n'", "printf '\\377\\n3\\n11\\n'",
+        "kill -9 $$",
+    ],
+)  # fmt: skip
+def test_what_does_not_say_what_it_is_is_passed_over(machine: Machine, text: str) -> None:
+    machine.script("usr/bin/python3", text)
+    assert machine.choice() == ""
+    good = machine.python("good/python3")
+    machine.path("usr/bin", "good")
+    assert machine.choice() == good
+
+
+def test_files_that_cannot_run_are_passed_over(machine: Machine) -> None:
+    put(machine.root / "usr" / "bin" / "python3", "#!/bin/sh\n").chmod(0o644)
+    assert machine.choice() == ""
+    (machine.root / "dir" / "python3").mkdir(parents=True)
+    put(machine.root / "bad" / "python3", "#!/no/such/interpreter\n").chmod(0o755)
+    put(machine.root / "binary" / "python3", b"\x7fELF\0\0").chmod(0o755)
+    machine.path("usr/bin", "dir", "bad", "binary")
+    assert machine.choice() == ""
+
+
+def test_a_real_virtual_environment_is_passed_over(machine: Machine) -> None:
+    subprocess.run([BASE, "-m", "venv", "--without-pip", str(machine.root / "venv")], check=True)
+    assert interpreter.ask(str(machine.root / "venv" / "bin" / "python3")) is not None
+    machine.path("usr/bin", "venv/bin")
+    assert machine.choice() == ""
+
+
+def test_a_shim_is_never_chosen_itself(machine: Machine) -> None:
+    """What a shim calls is chosen if it will be there tomorrow, and not if it belongs to a version manager."""
+    machine.python("shims/python3", answers=str(machine.root / "versions" / "3.12.1" / "bin" / "python3"))
+    machine.path("usr/bin", "shims")
+    assert machine.choice() == ""
+    real = machine.python("real/python3")
+    machine.script("shims/python3", f"exec {real}")
+    assert machine.choice() == real
+    machine.python("shims/python3", answers=str(machine.root / "cpython-3.11.7-linux" / "bin" / "python3"))
+    assert machine.choice() == ""
+
+
+def test_the_environment_does_not_change_what_an_interpreter_says(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.script("usr/bin/python3", f'[ -z "$PYTHONHOME$MARK" ] && printf "{machine.root}/x\\n3\\n11\\n"')
+    monkeypatch.setenv("MARK", "x")
+    assert machine.choice() == f"{machine.root}/x"
+
+
+def test_install_keeps_an_interpreter_that_still_runs_and_replaces_one_that_is_gone(
+    machine: Machine, hookctl: Hookctl, settings: Path
+) -> None:
+    first = machine.python("usr/bin/python3")
+    assert hookctl("install", "--host", "claude").code == 0
+    assert f"hookctl=guard/stop; {first} -I -S " in settings.read_text()
+    machine.path("other/bin")
+    second = machine.python("other/bin/python3")
+    assert hookctl("install", "--host", "claude").out == "nothing to do\n"
+    os.unlink(first)
+    assert hookctl("install", "--host", "claude").code == 0
+    assert f"hookctl=guard/stop; {second} -I -S " in settings.read_text()
+    assert first not in settings.read_text()

@@ -108,40 +108,6 @@ def test_the_other_hook_runs_as_it_did(name: str, way: Callable[[Path], str], fo
         assert [line["event"] for line in log] == ["wrap"] * (run(original, isolated)[0] == 2)
 
 
-@pytest.mark.parametrize("name", IDS)
-@pytest.mark.parametrize("there", [True, False], ids=["cloned", "without .hookctl"])
-def test_at_project_scope_it_holds_in_every_clone(name: str, there: bool, folder: Path, isolated: Path) -> None:
-    work = isolated / "work"
-    command = wrapping.command(ORIGINALS[name], place("project", work), config(f"{work}/.hookctl"), "")
-    assert str(isolated) not in command
-    clone = isolated / "a clone's $HOME"
-    clone.mkdir()
-    if there:
-        shutil.copytree(folder, clone / ".hookctl")
-    environ = {"CLAUDE_PROJECT_DIR": str(clone)}
-    expected = as_before(run(ORIGINALS[name], isolated, **environ))
-    assert as_before(run(command, isolated, **environ)) == expected
-    # Without python3 on PATH, too: the shell's own commands are all that is left.
-    bare = isolated / "bin"
-    bare.mkdir()
-    for tool in ("cat", "sed", "tr", "head", "sh"):
-        (bare / tool).symlink_to(f"/bin/{tool}" if os.path.exists(f"/bin/{tool}") else f"/usr/bin/{tool}")
-    assert as_before(run(command, isolated, PATH=str(bare), **environ)) == expected
-
-
-def test_a_host_that_ends_the_shell_ends_the_other_hook(folder: Path, isolated: Path) -> None:
-    original = "echo $$ > pid; exec sleep 60"
-    command = wrapping.command(original, place("user"), config(folder), sys.executable)
-    environ = {"PATH": "/usr/bin:/bin", "HOME": str(isolated)}
-    process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, env=environ, cwd=isolated)
-    while not ((isolated / "pid").exists() and (isolated / "pid").read_text().strip()):
-        assert process.poll() is None
-    process.terminate()
-    process.wait(20)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((isolated / "pid").read_text()), 0)
-
-
 # Its own command out of ours
 
 
