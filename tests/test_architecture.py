@@ -127,14 +127,12 @@ WRITING = {
 
 
 def test_files_are_replaced_in_one_place_only() -> None:
-    # A journal goes with its pending bytes, a recovery drops the programs of a pack that is registered nowhere,
-    # run_files the marks of a run, a stage those of its project.
-    removing = {"os.unlink", "os.rmdir"}
-    allowed = {"system.files": WRITING, "system.backups": removing, "ownership.execute": removing}
+    # A journal goes, with the bytes that 0.2.0 kept beside it; run_files removes the marks of a run.
+    allowed = {"system.files": WRITING, "ownership.execute": {"os.unlink", "shutil.rmtree"}}
     # A package comes and goes by one rename; see system.packages.
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"ownership.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
-    allowed |= {"work.run_files": {"os.unlink"}, "packs.stage": {"os.unlink"}}
+    allowed |= {"work.run_files": {"os.unlink"}}
     allowed |= {"packs.cases": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own
     allowed |= {"firing.shooting": {"os.unlink", "shutil.copyfile"}}  # likewise
     for name, path in modules().items():

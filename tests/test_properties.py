@@ -107,7 +107,8 @@ EACH = pytest.mark.parametrize("kind", [BY_NAME[name] for name in NAMES], ids=NA
 FEW = settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck))
 CHOICES = st.sampled_from([
     {}, {"force": True}, {"assign": ("max_stop_blocks=12", "latch=false")},
-    {"nudge": "done", "dispatch": ("Task:9/60",)}, {"mode": "keepalive"}, {"assign": ("max_stop_blocks=0",), "preset": "bmad"}, {"dispatch": ("",)},
+    {"nudge": "done", "dispatch": ("Task:9/60",)}, {"mode": "keepalive"},
+    {"assign": ("max_stop_blocks=0",), "preset": "bmad"}, {"dispatch": ("",)},
 ])  # fmt: skip
 
 
