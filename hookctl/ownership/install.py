@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from hookctl.documents import MISSING, formats
@@ -42,15 +42,9 @@ from hookctl.system import files
 from hookctl.system.packages import HOOK, version_of
 
 
-def plan_install(
-    sources: Sources,
-    pack: Pack,
-    targets: Iterable[Target],
-    choice: Choice,
-    looking: Callable[[Target], None] | None = None,
-) -> Plan:
-    """Plan the install of a pack in these targets; `looking` gets each target before it is read."""
-    jobs = [Install(target, pack, choice, looking) for target in targets]
+def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice: Choice) -> Plan:
+    """Plan the install of a pack in these targets."""
+    jobs = [Install(target, pack, choice) for target in targets]
     projects = [job.target.project for job in jobs if job.target.shared]
     plan = plan_jobs(sources, jobs, projects, install=True, force=choice.force)
     if plan.empty:
@@ -73,21 +67,13 @@ def plan_install(
 class Install(Job):
     """A pack comes into a settings file, or is brought up to date there."""
 
-    def __init__(
-        self,
-        target: Target,
-        pack: Pack,
-        choice: Choice,
-        looking: Callable[[Target], None] | None = None,
-    ) -> None:
-        self.target, self.pack, self.choice, self.looking = target, pack, choice, looking
+    def __init__(self, target: Target, pack: Pack, choice: Choice) -> None:
+        self.target, self.pack, self.choice = target, pack, choice
 
     def decide(self, drafts: Drafts) -> Draft:
         """Have the engine decide on what the pack wants."""
         target, pack, choice = self.target, self.pack, self.choice
         draft = drafts.open(target)
-        if self.looking:
-            self.looking(target)
         if target.host.variants:
             _read_variants(target, drafts.sources)
         _require_own_file(drafts, draft, target)
