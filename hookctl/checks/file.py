@@ -150,8 +150,7 @@ class File:
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""
-        command = f"`{self.install_of(pack)} --force` restores it"
-        return f"{command}, with the path of its file." if " PATH " in command else f"{command}."
+        return f"`{self.install_of(pack)} --force` restores it."
 
     @property
     def repair(self) -> str:

@@ -438,5 +438,4 @@ def _first_install(project: Project, source: str) -> str:
     names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
     pack = f" {shlex.quote(source)}" if source else ""
     where = consent.project_option(project.folder, project.machine.cwd_project)
-    command = f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"
-    return f"{command}, PATH being the pack's file" if source == "PATH" else command
+    return f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"

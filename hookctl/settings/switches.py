@@ -253,7 +253,20 @@ class FileRules(NamedTuple):
 
 
 def _fits(glob: str, path: str) -> bool:
-    """Whether a glob fits a path; `**` fits any number of its folders."""
-    if "**" not in glob and glob.count("/") != path.count("/"):
-        return False
-    return fnmatchcase(path, glob) or fnmatchcase(path, glob.replace("**/", ""))
+    """Whether a glob fits a path, part by part; `**` fits any number that are not hidden."""
+    names = path.split("/")
+    fitting = {0}  # how many parts of the path may be used up so far
+    for part in glob.split("/"):
+        if part == "**":
+            for used in range(min(fitting, default=len(names)), len(names)):
+                if used in fitting and not names[used].startswith("."):
+                    fitting.add(used + 1)
+        else:
+            rest = [used for used in fitting if used < len(names)]
+            fitting = {used + 1 for used in rest if _fits_part(part, names[used])}
+    return len(names) in fitting
+
+
+def _fits_part(glob: str, name: str) -> bool:
+    is_hidden = name.startswith(".") and not glob.startswith(".")
+    return fnmatchcase(name, glob) and not is_hidden

@@ -79,11 +79,11 @@ class Programs:
                 return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
         variables = {"HOME": self._machine.environ["HOME"], **file.variables}
-        start = ""
+        start = folder if _is_direct(hook) else ""
         if file.scope in ("project", "local"):
             if environment.project:  # the folder whose settings these are
                 variables[environment.project] = folder
-            start = folder if environment.starts_there else ""
+            start = folder if environment.starts_there else start
         for script in find_scripts(command, variables, start):
             fault = self._judge(script, file.host)
             if fault and ("/" in script.path or not hook.own_id):
