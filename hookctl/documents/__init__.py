@@ -484,9 +484,10 @@ def error_at(
 
 
 def unparsable(
-    text: str, where: str, offset: int, message: str, hint: str = AGAIN, *, at_end: bool = False
+    text: str, where: str, offset: int, message: str, *, at_end: bool = False
 ) -> HookctlError:
     """The error for a text that a reader does not take, with the likeliest cause."""
+    hint = AGAIN
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
     if conflict:
         offset, message = conflict.start(), CONFLICT

@@ -111,11 +111,10 @@ def count_blocks(host: Host, number: int) -> str:
     return f"{blocks} in a turn" if host.cap.get("per_turn") else f"{blocks} in a row"
 
 
-def _unproven(host: Host) -> Iterator[str]:
-    if host.sure == "proven":
-        return
-    source = {"read": "the source of the client", "docs": "documents"}[host.sure]
-    yield f"not proven: what hookctl knows of it is from {source}, and no client was run"
+def _unproven(host: Host) -> list[str]:
+    source = {"read": "the source of the client", "docs": "documents"}.get(host.sure)
+    text = f"not proven: what hookctl knows of it is from {source}, and no client was run"
+    return [text] if source else []
 
 
 def _fixed_cap(host: Host, text: str = "") -> int:

@@ -91,17 +91,12 @@ def _bad(path: str, message: str, hint: str = "docs/packs.md has an example.") -
 
 def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:
     """What a hook answers: as its cases show, or whatever it may where none is about it."""
-    about = cases_of(hook, cases)
+    event = EVENTS.get(hook.event)
+    about = [case for case in cases if case.event == event and case.hook in ("", hook.id)]
     if not about:
         return possible_answers(hook)
     shown = {_ANSWERS[case.expect] for case in about if case.expect in _ANSWERS}
     return shown | declared_answers(hook)
-
-
-def cases_of(hook: PackHook, cases: Collection[Case]) -> list[Case]:
-    """The cases that ask a hook."""
-    event = EVENTS.get(hook.event)
-    return [case for case in cases if case.event == event and case.hook in ("", hook.id)]
 
 
 class Bench:
