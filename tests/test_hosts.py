@@ -298,15 +298,6 @@ SAY = 'say "é"'
             "d1e7fdd883b39f584d6e9b892f67fcb249f799677270270e12bc386ea100bfce",
         ),
     ],
-    ids=[
-        "stop",
-        "no timeout",
-        "a matcher, a timeout of 0",
-        "an empty matcher, a message",
-        "an end",
-        "an end that takes longer",
-        "a request",
-    ],
 )
 def test_the_hash_is_the_client_s_own(
     event: str, group: dict[str, Any], handler: dict[str, Any], expected: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import threading
 import time
@@ -167,12 +166,8 @@ def empty(path: Path) -> None:
 
 
 FAULTS: dict[str, tuple[Callable[[Path], object], tuple[str, str]]] = {
-    "launcher gone": (lambda top: (top / "hook.py").unlink(), ("hook_missing", "hook.py")),
     "table gone": (lambda top: (top / "runtime/hosts.json").unlink(), ("hook_missing", "hosts.json")),
-    "package gone": (lambda top: shutil.rmtree(package(top, "runner")), ("hook_missing", "answer.py")),
     "module gone": (lambda top: (package(top, "guard") / "stop.py").unlink(), ("hook_missing", "stop.py")),
-    "launcher edited": (lambda top: append(top / "hook.py"), ("hook_changed", "hook.py")),
-    "module edited": (lambda top: append(package(top, "guard") / "stop.py"), ("hook_changed", "stop.py")),
     "other line ends": (
         lambda top: (top / "hook.py").write_bytes((top / "hook.py").read_bytes().replace(b"\n", b"\r\n")),
         ("hook_changed", "hook.py"),
