@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from hookctl import __version__, hosts
-from hookctl.checks.self_test import Part, find_causes
 from hookctl.packs import programs
 from hookctl.packs.choices import PRESETS
 from hookctl.system.files import digest
@@ -669,10 +668,3 @@ def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
     clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
     told = [finding["message"].partition("=")[0] for finding in clone.findings("check", "--require", "guard", code=1)]
     assert told == ["LD_PRELOAD", "PYTHONHOME", "PYTHONSTARTUP"], "named, and none of them loaded"
-
-
-def test_each_cause_is_found_that_is_one_alone() -> None:
-    parts = [Part(name, name > "d") for name in "abcdef"]
-    causes = find_causes(parts, lambda kept: not {"b", "e"} & {part.name for part in kept})
-    assert [part.name for part in causes] == ["b", "e"]
-    assert list(find_causes(parts, lambda kept: False)) == []

@@ -463,6 +463,13 @@ def test_what_cannot_be_done_is_a_usage_error(hookctl: Hookctl, words: tuple[str
     assert hookctl("fire", *words).code == 2
 
 
+def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings: Path) -> None:
+    hooks = [{"type": "command", "command": "echo never"}]
+    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": ".*" * 500 + "!", "hooks": hooks}]}}))
+    fired = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json")
+    assert (fired.code, fired.data["hosts"][0]["hooks"]) == (0, [])
+
+
 def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:
     mark = isolated / "mark"
     put(isolated / "work/.claude/settings.local.json", events(Stop=[f"touch {mark}"]))

@@ -111,25 +111,6 @@ def package(top: Path, name: str) -> Path:
 # What lies there
 
 
-@pytest.mark.parametrize(
-    ("hosts", "packs", "most"),
-    [(1, 0, 6), (4, 0, 9), (1, 1, 9), (4, 1, 12)],  # beside packages; the settings files are the hosts' own
-)
-def test_few_files_are_committed(place: Place, hosts: int, packs: int, most: int) -> None:
-    """A host more is a configuration more; a pack adds its files, its manifest and, once, the runner's table."""
-    words = [word for host in ("claude", "codex", "gemini", "qwen")[:hosts] for word in ("--host", host)]
-    for pack in ("guard", "one")[: 1 + packs]:
-        named = [] if pack == "guard" else [str(place.root / pack), "--yes"]
-        assert place.hookctl("install", *named, *words, "--scope", "project").code == 0
-    own = place.project / ".hookctl"
-    laid = [path for path in own.rglob("*") if path.is_file()]
-    in_packages = [path for path in laid if path.parent.name.startswith(("guard_", "runner_"))]
-    assert len(laid) - len(in_packages) <= most
-    assert len(list(package(own, "guard").iterdir())) <= 12
-    assert len(packages(own)) == 1 + packs
-    assert place.hookctl("check").code == 0
-
-
 @pytest.mark.parametrize("order", [("one", "two", "guard"), ("guard", "two", "one"), ("two", "guard", "one")])
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 def test_what_stays_always_answers_and_the_last_one_takes_everything_along(

@@ -21,6 +21,7 @@ from hookctl import hosts
 from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import Host, settings_path
 from hookctl.model import Wanted
+from hookctl.packs import pack as packs
 from hookctl.packs.choices import PRESETS, Request, Settings, choose
 from hookctl.packs.listing import is_risky
 from hookctl.packs.pack import Pack, PackHook, load_file
@@ -356,6 +357,22 @@ def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
 
 
 # For a host
+
+
+@pytest.mark.parametrize("kind", ["gone", "outside"])
+def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = packs.files.read
+
+    def read(path: str) -> Any:
+        if path == str(folder / "run.sh"):
+            spoil(folder, kind)
+        return real(path)
+
+    monkeypatch.setattr(packs.files, "read", read)
+    with pytest.raises(HookctlError, match="does not exist"):
+        pack_of(folder, HEAD + FILES)
 
 
 def host_with(**changes: Any) -> hosts.Host:
@@ -995,20 +1012,3 @@ def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, re
 def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
     settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
     assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
-
-
-@pytest.mark.parametrize(
-    ("settings", "events"),
-    [
-        (Settings(), ("stop",)),
-        (Settings("keepalive"), ("stop",)),
-        (Settings("guard", TOOLS), ("stop", "pre-tool")),
-        (Settings("off", TOOLS), ("pre-tool",)),
-        (Settings("off"), ()),
-        (Settings("off", {"required_tools": ["a"]}), ()),
-        (choose(Settings(), Request(preset="rockbot")), ()),
-        (choose(Settings(), Request(preset="rockbot", dispatch=("Task",))), ("pre-tool",)),
-    ],
-)
-def test_only_the_events_that_a_policy_needs(settings: Settings, events: tuple[str, ...]) -> None:
-    assert settings.events == events
