@@ -303,24 +303,6 @@ def test_where_what_is_kept_cannot_be_read_nothing_is_written(hookctl: Hookctl, 
     assert path.read_text() == THEIRS and book(isolated).read_text() == "{"
 
 
-def test_what_stays_disabled_is_named_by_every_uninstall_and_by_status(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    ids = [id[:8] for id in disabled_here(hookctl, path, "one", "two")]
-    part = ("uninstall", "--all", "--yes", "--host", "gemini")
-    for command in (("uninstall", "notify"), ("uninstall",), ("uninstall", "--host", "gemini"), part):
-        said = run(hookctl, *command).err
-        for id in ids:
-            line = f"{id} of ~/.claude/settings.json stays disabled, kept in hookctl's state folder alone"
-            assert line in said and f"`hookctl enable {id}`" in said, command
-    status = run(hookctl, "status").out
-    assert "nothing is installed" not in status and f"2 hooks disabled; to put back: `hookctl enable {ids[0]}" in status
-    data = json.loads(run(hookctl, "uninstall", "--all", "--yes", "--json").out)["data"]
-    assert data["changed"] and [action["id"] for action in data["actions"]] == ids
-    assert path.read_text() == THEIRS
-    assert "nothing is installed" in run(hookctl, "status").out
-    assert "stays disabled" not in run(hookctl, "uninstall").err
-
-
 @pytest.mark.parametrize("agrees", [True, False])
 def test_uninstall_of_everything_asks_about_other_tools_hooks(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool
@@ -345,6 +327,9 @@ def test_uninstall_of_everything_asks_about_other_tools_hooks(
         assert path.read_text() == THEIRS
 
 
+# The hosts' own switches.
+
+
 def test_a_plugins_hook_stays_and_the_message_names_the_hosts_own_way(hookctl: Hookctl, isolated: Path) -> None:
     folder = isolated / "home" / ".claude" / "skills" / "bells"
     put(folder / ".claude-plugin" / "plugin.json", '{"name": "bells"}')
@@ -353,9 +338,6 @@ def test_a_plugins_hook_stays_and_the_message_names_the_hosts_own_way(hookctl: H
     hooks = json.loads(run(hookctl, "hooks", "--json").out)["data"]["hooks"]
     (ring,) = [hook for hook in hooks if hook["command"] == "ring"]
     assert "claude plugin disable bells" in run(hookctl, "disable", ring["id"], code=1).err
-
-
-# The hosts' own switches.
 
 
 @pytest.mark.parametrize("text", [None, "", 'model = "m" # mine\n', "[hooks.state]\n# none\n"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -169,7 +168,6 @@ def test_the_picture_is_that_of_a_real_run() -> None:
 # Recipes and samples of the pages, run as they stand there.
 
 
-TEAM = ("--host", "claude", "--host", "codex", "--scope", "project")
 MANIFEST = manifest("{name}", hook("stop", "sh {{files}}/{name}.sh"), protocol="host", files=["{name}.sh"])
 
 
@@ -202,57 +200,6 @@ def project(isolated: Path, monkeypatch: pytest.MonkeyPatch, fixed_python: None)
     monkeypatch.chdir(top)
     git("init", "-qb", "main")
     return top
-
-
-@pytest.mark.parametrize(
-    ("start", "packs"),
-    [("merge", []), ("merge", ["./hooks/notify"]), ("rebase", ["./hooks/notify"])],
-    ids=["a setting each", "a pack there", "a pack here, rebased"],
-)
-def test_the_recipe_of_the_team_page_brings_both_branches_together(
-    project: Path, hookctl: Hookctl, start: str, packs: list[str]
-) -> None:
-    def branch(limit: str, old: str, *packs: str) -> None:
-        for pack in packs:
-            assert hookctl("install", pack, *TEAM, "--yes").code == 0
-        assert hookctl("install", *TEAM, "--set", f"MAX_STOP_BLOCKS={limit}").code == 0
-        notes.write_text(notes.read_text().replace(old, f"{old} {limit}"))
-        git("add", "-A")
-        git("commit", "-qm", limit)
-
-    notes = put(project / ".claude" / "agents" / "a.md", "first\n2\n3\n4\n5\nlast\n")
-    assert hookctl("install", *TEAM).code == 0
-    git("add", "-A")
-    git("commit", "-qm", "base")
-    git("checkout", "-qb", "theirs")
-    branch("7", "last", *(packs if start == "merge" else ()))
-    git("checkout", "-q", "main")
-    branch("9", "first", *(packs if start == "rebase" else ()))
-    assert subprocess.run(["git", start, "theirs"], capture_output=True, timeout=60).returncode == 1
-    lines: list[str] = []
-    checked = hookctl("check")
-    for line in blocks("docs/teams.md", "sh", "Merge conflicts")[0].splitlines():
-        command = line.partition("#")[0].replace("MERGE_HEAD", f"{start.upper()}_HEAD").strip()
-        if command.startswith("git "):
-            assert "checkout" not in command or f"`{command}`" in checked.out
-            git(*shlex.split(command)[1:])
-        elif command.startswith("hookctl status "):
-            lines = re.findall(r"^ *hookctl (install .*)$", hookctl(*command.split()[1:]).out, re.MULTILINE)
-        elif command.startswith("hookctl install "):
-            assert not packs or command.removeprefix("hookctl ") in lines
-            for words in map(shlex.split, lines):
-                assert hookctl(*words, agrees=True).code == 0
-        else:
-            checked = hookctl(*shlex.split(command)[1:])
-    assert checked.code == (0 if packs else 1), "notify is required there"
-    git("-c", "core.editor=true", start, "--continue")
-    required = [word for name in ("guard", *packs) for word in ("--require", name)]
-    assert hookctl("check", *required).code == 0
-    limit = "7" if start == "merge" else "9"
-    settings = json.loads((project / ".claude" / "settings.json").read_text())
-    config = json.loads((project / ".hookctl" / "guard" / "codex.json").read_text())
-    assert (settings["env"]["MAX_STOP_BLOCKS"], config["max_stop_blocks"]) == (limit, int(limit))
-    assert notes.read_text() == "first 9\n2\n3\n4\n5\nlast 7\n"
 
 
 def walk(text: str) -> Iterator[tuple[str, list[str]]]:

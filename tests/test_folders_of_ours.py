@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl.documents import formats
 from hookctl.system import interpreter
 from tests.conftest import Hookctl, put
 from tests.test_entries_of_hosts import TWO_EVENTS
@@ -148,39 +146,9 @@ def test_what_is_installed_after_the_answer_is_not_taken_out(
 # Hermes takes `hooks:` and an event without a value for none: install fills them, and the bytes come back.
 
 
-TEXTS = [
-    "hooks:\n",
-    "hooks: ~\n",
-    "hooks: null  # mine\nmodel: x\n",
-    "model: x\nhooks:",
-    "hooks:  # mine\nmodel: x\n",
-    "hooks:\n  pre_verify:\n",
-    "hooks:\n  pre_verify: ~\n  # mine\n  on_session_end: []\n",
-    "hooks:\r\nmodel: x\r\n",
-    "hooks:\n# mine\nmodel: x\n",
-    "hooks:\n  # mine\nmodel: x\n",
-    "hooks: !!null\nmodel: x\n",
-]
-
-
 @pytest.fixture
 def config(isolated: Path) -> Path:
     return isolated / "home" / ".hermes" / "config.yaml"
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_null_is_filled_and_the_bytes_come_back(config: Path, hookctl: Hookctl, text: str) -> None:
-    before = put(config, text.encode()).read_bytes()
-    told = json.loads(hookctl("doctor", "--host", "hermes", "--json").out)["data"]["findings"]
-    assert {finding["code"] for finding in told if finding["level"] != "info"} <= {"not_installed"}
-    assert hookctl("install", "--host", "hermes").code == 0
-    installed = config.read_bytes()
-    (hook,) = formats.parse("yaml", installed).get(("hooks", "pre_verify"))
-    assert "hookctl=guard/stop" in hook["command"]
-    assert hookctl("install", "--host", "hermes").code == 0
-    assert config.read_bytes() == installed
-    assert hookctl("uninstall", "--host", "hermes").code == 0
-    assert config.read_bytes() == before
 
 
 NULLS = st.sampled_from(["", " ~", " null", " Null", " !!null"])

@@ -185,7 +185,6 @@ PLACES = [
     (host, scope) for host in hosts.names() for scope in ("user", "project", "local") if scope in hosts.load(host).files
 ]
 QUIET = ("gemini", "qwen")  # they take what a hook says on stderr for an answer
-LONGEST = 200  # characters beside the paths
 BELL = manifest("bell", pack_hook("PreToolUse", "echo '{}'", matcher="Bash", id="look", on_failure="deny"))
 
 
@@ -203,20 +202,6 @@ def commands(request: pytest.FixtureRequest, isolated: Path, hookctl: Hookctl) -
     assert {hook.name.split()[1] for hook in found} == {scope}
     assert any("guard/" in hook.name for hook in found)
     return found
-
-
-def test_each_is_short_and_names_each_path_once(commands: list[Hook], isolated: Path) -> None:
-    for hook in commands:
-        start, end, _ = hook.command.partition("hook.py")
-        path = start.rpartition(" ")[2] + end
-        assert hook.command.count(path) == 1
-        if "guard/" in hook.name:
-            words = hook.command.replace(path, "").replace("/usr/bin/python3", "")
-            words = re.sub(r'"\$d/[^"]*"', "", words)  # where Codex' command looks for the project
-            assert len(words) < LONGEST, words
-            assert words.startswith(f": hookctl={hook.name.split()[2]}; ")
-            assert words.endswith("; exit 0")
-            assert (" 2>/dev/null" in words) == (hook.name.split()[0] in QUIET)
 
 
 def lay_folder(path: Path) -> None:

@@ -180,24 +180,6 @@ def test_git_is_not_the_repositorys_to_have_removed(isolated: Path, project: Pat
     refused(isolated, hookctl, "link_leaves_project")
 
 
-@pytest.mark.parametrize("name", ["hook.py", "guard/claude.json"])
-def test_a_key_behind_the_hooks_name_is_not_written_read_or_removed(
-    isolated: Path, project: Path, hookctl: Hookctl, name: str
-) -> None:
-    theirs = isolated / "home" / (".ssh/x" if name == "hook.py" else ".config/secret.json")
-    file = project / ".hookctl" / name
-    file.unlink()
-    file.symlink_to(theirs)
-    before = tree(isolated)
-    for verb in WRITING:
-        outcome = hookctl(*verb, "--json")
-        assert (outcome.code, code(outcome)) == (4, "link_leaves_project")
-    for verb in READING:
-        outcome = hookctl(*verb, "--json")
-        assert outcome.code in (0, 1, 4) and SECRET not in outcome.out + outcome.err
-    assert tree(isolated) == before
-
-
 # Entries
 
 
@@ -468,15 +450,6 @@ def test_nothing_is_removed_or_written_through_it(hookctl: Hookctl, lured: Path,
     assert hookctl(*command).code != 0
     assert {path.name: path.read_bytes() for path in lured.iterdir() if path.is_file()} == before
     assert "ledger_unreadable" in hookctl("doctor", "--json").out
-
-
-def test_a_foreign_configuration_stays(hookctl: Hookctl, isolated: Path) -> None:
-    put(Path("src/claude.json"), '{ "port" : 8080 }')
-    Path(".hookctl").mkdir()
-    Path(".hookctl/guard").symlink_to("../src")
-    outcome = hookctl("install", *INSTALL[1:])
-    assert (outcome.code, "a link inside .hookctl points to other files" in outcome.err) == (4, True)
-    assert Path("src/claude.json").read_text() == '{ "port" : 8080 }'
 
 
 @pytest.mark.parametrize("action", ["stop", "conclude", "remaining 3", "heartbeat"])

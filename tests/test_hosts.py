@@ -101,14 +101,6 @@ def test_a_new_project_file_that_hides_the_users_is_told(hookctl: Hookctl, users
     assert users.read_text() == THEIRS
 
 
-def test_doctor_says_nothing_of_a_hidden_file_where_the_guard_runs(hookctl: Hookctl, users: Path) -> None:
-    hookctl("install", *HOST)
-    hookctl("install", *HOST, "--scope", "project")
-    out = hookctl("doctor", *HOST, "--verbose").out
-    assert "OH_PERSISTENCE_DIR" not in out
-    assert "[not_read]" not in out, "the guard runs from the other file"
-
-
 # Which of Droid's two files a hook goes into: one hides the other, event by event.
 
 
@@ -297,15 +289,6 @@ SAY = 'say "é"'
             {"timeout": 5},
             "d1e7fdd883b39f584d6e9b892f67fcb249f799677270270e12bc386ea100bfce",
         ),
-    ],
-    ids=[
-        "stop",
-        "no timeout",
-        "a matcher, a timeout of 0",
-        "an empty matcher, a message",
-        "an end",
-        "an end that takes longer",
-        "a request",
     ],
 )
 def test_the_hash_is_the_client_s_own(

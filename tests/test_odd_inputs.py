@@ -217,33 +217,6 @@ def test_a_limit_of_the_shell_stops_a_run_and_changes_nothing(
     assert settings.read_text() == theirs
 
 
-@pytest.mark.parametrize(("where", "step"), [("home", 2), ("state", 9), ("data", 15)])
-def test_a_disk_that_is_full_changes_nothing(where: str, step: int, tmp_path: Path) -> None:
-    """No room, no inodes, or read-only: the install fails or is whole, and the next one with room is as ever."""
-    step = 1 if ALL else step
-    command = ["unshare", "-rm", sys.executable, "-m", "tests.small_disk", str(tmp_path / "disks"), where, str(step)]
-    try:
-        probe = subprocess.run([*command[:2], "mount", "-t", "tmpfs", "none", "/tmp"], capture_output=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("unshare is not here")
-    if probe.returncode:
-        pytest.skip("no mount namespace can be made here")
-    root = str(Path(__file__).parents[1])
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": root},
-    )
-    *faults, last = done.stdout.splitlines() or [done.stderr]
-    assert faults == [], faults
-    _, tried, _, failed = last.split()
-    assert 1 <= int(failed) < int(tried), last
-
-
 # No odd document that can be parsed makes a command end unexpectedly (3), on any host.
 
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookctl.output.plans import _Own
 from hookctl.ownership import execute as run
 from tests.conftest import Hookctl, put
 from tests.hostfiles import KINDS
@@ -273,15 +272,6 @@ def test_nor_is_what_stands_where_a_file_is_broken(hookctl: Hookctl, isolated: P
     put(file, foreign.fill(text))
     words = f"plan --host {host}", f"install --host {host} --json", f"doctor --host {host}", "status"
     assert str(file) in foreign.run(hookctl, *words)
-
-
-def test_the_words_would_be_found(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    foreign = Foreign()
-    put(settings, foreign.fill(JSON["lines"]))
-    monkeypatch.setattr("hookctl.output.plans._find_own", lambda *_: _Own({()}, set()))
-    monkeypatch.setattr("hookctl.output.plans._HIDDEN", json.dumps(foreign.words[0]))
-    with pytest.raises(AssertionError):
-        foreign.run(hookctl, "plan --host claude")
 
 
 # What a settings file may have anywhere but where hookctl writes: there it is refused, with the form that works.

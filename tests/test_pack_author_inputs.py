@@ -64,6 +64,21 @@ def imported(settings: Path, hookctl: Hookctl, hooks: dict[str, Any]) -> tuple[d
     return tomllib.loads(Path("my-hooks", "pack.toml").read_text()), done.data["left"]
 
 
+def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path, hookctl: Hookctl) -> None:
+    hooks = {
+        "Stop": [command(text) for text in ("fine", "echo a\necho b", "", 'echo "', "echo {host}", "echo {files}")]
+    }
+    pack, left = imported(settings, hookctl, hooks)
+    assert [hook["command"] for hook in pack["hooks"]] == ["fine"]
+    assert left == [
+        "Stop, `echo a echo b`: the command has a line break",
+        "Stop: the command cannot be ''",
+        'Stop, `echo "`: the command cannot be read: " is opened and never closed',
+        "Stop, `echo {host}`: the command has {host}, which a pack would replace",
+        "Stop, `echo {files}`: the command has {files}, but the pack has no files",
+    ]
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -223,6 +238,32 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
 
 
 # What stands in an exported plugin; tests/e2e/test_exported_plugin.py loads one.
+
+
+def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
+    said = "post-tool-failure: it does not say which calls failed: not registered"
+    told = noted(hookctl, hook("PostToolUseFailure"), case("PostToolUseFailure", "none"))
+    assert told.keys() == {said}
+    assert {"codex", "droid"} <= set(told[said])
+    done = hookctl("install", "./own", "--host", "codex", "--yes")
+    assert "own on Codex CLI: post-tool-failure: it does not say which calls failed: not registered" in done.err
+
+
+NOT_KNOWN = "how it names MCP tools is not known: mcp__gh__make may never fit"
+
+
+NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits"
+
+
+def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) -> None:
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "Bash|mcp__gh__make"'), case("PreToolUse", "deny"))
+    assert told == {
+        f"pre-tool: {NOT_KNOWN}": ["openhands"],
+        f"pre-tool: {NOT_TOLD}": ["cursor"],
+    }
+    told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
+    assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* never fits", "mcp__gh__.* may never fit"]
+    assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}
 
 
 JUDGE = """\

@@ -356,6 +356,9 @@ def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
     assert (error.line, "'4'" in error.message) == (5, True)
 
 
+# For a host
+
+
 @pytest.mark.parametrize("kind", ["gone", "outside"])
 def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
     folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -372,20 +375,9 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_installed(
         pack_of(folder, HEAD + FILES)
 
 
-# For a host
-
-
 def host_with(**changes: Any) -> hosts.Host:
     """A host that is like Claude Code but for this."""
     return CLAUDE.varied(changes.pop("data", {}))._replace(title="Other", **changes)
-
-
-def test_an_event_that_the_host_has_not_is_said_and_no_error(folder: Path) -> None:
-    text = HEAD + HOOK + 'id = "done"\ncommand = "x"\n[[hooks]]\nevent = "notification"\ncommand = "y"\n'
-    events = {name: own for name, own in CLAUDE.events.items() if name != "stop"}
-    found, messages = wants(pack_of(folder, text), host_with(events=events), "/x")
-    assert [want.id for want in found] == ["notify/notification"]
-    assert messages == ["done: it has no event Stop: not registered"]
 
 
 @pytest.mark.parametrize("environment", [{"channel": "none"}, {"channel": "settings", "path": []}])
@@ -456,13 +448,6 @@ def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -
 
 def element(id: str, command: str) -> dict[str, Any]:
     return {"type": "command", "command": f": hookctl=notify/{id}; {command}"}
-
-
-def test_an_event_of_a_host_that_calls_it_as_we_do(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = HEAD + '[[host.claude.hooks]]\nevent = "stop"\ncommand = "x"\n'
-    assert refused(folder, text).hint.startswith("Did you mean Stop?")
-    monkeypatch.setattr(hosts, "load", lambda name: host_with(events={"stop": "stop"}))
-    assert pack_of(folder, text)
 
 
 # Commands
@@ -963,25 +948,6 @@ def test_both_get_what_the_common_rule_gives_and_the_rest_comes_back(two: Two) -
     assert not two.settings.exists()
 
 
-@pytest.mark.parametrize(("rule", "expected"), [("min", "3"), ("first", "3"), ("max", "7")])
-def test_every_rule(two: Two, rule: str, expected: str) -> None:
-    assert two.install("one", level(3, rule)) == 0
-    assert two.install("two", level(7, rule)) == 0
-    assert two.values("LEVEL") == {expected}
-
-
-@pytest.mark.parametrize("other", ['LEVEL = "7"', level(7, "min")])
-def test_without_a_rule_in_common_it_is_a_conflict(two: Two, other: str) -> None:
-    assert two.install("one", level(3)) == 0
-    before = two.settings.read_bytes()
-    assert two.install("two", other) == 1
-    assert 'env.LEVEL: one wants "3", two wants "7"' in two.outcome.err
-    assert two.settings.read_bytes() == before
-    assert two.install("two", other, "--force") == 0
-    assert "7" in two.values("LEVEL")
-    assert two.install("two", other) == 0, "what was forced is settled"
-
-
 # What an operator can choose for the guard, and what becomes of an earlier choice.
 
 
@@ -1046,20 +1012,3 @@ def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, re
 def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
     settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
     assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
-
-
-@pytest.mark.parametrize(
-    ("settings", "events"),
-    [
-        (Settings(), ("stop",)),
-        (Settings("keepalive"), ("stop",)),
-        (Settings("guard", TOOLS), ("stop", "pre-tool")),
-        (Settings("off", TOOLS), ("pre-tool",)),
-        (Settings("off"), ()),
-        (Settings("off", {"required_tools": ["a"]}), ()),
-        (choose(Settings(), Request(preset="rockbot")), ()),
-        (choose(Settings(), Request(preset="rockbot", dispatch=("Task",))), ("pre-tool",)),
-    ],
-)
-def test_only_the_events_that_a_policy_needs(settings: Settings, events: tuple[str, ...]) -> None:
-    assert settings.events == events

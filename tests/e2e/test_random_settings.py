@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_matchers import FIRES
+from tests.test_fire import FIRES
 
 from .clients import Client
 from .random_entries import Maker
