@@ -42,22 +42,17 @@ def require_namespaces() -> None:
         pytest.skip("this user cannot have a mount namespace")
 
 
-def render(place: Place, host: str, *options: str) -> dict[str, Any]:
+def render(place: Place, host: str) -> dict[str, Any]:
     """Render, and put the hook where the rendered command looks for it."""
     folder = place.root / "managed"
     where = ("--hook-dir", str(folder), "--platform", "linux")
-    page = hookctl_json(place, "render", "--host", host, "--scope", "managed", *where, *options)
+    page = hookctl_json(place, "render", "--host", host, "--scope", "managed", *where)
     for file in page["files"]:
         path = Path(file["to"])
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file["text"])
         path.chmod(int(file["mode"], 8))
     return page
-
-
-def with_etc(client: Client, place: Place, page: dict[str, Any]) -> Client:
-    """The client in a namespace of its own, where /etc has the rendered file."""
-    return with_files(client, place, {page["path"]: page["text"]})
 
 
 def with_files(client: Client, place: Place, texts: dict[str, str]) -> Client:
@@ -72,33 +67,33 @@ def with_files(client: Client, place: Place, texts: dict[str, str]) -> Client:
     return client._replace(runtime=("unshare", "-m", "sh", "-c", BIND, str(etc), *client.runtime))
 
 
-def assert_ended_at_the_limit(run: Run, place: Place) -> None:
-    assert run.requests == LIMIT + 1, run.errors
-    assert codes(place) == KEPT
-    assert not place.settings.exists() or "hookctl" not in place.settings.read_text()
+def play(
+    name: str, request: pytest.FixtureRequest, root: Path, *, cut: bool = False, work: bool = False
+) -> tuple[Run, Place, str]:
+    """Run the client with what is rendered for it, or without its end; and where that stands."""
+    driver, options, environment = HOSTS[name]
+    place = driver.Place.make(root / "place", own_folders=True)
+    page = render(place, name)
+    text = page["text"].rstrip()[:-3] + " [[" if cut else page["text"]
+    client = with_files(request.getfixturevalue(name), place, {page["path"]: text})
+    if work:
+        leave_work(place)
+    return driver.play(client, place, Script(REPLIES), *options, environment=environment), place, page["path"]
 
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_the_guard_of_a_managed_file_ends_at_its_limit(
     name: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    driver, options, environment = HOSTS[name]
-    place = driver.Place.make(tmp_path / "place", own_folders=True)
-    page = render(place, name)
-    client = with_etc(request.getfixturevalue(name), place, page)
-    leave_work(place)
-    run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
-    assert_ended_at_the_limit(run, place)
-    assert not os.path.exists(page["path"])
+    run, place, path = play(name, request, tmp_path, work=True)
+    assert run.requests == LIMIT + 1, run.errors
+    assert codes(place) == KEPT
+    assert not place.settings.exists() or "hookctl" not in place.settings.read_text()
+    assert not os.path.exists(path)
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTS if name not in ("copilot", "droid")])  # they go on without it
 def test_no_client_starts_with_a_broken_managed_file(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    driver, options, environment = HOSTS[name]
-    place = driver.Place.make(tmp_path / "place", own_folders=True)
-    page = render(place, name)
-    cut = {**page, "text": page["text"].rstrip()[:-3] + " [["}
-    client = with_etc(request.getfixturevalue(name), place, cut)
-    run = driver.play(client, place, Script(REPLIES), *options, environment=environment)
+    run, _, path = play(name, request, tmp_path, cut=True)
     assert run.code != 0 and run.requests == 0
-    assert page["path"] in run.errors or name == "grok"  # it says what is wrong, and not where
+    assert path in run.errors or name == "grok"  # it says what is wrong, and not where
