@@ -12,7 +12,7 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Line, Message, Record, Result
-from hookctl.output.lines import amount, say, tilde
+from hookctl.output.lines import amount, can_ask, confirm, say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
@@ -23,7 +23,6 @@ from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
-from hookctl.verbs.options import can_ask, confirm
 
 # What leaves which settings file, every record, and why something stays.
 _Selected = tuple[list[Uninstall], dict[str, Record], list[HookctlError]]
