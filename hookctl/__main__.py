@@ -76,23 +76,21 @@ def _explain(error: Exception) -> errors.HookctlError:
         from hookctl.masking import masked_text  # late: only after a fault
 
         message += f": {masked_text(str(error))}"
-        details = f"are in {_write_log(masked_text(_describe_machine(error)))}"
+        details = f"are in {_write_log(error)}"
     hint = f"The details {details}."
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
 
 
-def _describe_machine(error: Exception) -> str:
+def _write_log(error: Exception) -> str:
+    """The path of the new log in the state folder."""
     import platform  # late: only after a fault
     import traceback
 
+    from hookctl.masking import masked_text  # late, too
+    from hookctl.system import files, folders, owners
+
     versions = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    return f"{versions}\n\n{''.join(traceback.format_exception(error))}"
-
-
-def _write_log(text: str) -> str:
-    """The path of the new log in the state folder."""
-    from hookctl.system import files, folders, owners  # late: only after a fault
-
+    text = masked_text(f"{versions}\n\n{''.join(traceback.format_exception(error))}")
     place = folders.here()
     owners.require_own_home(place.home, place.state)
     log = os.path.join(place.state, "error.log")

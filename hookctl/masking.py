@@ -193,7 +193,9 @@ def _by_name(text: str) -> str:
     parts = []
     done = 0
     for match in re.finditer(_NAMED, text):
-        if match.start() < done or not _names_secret(match):
+        is_flag = bool(match["flag"]) and len(match["name"]) > 1
+        is_named = bool(match["says"] or is_flag) and is_secret(match["name"])
+        if match.start() < done or not is_named:
             continue
         is_data = re.search("[:,]", match["gap"])
         value = re.compile(_DATA if is_data else f"{_BRACKETS}|{_WORD}").match(text, match.end())
@@ -202,12 +204,6 @@ def _by_name(text: str) -> str:
             parts.append(_mask(value[0], is_ours))
         done = value.end() if value else match.end()
     return "".join([*parts, text[done:]])
-
-
-def _names_secret(match: re.Match[str]) -> bool:
-    """Whether a match has the name of a secret that a value follows."""
-    is_flag = bool(match["flag"]) and len(match["name"]) > 1
-    return bool(match["says"] or is_flag) and is_secret(match["name"])
 
 
 # Characters that nobody sees

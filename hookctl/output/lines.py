@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from hookctl.errors import FAILED
+from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import by_look, plain, veiled
 from hookctl.model import INTERRUPTED, Line, Message, Result
 
@@ -289,4 +289,23 @@ def _write(stream: TextIO | None, text: str) -> bool:
             say(f"error: the result cannot be printed ({error.strerror})")
             raise SystemExit(FAILED) from None
         return False
+    return True
+
+
+def can_ask() -> bool:
+    """Whether a person at a terminal can be asked."""
+    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def confirm(question: str) -> bool:
+    """Whether a person says yes, or there is no question; False without a terminal."""
+    if not can_ask():
+        return False
+    if not question:
+        return True
+    # typer's own question writes a blank to stdout, which is for results.
+    *above, last = map(plain, question.split("\n"))
+    _write(sys.stderr, "".join(f"{line}\n" for line in above) + f"{last} [y/N] ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise HookctlError("declined", "nothing was changed", exit_code=USAGE)
     return True

@@ -10,14 +10,13 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.model import Record
-from hookctl.output.lines import say
+from hookctl.output.lines import confirm, say
 from hookctl.ownership import store
 from hookctl.packs.choices import Permission
 from hookctl.settings import targets
 from hookctl.settings.targets import Target
 from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
-from hookctl.verbs.options import confirm
 
 
 def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:

@@ -81,7 +81,7 @@ def install(
     if not dry_run and folders.has_unfinished_run():
         finish_pending(folders, say)
     targets = choosing.find_targets(folders, hosts, scope, project)
-    content = load_source(folders, pack)
+    content = load_source(folders, pack) if pack.startswith(GIT) else load(pack)
     wish = Request(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )

@@ -1,4 +1,4 @@
-"""How a verb writes its options down, those that several verbs share, and the question of a verb.
+"""How a verb writes its options down, and those that several verbs share.
 
 A line names an option, its value, and what it is for; lines that are set in go on. A parameter's
 own name stands first where the option's is another one, or where it is an argument, which has no
@@ -11,12 +11,9 @@ option's name:
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import typer
-
-from hookctl.errors import USAGE, HookctlError
 
 COMPLETE = "_HOOKCTL_COMPLETE"  # the variable of a shell that asks for completions
 _SHARED = {  # by the heading in a help text
@@ -85,25 +82,3 @@ def read_options(text: str) -> dict[str, Any]:
                 min=int(least) if least else None,
             )
     return found
-
-
-def can_ask() -> bool:
-    """Whether a person at a terminal can be asked."""
-    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-def confirm(question: str) -> bool:
-    """Whether a person says yes, or there is no question; False without a terminal."""
-    if not can_ask():
-        return False
-    if not question:
-        return True
-    # typer's own question writes a blank to stdout, which is for results.
-    from hookctl.output.lines import plain  # late: few commands ask
-
-    *above, last = map(plain, question.split("\n"))
-    sys.stderr.write("".join(f"{line}\n" for line in above) + f"{last} [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise HookctlError("declined", "nothing was changed", exit_code=USAGE)
-    return True

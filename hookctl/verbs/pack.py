@@ -429,7 +429,6 @@ def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
 
 FORM = "claude-plugin"
 _ROOT = '"${CLAUDE_PLUGIN_ROOT}"'
-_HOST = "claude"
 
 
 def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
@@ -456,7 +455,7 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
 def _plugin(pack: Pack) -> dict[str, bytes]:
     about = {"name": pack.name, "version": pack.version, "description": pack.description}
     events: dict[str, list[dict[str, Any]]] = {}
-    for hook in hooks_of(pack, _HOST):
+    for hook in hooks_of(pack, CLAUDE):
         event = hook.event if hook.native else EVENTS[hook.event]
         entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
         seconds = hook.timeout
@@ -482,7 +481,7 @@ def _command(pack: Pack, hook: PackHook) -> str:
     has_files = any(slot.name == "files" for slot in slots(hook.command))
     needed = [*dict.fromkeys(named)] or [*pack.files[:1]] * has_files
     guard = "".join(f"[ -r {_ROOT}/{name} ] || exit 0; " for name in needed)
-    values = {"files": _ROOT, "host": _HOST, "event": shlex.quote(hook.event)}
+    values = {"files": _ROOT, "host": CLAUDE, "event": shlex.quote(hook.event)}
     return guard + "".join(fill(hook.command, values))
 
 
@@ -496,9 +495,9 @@ def _find_lost(pack: Pack) -> list[str]:
     for hook in pack.hooks:
         if hook.on_failure == "deny":
             lost.append(f'{hook.id}: on_failure = "deny" (a failing command lets the call go)')
-        if hook.hosts and _HOST not in hook.hosts:
+        if hook.hosts and CLAUDE not in hook.hosts:
             lost.append(f"{hook.id}: it is for {', '.join(hook.hosts)}")
-    others = sorted(name for name in pack.hosts if name != _HOST)
+    others = sorted(name for name in pack.hosts if name != CLAUDE)
     if others:
         lost.append(f"the parts for {', '.join(others)}")
     if pack.rules:

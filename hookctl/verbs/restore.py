@@ -9,7 +9,7 @@ from functools import partial
 from hookctl import clock
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.model import Line, Result
-from hookctl.output.lines import say, table, tilde
+from hookctl.output.lines import confirm, say, table, tilde
 from hookctl.output.plans import plan_result, unified
 from hookctl.ownership import store
 from hookctl.ownership.restore import plan_restore
@@ -18,7 +18,6 @@ from hookctl.ownership.sources import Sources
 from hookctl.system import files, project
 from hookctl.system.files import Backup
 from hookctl.system.folders import Folders
-from hookctl.verbs.options import confirm
 
 _FIRST = 1
 

@@ -12,7 +12,7 @@ from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Line, Message, Record, Result
-from hookctl.output.lines import amount, say, tilde
+from hookctl.output.lines import amount, can_ask, confirm, say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
@@ -23,7 +23,6 @@ from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
-from hookctl.verbs.options import can_ask, confirm
 
 # What leaves which settings file, every record, and why something stays.
 _Selected = tuple[list[Uninstall], dict[str, Record], list[HookctlError]]
@@ -252,7 +251,8 @@ def _describe(
 def _describe_done(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
     """What is removed, and the steps left to do by hand in shared projects."""
     titles = dict.fromkeys(file.target.host.title for file in plan.files if file.actions)
-    projects = dict.fromkeys(file.target.project for file in plan.files if file.target.shared)
+    shared = [file for file in plan.files if file.target.shared and (file.known or file.actions)]
+    projects = dict.fromkeys(file.target.project for file in shared)
     text = f"{name or ('everything' if is_whole else 'what could be reached')} is uninstalled"
     if titles:
         text += f" for {', '.join(titles)}"
