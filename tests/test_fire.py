@@ -785,7 +785,7 @@ def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
 PINS = tomllib.loads((Path(__file__).parent / "e2e" / "pins" / "copilot.toml").read_text())["payload"]
 
 
-@pytest.mark.parametrize("event", [name for name in PINS if name[0].isupper()])
+@pytest.mark.parametrize("event", [*PINS])
 def test_copilot_cli_spells_its_fields_as_its_events(event: str) -> None:
     _, made = make_calls(hosts.load("copilot"), Asked(event, "create", {"file_path": "/a"}), PLACE)
     assert sorted(made.payload) == PINS[event]
