@@ -66,6 +66,7 @@ class Asked(NamedTuple):
     tool: str = ""
     input: dict[str, Any] | None = None
     payload: bytes | None = None  # of the host, instead of one that is made
+    fields: Mapping[str, Any] = {}  # more of it, by Claude Code's names
 
 
 def find_event(host: Host, name: str, tool: str = "") -> tuple[str, str]:
@@ -113,7 +114,8 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
         payload = parse(asked.payload, "the payload")
         return Call(host, event, protocol, payload, asked.payload, tool_in(host, payload))
     is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
-    payload = _make_payload(host, event, protocol, asked if is_of_tool else Asked(event), place)
+    asked = asked if is_of_tool else Asked(asked.event, fields=asked.fields)
+    payload = _make_payload(host, event, protocol, asked, place)
     if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
         mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
@@ -171,7 +173,7 @@ def _make_payload(
         input = asked.input
         if input is None:
             input = _fill(_EXAMPLES.get(_claudes_name(host, asked.tool), {}), place)
-        payload = native_payload(host, asked.tool, input, {})
+        payload = native_payload(host, asked.tool, input, dict(asked.fields))
     name = protocol if sends.get("claudes_names") and protocol else event
     field = sends.get("event", "hook_event_name")
     told = {field: name} if field else {}
