@@ -52,8 +52,7 @@ def uninstall(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
             approvals = _list_approvals(config.entries, draft, drafts, pack)
             visible = (*approvals, *(one for one in config.entries if one.kind == "container"))
             current = look(config.host, config.document, (), visible)
-            decision = engine.uninstall(visible, current, pack)
-            config.apply_decision(decision._replace(kept=()), visible)
+            config.apply_decision(engine.uninstall(visible, current, pack), visible)
 
 
 def _list_approvals(

@@ -67,7 +67,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
-        draft.kept += kept
+        draft.actions += kept
         files[os.path.basename(config)] = (data, None)
         wanted_limit = guard.wanted_limit(settings)
         wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
@@ -132,7 +132,6 @@ def choose_python(draft: Draft, recorded: str) -> str:
     if recorded and interpreter.is_usable(recorded):
         return recorded
     choose_new = partial(interpreter.choose, draft.folders.environ)
-    python: str
     python, warning = draft.sources.once(("python",), choose_new)
     if warning:
         draft.tell("interpreter", warning)

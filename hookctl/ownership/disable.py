@@ -6,6 +6,7 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ from hookctl.ownership.disabled import (
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.engine import same
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.sources import FileReader, Sources, look
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
 
@@ -194,13 +195,12 @@ def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
 # Enabling.
 
 
-def find_away(
-    known: Mapping[str, DisabledFile], read: Callable[[str, str], Document | None]
-) -> Iterator[DisabledHook]:
+def find_away(known: Mapping[str, DisabledFile], reader: FileReader) -> Iterator[DisabledHook]:
     """What of these files is not back in them."""
     for path, file in known.items():
-        target = _target_of(file, path)
-        document = read(target.path, target.host.format)
+        target, document = _target_of(file, path), None
+        with contextlib.suppress(HookctlError):
+            document = reader.read(target.path, target.host.format)[1]
         for hook in file.hooks:
             if document is None or not book.is_back(target.host, document, hook):
                 yield hook
@@ -272,7 +272,7 @@ def _sort_out(
     for hook in wanted:
         is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
         if hook in back and not hook.is_values:
-            draft.kept.append(_line("keep", hook, "it is back in the file already"))
+            draft.actions.append(_line("keep", hook, "it is back in the file already"))
         elif is_out and hook.name not in known:
             draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
         elif hook not in back:
@@ -341,7 +341,7 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
         file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
         if file.hooks:
             known[path] = file
-    for hook in find_away(known, lambda path, format: sources.read(path, format)[1]):
+    for hook in find_away(known, sources):
         line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
         yield line._replace(id=hook.name, owners=(pack,))
 

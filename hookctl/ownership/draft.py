@@ -89,10 +89,8 @@ class Draft:
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
-        self.kept: list[Action] = []
         self.messages: list[Message] = []
         self.changes: list[Change] = []
-        self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
         self.packages: list[Packages] = []
         # When it is finished:
@@ -136,7 +134,6 @@ class Draft:
                 self.placeholders = _after(self.placeholders, self.host, before, self.document)
         self.edits += decision.edits
         self.actions += decision.actions
-        self.kept += decision.kept
 
     def _keep_top_keys(self, decision: Decision) -> Decision:
         """The decision, but keys that the host demands stay while other tools' hooks need them."""
@@ -157,12 +154,11 @@ class Draft:
                 return decision
         paths = sorted(edit.path for edit in drops)
         reason = f"without it {self.host.title} may load no hook of this file, and hooks of yours"
-        kept = [Action("keep", path, "leaf", "", "owned", "free") for path in paths]
-        return decision._replace(
-            edits=tuple(edit for edit in decision.edits if edit not in drops),
-            actions=tuple(action for action in decision.actions if action.path not in paths),
-            kept=(*decision.kept, *(line._replace(reason=f"{reason} are left") for line in kept)),
-        )
+        reason += " are left"
+        lines = [line for line in decision.actions if line.path not in paths]
+        lines += [Action("keep", path, "leaf", "", "owned", "free", reason) for path in paths]
+        edits = tuple(edit for edit in decision.edits if edit not in drops)
+        return decision._replace(edits=edits, actions=tuple(lines))
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
@@ -196,12 +192,17 @@ class Draft:
                 action = "remove-file"
             elif change.before is None:
                 action = "create-file"
-            self.file_actions.append(file_action(action, change.path))
+            self.actions.append(file_action(action, change.path))
 
     @property
     def is_edited(self) -> bool:
         """Whether the document changes."""
         return self.document is not self.before
+
+    @property
+    def kept(self) -> list[Action]:
+        """The lines about what is left alone."""
+        return [line for line in self.actions if line.action == "keep"]
 
     @property
     def is_decided(self) -> bool:

@@ -161,15 +161,14 @@ class _DecisionBuilder:
                 self.entries[entry.id or entry.path] = entry
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
-        self.kept: list[Action] = []
 
     def act(
         self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""
     ) -> None:
         """Report an action that takes an entry from one state to another, or leaves it."""
         owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
-        report = self.kept if action == "keep" else self.actions
-        report.append(Action(action, entry.path, entry.kind, entry.id, *states, reason, owners))
+        line = Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
+        self.actions.append(line)
 
     def keep(self, entry: Entry | Wanted, entry_state: str, reason: str) -> None:
         """Report that an entry is left as it is."""
@@ -271,7 +270,7 @@ class _DecisionBuilder:
             if path in self.current.values:
                 self.edits.append(Prune(path, container.before))
         entries = (*self.entries.values(), *self.containers.values())
-        return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
+        return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
 def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:

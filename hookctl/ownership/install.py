@@ -95,7 +95,7 @@ class Install(Job):
         if not choice.enables and draft.sources.has_disabled:
             from hookctl.ownership.disable import list_switched_off  # late, too
 
-            draft.kept += list_switched_off(draft, pack.name)
+            draft.actions += list_switched_off(draft, pack.name)
         visible = draft.pack_entries()
         current = look(draft.host, draft.document, wants, visible)
         # A committed ledger is a stranger's: entries of other packs are written again only if
@@ -122,7 +122,7 @@ class Install(Job):
             draft.document = draft.document.renewed()
             if draft.is_edited and not draft.edits:  # else its lines about hooks name the file
                 reason = "its code was an earlier version's"
-                draft.file_actions.append(file_action("replace-file", draft.path, reason))
+                draft.actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
         lost = loading.find_fault(draft.host, target.scope, draft.path, draft.document)
@@ -256,7 +256,7 @@ def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wa
             claim = Claim(want.value, pack.version, want.merge)
             entry = entry._replace(owners={**entry.owners, pack.name: claim})
             states = ("disabled", "disabled", reason, tuple(entry.owners))
-            draft.kept.append(Action("keep", want.path, want.kind, want.id, *states))
+            draft.actions.append(Action("keep", want.path, want.kind, want.id, *states))
         elif name in draft.taken and entry.owners.keys() == {pack.name}:
             states = ("disabled", "free", "the pack does not want it any more", (pack.name,))
             draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states))
@@ -322,7 +322,7 @@ class Uninstall(Job):
             draft.drop_stranded_hooks(name)
             _take_out(draft, name, _wants_of(draft, self.loaded.get(name), config))
             draft.packs.pop(name, None)
-        draft.kept += _list_empty_places(draft)
+        draft.actions += _list_empty_places(draft)
         if GUARD in self.packs and GUARD not in known and draft.edits:
             state = "" if draft.target.shared else draft.folders.state
             values = guard.configuration(Settings(), state, draft.host)

@@ -61,8 +61,7 @@ def own_top(folders: Folders, target: Target) -> str:
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
     """A file of hookctl's own; in a project never through a link that leads out of it."""
     read = partial(read_inside, target.project) if target.shared else files.read
-    snapshot: files.Snapshot = sources.once(("own", path), partial(read, path))
-    return snapshot
+    return sources.once(("own", path), partial(read, path))
 
 
 # The files of packs
@@ -120,7 +119,7 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
         values = _read_config(snapshot)
     except HookctlError:
         reason = "it cannot be read, so it stays; nothing reads it any more"
-        draft.kept.append(file_action("keep", known.config, reason))
+        draft.actions.append(file_action("keep", known.config, reason))
         return
     written = known.settings.get("config") or {}
     edited = _edited_names(values, written, {}) - {guard.HOSTS}
@@ -128,7 +127,7 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
     data = (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode() if own else None
     draft.add_changes([Change(snapshot.path, snapshot.data, data)])
     draft.rmdirs.append(os.path.dirname(known.config))
-    draft.kept += _lines_on_edits(known.config, own)
+    draft.actions += _lines_on_edits(known.config, own)
 
 
 def _remove(draft: Draft, paths: Iterable[str]) -> None:
@@ -257,7 +256,7 @@ def plan_programs(
     if guard.is_newer(version) and not (force and is_needed):
         message = f"hookctl {version} wrote the programs here"
         if not (install and is_needed):
-            draft.kept.append(file_action("keep", hook, f"{message}, so they stay"))
+            draft.actions.append(file_action("keep", hook, f"{message}, so they stay"))
             return
         hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
         message += ", and this one is older"
@@ -294,7 +293,7 @@ def plan_programs(
     for name in new if launcher.data == programs.launcher else ():
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"
-        draft.file_actions.append(file_action(action, path))
+        draft.actions.append(file_action(action, path))
     _remove(draft, former)
     keeps = is_needed and not target.shared
     draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))

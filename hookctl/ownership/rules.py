@@ -121,7 +121,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         # In a file that still exists, the operator removed it: it does not come back by itself.
         reason = f"{_YOURS['missing']}; --force writes it again"
         line = Action("keep", want.path, "leaf", "", "missing", "missing", reason, (pack.name,))
-        file.kept.append(line)
+        file.actions.append(line)
         return
     file.is_recreated = file.was_written_since and is_gone
     force = choice.force and _is_clear(file, pack.name)
@@ -141,21 +141,19 @@ def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
 
 def _in_plain_words(file: Draft, decision: Decision, hint: str = "") -> Decision:
     """The decision, with reasons that contain no text of the file."""
-    kept = []
-    for action in decision.kept:
-        reason = _YOURS.get(action.from_state, action.reason) + hint
-        if not _is_clear(file, str(action.path[0])):
-            reason = "its marker lines do not make one block"
-        kept.append(action._replace(reason=reason))
-    actions = []
+    lines = []
     for action in decision.actions:
         reason = action.reason
-        if action.action == "replace" and action.to_state == "foreign":
+        if action.action == "keep" and not _is_clear(file, str(action.path[0])):
+            reason = "its marker lines do not make one block"
+        elif action.action == "keep":
+            reason = _YOURS.get(action.from_state, reason) + hint
+        elif action.action == "replace" and action.to_state == "foreign":
             reason = "back to your text"
         elif action.action == "replace" and action.from_state != "owned":
             reason = "took over your text"
-        actions.append(action._replace(reason=reason))
-    return decision._replace(kept=tuple(kept), actions=tuple(actions))
+        lines.append(action._replace(reason=reason))
+    return decision._replace(actions=tuple(lines))
 
 
 def _wants_rules(name: str, packs: Mapping[str, PackRecord]) -> bool:

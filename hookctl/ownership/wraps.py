@@ -30,14 +30,14 @@ _PLAIN = re.compile(rf"(?![^ \t]*=)(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")
 def unwrap_hooks(draft: Draft) -> None:
     """Give every wrapped hook its own command again, byte for byte where the ledger knows it."""
     known = _wrap_entries(draft)
-    edits, actions, kept = [], [], []
+    edits, actions = [], []
     hooks = _wrapped_hooks(draft.host, draft.document)
     for hook in hooks:
         original = wrapping.original_of(str(hook.fields["command"]))
         path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
-            kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
+            actions.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
             continue
         field = (*hook.path, "command")
         edits.append(Put(field, raw=_source(draft.document, field, known.get(hook.id), original)))
@@ -46,7 +46,7 @@ def unwrap_hooks(draft: Draft) -> None:
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
         path = known[id].path
         actions.append(_line("drop", path, id, "missing", "free", "it was gone already"))
-    decision = Decision(tuple(edits), (), tuple(actions), tuple(kept))  # none is ours any more
+    decision = Decision(tuple(edits), (), tuple(actions))  # none is ours any more
     draft.apply_decision(decision, tuple(known.values()))
 
 
@@ -71,9 +71,8 @@ def wrap_hooks(
         wraps.follow(entry)
     if text:
         wraps.add(text)
-    decision = Decision(
-        tuple(wraps.edits), tuple(wraps.entries.values()), tuple(wraps.actions), tuple(wraps.kept)
-    )
+    entries = tuple(wraps.entries.values())
+    decision = Decision(tuple(wraps.edits), entries, tuple(wraps.actions))
     draft.apply_decision(decision, tuple(wraps.known.values()))
     return bool(wraps.entries)
 
@@ -94,7 +93,6 @@ class _Wraps:
         self.entries: dict[str, Entry] = {}
         self.edits: list[Put] = []
         self.actions: list[Action] = []
-        self.kept: list[Action] = []
 
     def renew(self, hook: HookEntry, *, force: bool) -> None:
         """Bring a wrapped hook up to date; leave it alone where its command was edited."""
@@ -111,7 +109,7 @@ class _Wraps:
             reason += "; --force puts ours back"
             self.entries.setdefault(hook.id, entry)
         path = _list_path(self.host, hook.path)
-        self.kept.append(_line("keep", path, hook.id, "overridden", "overridden", reason))
+        self.actions.append(_line("keep", path, hook.id, "overridden", "overridden", reason))
 
     def follow(self, entry: Entry) -> None:
         """Wrap a hook again that its tool has registered anew; forget one that is gone."""
