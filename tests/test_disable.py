@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hookctl import hosts
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
@@ -474,7 +475,7 @@ class Life:
 
     def __init__(self, here: Place, kind: Kind) -> None:
         self.here, self.kind = here, kind
-        self.host = here.places[0].host
+        self.host = hosts.load(kind.host)
         self.texts: list[str] = []  # what people have written, and not taken out again
 
     @property
