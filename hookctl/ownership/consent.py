@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import OwnText
-from hookctl.model import Consent, Message, PackRecord, Record
+from hookctl.model import Consent, PackRecord, Record
 from hookctl.ownership import store
 from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
@@ -50,16 +50,24 @@ class Review(NamedTuple):
             lines += map(OwnText, self.changes)
         return lines
 
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """What an install would refuse without another option."""
-        messages = []
-        if self.refused_env:
-            messages.append(Message(str(_refused(self)), "env_refused"))
+    def refusals(self) -> Iterator[HookctlError]:
+        """What an install refuses without another option."""
+        pack, names = self.pack, self.refused_env
+        if names:
+            message = (
+                f"{pack.name} sets {', '.join(names)}: "
+                "this can change which programs run, or where the host sends your data"
+            )
+            options = " ".join(f"--allow-env {name}" for name in names)
+            hint = f"If you want that, add {options}. Nothing was written."
+            yield HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
         if self.replaces:
-            text = f"{_describe_replacement(self.pack)}: it needs --accept-changed"
-            messages.append(Message(text, "pack_changed"))
-        return tuple(messages)
+            name, version = pack.name, pack.version
+            message = f"{name} {version} has other content than was installed as {version}"
+            hint = "Read what changes, then add --accept-changed. Nothing was written."
+            yield HookctlError(
+                "pack_changed", message, path=pack.source, hint=hint, exit_code=USAGE
+            )
 
     @property
     def data(self) -> dict[str, Any]:
@@ -127,25 +135,16 @@ def require_consent(review: Review, permission: Permission, command: str) -> Non
     pack = review.pack
     if review.text and permission.show is not None:
         permission.show(OwnText("\n".join(review.text)))
-    if review.refused_env:
-        raise _refused(review)
-    if review.is_agreed:
-        return
-    if review.replaces and not permission.accept_changed:
-        message = _describe_replacement(pack)
-        hint = "Read what changes, then add --accept-changed. Nothing was written."
-        raise HookctlError("pack_changed", message, path=pack.source, hint=hint, exit_code=USAGE)
-    if permission.yes:
+    for error in review.refusals():
+        if error.code == "env_refused" or not permission.accept_changed:
+            raise error
+    if review.is_agreed or permission.yes:
         return
     if permission.confirm is not None and permission.confirm(f"Install {pack.name}?"):
         return
     message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
     hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
     raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
-
-
-def _describe_replacement(pack: Pack) -> str:
-    return f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
 
 
 def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None) -> Plan:
@@ -161,18 +160,6 @@ def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None
         hint = "Run the command again. Nothing was written."
         raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
     return plan
-
-
-def _refused(review: Review) -> HookctlError:
-    pack, names = review.pack, review.refused_env
-    them = "it" if len(names) == 1 else "them"
-    message = (
-        f"{pack.name} sets {', '.join(names)}: "
-        "this can change which programs run, or where the host sends your data"
-    )
-    options = " ".join(f"--allow-env {name}" for name in names)
-    hint = f"If you want {them}, add {options}. Nothing was written."
-    return HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
 def _consent_of(record: Record | None, name: str) -> Consent:

@@ -253,7 +253,6 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
         returning = _sort_out(draft, [hook for hook in layer.hooks if hook in chosen], back)
         if returning:
             draft.document = put_back(host, draft.document, layer, returning)
-            draft.actions += _describe_return(returning)
         rest = [hook for hook in layer.hooks if hook not in (*chosen, *back)]
         if rest:
             layers.insert(0, make_layer(host, layer.text, rest))
@@ -266,7 +265,7 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
 def _sort_out(
     draft: Draft, wanted: Iterable[DisabledHook], back: list[DisabledHook]
 ) -> list[DisabledHook]:
-    """Those of the wanted ones that are to return; a line says why another one does not."""
+    """Those of the wanted ones that are to return; a line for each, and why one does not."""
     returning = []
     known = {entry.id for entry in draft.entries}
     for hook in wanted:
@@ -277,18 +276,11 @@ def _sort_out(
             draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
         elif hook not in back:
             returning.append(hook)
+            if not hook.is_values:
+                draft.actions.append(_line("write", hook, describe(hook)))
+            for path in [step.path for step in hook.steps if step.kind == VALUE]:
+                draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
     return returning
-
-
-def _describe_return(hooks: Iterable[DisabledHook]) -> Iterator[Action]:
-    """A line for each hook and value that comes back."""
-    for hook in hooks:
-        if not hook.is_values:
-            yield _line("write", hook, describe(hook))
-            continue
-        for step in hook.steps:
-            if step.kind == VALUE:
-                yield Action("write", step.path, "leaf", "", DISABLED, "owned")
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:
@@ -336,14 +328,10 @@ def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
 
 def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
-    sources, known = draft.sources, {}
-    for path, file in sources.disabled().items():
-        file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
-        if file.hooks:
-            known[path] = file
-    for hook in find_away(known, sources):
-        line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
-        yield line._replace(id=hook.name, owners=(pack,))
+    for hook in find_away(draft.sources.disabled(), draft.sources):
+        if _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN:
+            line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
+            yield line._replace(id=hook.name, owners=(pack,))
 
 
 # What both have in common.

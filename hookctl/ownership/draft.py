@@ -80,9 +80,7 @@ class Draft:
         if record and record.gaps:
             ours = Counter(record.gaps) & _count(self.host, document)
             self.placeholders = tuple(sorted(ours.elements()))
-        self.not_loaded = ""  # why the host loads nothing of the file
-        self.switched_off = ""  # what switches its hooks off, in whichever file
-        self.adds_files = False  # whether hookctl's own folders may be made for it
+        self.runs_nothing = False  # something keeps the host from running its hooks
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes | None, Record | None] | None = None

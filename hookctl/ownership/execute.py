@@ -78,7 +78,7 @@ def _back_up_settings(
         new = records.get(change.path)
         first = new is not None and new.sha256_before == files.digest(change.before)
         _, old = store.find_record(before, change.path)
-        data = store.dump_record(folders, old) if old else None
+        data = store.dump({"": old}, folders.shorten) if old else None
         files.back_up(folders, change.path, change.before, first=first, record=data)
 
 

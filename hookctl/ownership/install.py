@@ -14,7 +14,7 @@ from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
 from hookctl.masking import masked
 from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
-from hookctl.ownership.content import find_orphan, guard_content, pack_content
+from hookctl.ownership.content import find_config, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.own_files import install_files, own_top, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
@@ -34,7 +34,6 @@ from hookctl.settings.targets import (
     Target,
     active_file,
     all_files,
-    config_name,
     pack_folder,
     repository_above,
 )
@@ -117,7 +116,6 @@ class Install(Job):
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
         loading.require(target.host, draft.document)  # a comment may not end
         install_files(draft, record.folder, brought)
-        draft.adds_files = True
         if draft.host.format in formats.PROGRAMS:
             draft.document = draft.document.renewed()
             if draft.is_edited and not draft.edits:  # else its lines about hooks name the file
@@ -125,8 +123,6 @@ class Install(Job):
                 draft.actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
-        lost = loading.find_fault(draft.host, target.scope, draft.path, draft.document)
-        draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
         later, draft.messages = draft.messages, []
         for code, text in list_notices(draft, pack):
             if text:
@@ -311,13 +307,7 @@ class Uninstall(Job):
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
             unwrap_hooks(draft)
-        config = known[GUARD].config if GUARD in known else ""
-        if GUARD in self.packs and not config:
-            root = draft.document.value if isinstance(draft.document.value, dict) else {}
-            config = find_orphan(draft, drafts.records, shapes.elements(draft.host.shape, root))
-            folder = pack_folder(draft.folders, draft.target, GUARD)
-            name = config_name(draft.target, drafts.records, draft.key)
-            config = config or os.path.join(folder, name)
+        config = find_config(draft, drafts.records) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
             _take_out(draft, name, _wants_of(draft, self.loaded.get(name), config))
@@ -401,15 +391,17 @@ def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
 def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     """Code and text, if any, of each message; what keeps hooks from running is noted, too."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
-    if draft.not_loaded:
-        yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"
+    fault = loading.find_fault(host, target.scope, draft.path, draft.document)
+    if fault and draft.document.value is not MISSING:
+        yield "not_loaded", f"{draft.before.where}: {fault.text}"
+        draft.runs_nothing = True
     start, user = target.project or folders.cwd, target.path
     if target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
     for stopping in find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
             yield "not_loaded", stopping.sentence
-            draft.not_loaded = draft.not_loaded or stopping.sentence
+            draft.runs_nothing = True
     yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
     if draft.old is None and draft.is_edited:
         yield from _tell_of_new_file(draft)
@@ -446,13 +438,11 @@ def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
     found = switches.find(folders, host, user, start, scopes, read)
     off = switches.find_stopping(found, target.scope, target.path)
     where = f" {off.where}" if off and off.path != target.path else ""
-    draft.switched_off = f"{off.said}{where}" if off else ""
+    draft.runs_nothing |= off is not None
     for switch in found:
         if switch.is_off and switch.path == target.path:
             return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
-    if draft.switched_off:
-        return f"{draft.switched_off}, so no hook of {pack.name} runs here"
-    return ""
+    return f"{off.said}{where}, so no hook of {pack.name} runs here" if off else ""
 
 
 def _say_woken_hooks(draft: Draft) -> str:
@@ -478,9 +468,6 @@ def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
         if os.path.exists(user_file):
             text = f"{host.title} then reads no hook of {user_file} in this project: "
             yield "user_file_hidden", text + "it reads only the first file there is"
-    if os.path.islink(target.path):  # perhaps that disk is not mounted yet
-        text = f"{target.path} is a link to {draft.path}, which does not exist"
-        yield "dangling_link", f"{text}, so it is made there"
     # The agent may not be installed at all, or lie where hookctl does not look.
     if target.scope == "user" and not detected(host, environ):
         text = f"{host.title} was not found here; its settings are written all the same"

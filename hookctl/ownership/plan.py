@@ -208,7 +208,7 @@ def _finish(records: Records, draft: Draft) -> None:
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
         record = _next_record(draft, draft.after)._replace(gaps=draft.placeholders)
-        if draft.adds_files:
+        if draft.packs:
             record = _with_made_folders(records, draft, record)
     else:
         draft.after = _bytes_without_us(draft)

@@ -104,14 +104,11 @@ class Restore(Job):
         if record and result is None:
             draft.rmdirs += record.created_dirs
         draft.entries = result.entries if result else ()
-        orphans = sorted(ids - {entry.id for entry in draft.entries})
-        if orphans:
-            text = f"the restored text has {', '.join(orphans)}, which is not installed any more"
-            draft.tell("orphan_hook", f"{text}; `hookctl doctor` says more")
-        for name, pack in packs_after.items():
-            if name not in packs_before and pack.files:
-                text = f"{name} is registered again, without its files: install or uninstall it"
-                draft.tell("hook_missing", text)
+        left = {id for id in ids if id not in {entry.id for entry in draft.entries}}
+        left |= {name for name in packs_after if name not in packs_before}
+        if left:
+            text = f"the restored text has {', '.join(sorted(left))}, which is not installed"
+            draft.tell("orphan_hook", f"{text} any more; `hookctl doctor` says more")
         draft.restored = self.data, result
         return draft
 

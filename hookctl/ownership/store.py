@@ -259,11 +259,6 @@ def dump(records: dict[str, Record], change: Callable[[str], str] = str) -> byte
     return dump_object(_VERSION_KEY, _Ledger(dict(sorted(files_by_path.items()))))
 
 
-def dump_record(folders: Folders, record: Record) -> bytes:
-    """One record's bytes, to lie beside a backup."""
-    return dump({"": record}, folders.shorten)
-
-
 def parse_record(folders: Folders, data: bytes | None) -> Record | None:
     """The record beside a backup; None where there is none that can be read."""
     try:
