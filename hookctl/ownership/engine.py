@@ -307,11 +307,7 @@ def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
         elif same(current, want.value):
             joined = joined._replace(mode="adopted", written=current)  # 3
             builder.entries[want.path] = joined
-            reason = "your value is the wanted one already"
-            if any(action.action == "take-back" for action in builder.actions):
-                # 16: it is most likely ours, but that cannot be proved.
-                reason = "hookctl's record of it is missing, so it counts as yours: "
-                reason += "uninstall leaves it"
+            reason = "your value is the wanted one already"  # 16: ours, too, without a record
             builder.act("adopt", joined, ("foreign", "adopted"), reason)
         else:
             _take_or_keep(builder, joined, want.value, "foreign")  # 2

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from hookctl.documents import Document, formats
+from hookctl.documents import formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Change, Record
 from hookctl.ownership import committed, store
@@ -364,17 +364,13 @@ def _write_step(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
             return snapshot, True
 
 
-def _parse(snapshot: files.Snapshot, format: str) -> Document | None:
-    try:
-        return formats.parse(format, snapshot.data or b"", where=snapshot.path)
-    except HookctlError:
-        return None
-
-
 def _count_entries(record: Record | None, snapshot: files.Snapshot) -> int:
-    document = _parse(snapshot, record.format) if record else None
-    if record is None or document is None:
+    """How many entries of a record a file has; of a broken one only the commands count."""
+    if record is None:
         return 0
-    leaves = [entry for entry in record.entries if entry.kind == "leaf"]
-    values = [entry for entry in leaves if document.get(entry.path) == entry.written]
-    return store.count_commands(snapshot.data, record) + len(values)
+    count = store.count_commands(snapshot.data, record)
+    with contextlib.suppress(HookctlError):
+        document = formats.parse(record.format, snapshot.data or b"", where=snapshot.path)
+        leaves = [entry for entry in record.entries if entry.kind == "leaf"]
+        count += sum(document.get(entry.path) == entry.written for entry in leaves)
+    return count

@@ -135,8 +135,6 @@ class Install(Job):
         """Say what waits for an approval; enable what is to come back, and write the rules."""
         if self.pack.name not in draft.packs:
             return
-        if self.pack.name != GUARD:
-            self._tell_of_shared_files(draft, drafts)
         if draft.host.trust.gate:
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
@@ -151,19 +149,6 @@ class Install(Job):
             from hookctl.ownership import rules  # late: most installs have no rules
 
             rules.install(draft, drafts, self.pack, self.choice)
-
-    def _tell_of_shared_files(self, draft: Draft, drafts: Drafts) -> None:
-        """Name hosts outside of this plan whose hooks run the files that changed."""
-        name, record = self.pack.name, draft.packs[self.pack.name]
-        keys = {asked.key for asked in drafts.asked}
-        for key, other_record in drafts.records.items():
-            other = other_record.packs.get(name)
-            if key in keys or other is None:
-                continue
-            if other.folder == record.folder and other.digest != record.digest:
-                text = f"{load(other_record.host).title} runs the same files of {name}, so"
-                text += f" other ones from now on; `hookctl upgrade {name}` renews its hooks"
-                draft.tell("shared_files", text)
 
 
 def check_request(pack: Pack, request: Request) -> None:
@@ -409,14 +394,10 @@ def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     if pack.name != GUARD and pack.has_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         yield "sub_agents", f"{where}: its sub-agents do not ask it"
-    reason = ""
-    if target.scope != "user" and host.scope_rules.start_folder_only:
-        reason = f"{host.title} reads {target.scope} settings only where it is started"
-    elif target.shared and host.environment.project_is_start:
-        reason = f"{host.title} tells a hook where it was started, and not where the project is"
-    if reason:
+    is_start_only = target.scope != "user" and host.scope_rules.start_folder_only
+    if is_start_only or (target.shared and host.environment.project_is_start):
         where = f"{pack.name} works in {target.project}, not in the folders below it"
-        yield "start_folder", f"{reason}: {where}"
+        yield "start_folder", f"{host.title} looks only where it is started: {where}"
     version = ""
     if host.client.since and draft.is_edited:
         from hookctl.hosts.version import ask_client  # late: most plans change nothing
