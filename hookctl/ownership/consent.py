@@ -99,8 +99,8 @@ def agree(
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     """What a plan would install of a pack, against what is on record; None where nothing fits."""
-    has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
-    if not has_targets:
+    places = [file for file in plan.files if file.record and pack.name in file.record.packs]
+    if not places:
         return None
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
@@ -108,15 +108,13 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     is_agreed = any(_consent_of(record, name).digest == digest for record in records)
     changes: dict[str, None] = {}
     replaces, refused = False, set[str]()
-    for file in plan.files:
-        before, after = file.known, file.record
-        if after is None or name not in after.packs:
+    for file in places:
+        after = file.packs[name]
+        refused.update(set(risky_env(pack)) - set(after.consent.env))
+        if file.known is None or name not in file.known.packs:
             continue
-        refused.update(set(risky_env(pack)) - set(_consent_of(after, name).env))
-        if before is None or name not in before.packs:
-            continue
-        known = before.packs[name]
-        lines = _describe_changes(sources, file.target, known, pack, after.packs[name].commit)
+        known = file.known.packs[name]
+        lines = _describe_changes(sources, file.target, known, pack, after.commit)
         changes.update(dict.fromkeys(lines))
         if known.version == pack.version:
             replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
@@ -138,13 +136,15 @@ def require_consent(review: Review, permission: Permission, command: str) -> Non
     for error in review.refusals():
         if error.code == "env_refused" or not permission.accept_changed:
             raise error
-    if review.is_agreed or permission.yes:
-        return
-    if permission.confirm is not None and permission.confirm(f"Install {pack.name}?"):
+    if review.is_agreed or permission.yes or _says_yes(permission, f"Install {pack.name}?"):
         return
     message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
     hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
     raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
+
+
+def _says_yes(permission: Permission, question: str) -> bool:
+    return permission.confirm is not None and permission.confirm(question)
 
 
 def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None) -> Plan:
@@ -213,10 +213,7 @@ def require_agreement(
                 projects[f"  project  {record.project}"] = None
     if permission.show is not None:
         permission.show(OwnText("\n".join([*lines, *commits, *projects])))
-    if permission.yes and is_named:
-        return
-    question = f"Fetch {name} from there?"
-    if not permission.yes and permission.confirm is not None and permission.confirm(question):
+    if is_named if permission.yes else _says_yes(permission, f"Fetch {name} from there?"):
         return
     message = f"{name}: this address is known from a project's record alone"
     hint = f"If you know it, `{command}` fetches it. Nothing was fetched or written."
@@ -251,11 +248,6 @@ def checkout_command(project: str, name: str, start_project: str) -> str:
     where = "" if project == start_project else f" -C {shlex.quote(project)}"
     name = name if project != start_project or name.startswith(".") else f"./{name}"
     return f"git{where} checkout -- {shlex.quote(name)}"
-
-
-def repair_command(project: str, start_project: str) -> str:
-    """The command that repairs what is hookctl's in a project."""
-    return f"hookctl doctor --fix{project_option(project, start_project)}"
 
 
 def upgrade_command(target: Target, start_project: str) -> str:

@@ -5,11 +5,13 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hookctl.documents import Document, formats
+from hookctl.errors import HookctlError
 from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import (
@@ -63,8 +65,7 @@ class Draft:
         # Another program has written the file since our last write:
         self.was_written_since = record is not None and snapshot.sha != record.sha256_after
         # None has since our first write, so the first backup is exact:
-        is_first_known = record is not None and bool(record.sha256_before)
-        self.is_exact = is_first_known and not self.was_written_since
+        self.is_exact = bool(record and record.sha256_before) and not self.was_written_since
         # As it will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
@@ -143,13 +144,10 @@ class Draft:
         hooks = {path for path, *_ in shapes.handlers(shape, self.document.value)}
         if not drops or hooks <= removed:
             return decision
-        sha = self.known.sha256_before if self.known else ""
-        backup = self.sources.backup(sha) if sha else None
-        if self.known and backup is not None:
-            before = formats.parse(self.known.format, backup, where=self.path)
-            # Hooks that stood there without such a key before us did not need it from us.
-            if shapes.handlers(shape, before.value):
-                return decision
+        before = self.read_first_backup()
+        # Hooks that stood there without such a key before us did not need it from us.
+        if before and shapes.handlers(shape, before.value):
+            return decision
         paths = sorted(edit.path for edit in drops)
         reason = f"without it {self.host.title} may load no hook of this file, and hooks of yours"
         reason += " are left"
@@ -157,6 +155,15 @@ class Draft:
         lines += [Action("keep", path, "leaf", "", "owned", "free", reason) for path in paths]
         edits = tuple(edit for edit in decision.edits if edit not in drops)
         return decision._replace(edits=edits, actions=tuple(lines))
+
+    def read_first_backup(self) -> Document | None:
+        """The file as it was before our first write, if that is known and can be read."""
+        sha = self.known.sha256_before if self.known else ""
+        backup = files.find_backup(self.folders.state, sha) if sha else None
+        with contextlib.suppress(HookctlError):
+            if self.known and backup is not None:
+                return formats.parse(self.known.format, backup, where=self.path)
+        return None
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.

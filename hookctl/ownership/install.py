@@ -311,15 +311,20 @@ class Uninstall(Job):
         """Take out approvals and rules, and keep nothing of what is disabled."""
         from hookctl.ownership import approvals, rules  # late: an install needs few of them
 
+        steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
+        for name in self.packs:
+            steps.append(partial(rules.leave, draft, drafts, name, self.loaded.get(name)))
         if drafts.sources.has_disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
+            steps.insert(0, partial(forget, draft, drafts, self.packs))
+        for step in steps:
             try:
-                forget(draft, drafts, self.packs)
+                step()
             except HookctlError as error:
-                drafts.unread.append(error)
-        approvals.uninstall(draft, drafts, self.packs)
-        rules.uninstall(draft, drafts, self.packs, self.loaded)
+                message = f"{error.message}; what is hookctl's stays in it"
+                hint = "Fix it, then run the command again."
+                drafts.unread.append(error.reworded(message, hint))
 
     def explain(self, error: HookctlError, records: Records) -> None:
         """Say what to remove by hand: what only these packs have in a file that cannot be read."""
@@ -387,7 +392,12 @@ def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
         if stopping.path != target.path:
             yield "not_loaded", stopping.sentence
             draft.runs_nothing = True
-    yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
+    scopes = approval.list_scopes(host, start, folders.environ, read)
+    found = switches.find(folders, host, user, start, scopes, read)
+    off = switches.find_stopping(found, target.scope, target.path)
+    if off:
+        draft.runs_nothing = True
+        yield "hooks_disabled", f"{off.said} {off.where}, so no hook of {pack.name} runs here"
     if draft.old is None and draft.is_edited:
         yield from _tell_of_new_file(draft)
     yield "hooks_woken", _say_woken_hooks(draft)
@@ -410,20 +420,6 @@ def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
         if level != "info":
             text = f"{host.title} {version} {does}: upgrade it to {since} or later"
             yield "client_old", text
-
-
-def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
-    """The message about what switches hooks off where the host is started, or ''."""
-    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
-    scopes = approval.list_scopes(host, start, folders.environ, read)
-    found = switches.find(folders, host, user, start, scopes, read)
-    off = switches.find_stopping(found, target.scope, target.path)
-    where = f" {off.where}" if off and off.path != target.path else ""
-    draft.runs_nothing |= off is not None
-    for switch in found:
-        if switch.is_off and switch.path == target.path:
-            return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
-    return f"{off.said}{where}, so no hook of {pack.name} runs here" if off else ""
 
 
 def _say_woken_hooks(draft: Draft) -> str:

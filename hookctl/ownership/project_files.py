@@ -36,9 +36,7 @@ def plan_project_files(
     after = _project_records({**before, **changed}, target.project)
     if not before and not after and removes:
         # The ledger was lost, and with it who made the folder.
-        changes = _remove_files_for_git(draft, {})
-        draft.describe_changes(changes)
-        return changes
+        return _remove_files_for_git(draft, {})
     data = committed.dump(target.project, after)
     if data == committed.dump(target.project, before) or data == records.ledgers[target.project]:
         return []
@@ -49,7 +47,6 @@ def plan_project_files(
         if snapshot.data in (None, _OF_0_2_0):  # other content stays
             changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
     ledger = Change(path, records.ledgers[target.project], data, target.new_file_mode)
-    draft.describe_changes([ledger, *changes])
     return [*changes, ledger]
 
 

@@ -6,10 +6,9 @@ Hosts that read the same file share one block: it is removed with the last of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from hookctl.documents.rules import RulesDocument
-from hookctl.errors import HookctlError
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
@@ -32,7 +31,7 @@ _YOURS = {
 def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
     """Write a pack's block for a host where the pack is installed, or take it out again."""
     if not _wants_rules(pack.name, draft.packs) or not pack.rules:
-        _leave(draft, drafts, pack.name)
+        leave(draft, drafts, pack.name)
         return
     target = rules_target(draft.target)
     if target is None:
@@ -45,20 +44,7 @@ def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
     _write(drafts.open(target), pack, choice)
 
 
-def uninstall(
-    draft: Draft, drafts: Drafts, packs: Iterable[str], loaded: Mapping[str, Pack]
-) -> None:
-    """Take out the blocks of packs that leave; a file that cannot be read is named."""
-    for name in packs:
-        try:
-            _leave(draft, drafts, name, loaded.get(name))
-        except HookctlError as error:
-            hint = f"Fix it, then remove the lines from `<!-- hookctl={name} begin -->` to the"
-            message = f"{error.message}; the rules of {name} stay in it"
-            drafts.unread.append(error.reworded(message, f"{hint} end line."))
-
-
-def _leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> None:
+def leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> None:
     """Take out a pack's block, unless another host of the record reads it in the same file.
 
     With `pack`, a block with exactly its text is removed without a record, too.

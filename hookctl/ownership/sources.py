@@ -109,10 +109,6 @@ class Sources(FileReader):
         away = [hook for hook in hooks if not disabled.is_back(host, document, hook)]
         return disabled.list_taken(away)
 
-    def backup(self, sha: str) -> bytes | None:
-        """The bytes with this SHA-256 from before one of our writes, if they are kept."""
-        return files.find_backup(self.folders.state, sha)
-
 
 def has_files(folder: str) -> bool:
     """Whether there is any file in the folder, or in a folder below it."""
