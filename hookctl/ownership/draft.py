@@ -105,12 +105,9 @@ class Draft:
 
         What is disabled is not among them.
         """
-        entries: list[Entry] = []
-        for entry in self.entries:
-            is_here = (entry.id or entry.path) not in self.taken
-            if is_here and entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
-                entries.append(entry)
-        return tuple(entries)
+        here = [entry for entry in self.entries if (entry.id or entry.path) not in self.taken]
+        own = [entry for entry in here if not entry.id.startswith(WRAP)]
+        return tuple(entry for entry in own if entry.path[:2] != APPROVALS)
 
     def show_disabled(self, packs: Iterable[str]) -> None:
         """Let what is disabled of these packs count again: as entries that are missing."""

@@ -380,14 +380,8 @@ def _over_others(entry: Entry) -> str:
     """The packs that want another value than the one written; '' where a common rule decides."""
     if entry.kind != "leaf" or common_rule(entry.owners):
         return ""
-    key = str(entry.path[-1])
-    packs = []
-    for pack, claim in entry.owners.items():
-        if not same(claim.value, entry.written):
-            packs.append(f"{pack}, which wants {_show(claim.value, key)}")
-    if not packs:
-        return ""
-    return f"over {', and '.join(packs)}"
+    packs = [pack for pack, claim in entry.owners.items() if not same(claim.value, entry.written)]
+    return f"over {' and '.join(packs)}" if packs else ""
 
 
 def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
@@ -489,10 +483,8 @@ def _edit_element(
 ) -> None:
     """Change every field that is not theirs to what the pack wants, without moving the hook."""
     current, wanted = hook.fields, claimed_value(entry.owners, written=entry.written)
-    changed = []
-    for name in {**current, **wanted}:
-        if name not in theirs and not _is_same_field(current, wanted, name):
-            changed.append(name)
+    ours = [name for name in {**current, **wanted} if name not in theirs]
+    changed = [name for name in ours if not _is_same_field(current, wanted, name)]
     if not changed:
         return
     builder.edits.append(EditHook(hook, {name: wanted.get(name) for name in changed}))
@@ -540,11 +532,8 @@ def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
 
 
 def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    edited = []
-    for name in {**written, **current}:
-        if name != "command" and not _is_same_field(current, written, name):
-            edited.append(name)
-    return edited
+    names = [name for name in {**written, **current} if name != "command"]
+    return [name for name in names if not _is_same_field(current, written, name)]
 
 
 def _show_fields(fields: dict[str, Any], names: list[str]) -> str:

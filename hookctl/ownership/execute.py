@@ -248,10 +248,8 @@ def recover(folders: Folders) -> list[str]:
     _require_own_ledgers(folders, journal)
     before = records_before(folders, journal.records)
     removed = _removed_folders(folders, before, journal.records)
-    records: dict[str, Record | None] = {}
-    for path, record in journal.records.items():
-        if not path.startswith(removed):
-            records[path] = record
+    kept = [path for path in journal.records if not path.startswith(removed)]
+    records = {path: journal.records[path] for path in kept}
     lines = list[str]()
     unchanged = set[str]()  # the ledgers of projects whose settings are as before the run
     for step in journal.steps:

@@ -221,11 +221,8 @@ def _edited_names(
     current: dict[str, Any], written: dict[str, Any], wanted: dict[str, Any]
 ) -> set[str]:
     """The names whose values the operator changed, and not to what is wanted now."""
-    edited = set()
-    for name, value in current.items():
-        is_as_written = engine.same(value, written.get(name))
-        if not is_as_written and not engine.same(value, wanted.get(name)):
-            edited.add(name)
+    changed = {name for name in current if not engine.same(current[name], written.get(name))}
+    edited = {name for name in changed if not engine.same(current[name], wanted.get(name))}
     if not written:
         edited -= set(_HOOKCTL_KEYS)  # left over from an earlier install
     return edited

@@ -51,11 +51,9 @@ def plan_project_files(
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    ours = {}
-    for key, record in records.items():
-        if record and record.scope == "project" and record.project == project:
-            ours[key] = record
-    return ours
+    known = {key: record for key, record in records.items() if record}
+    shared = {key: record for key, record in known.items() if record.scope == "project"}
+    return {key: record for key, record in shared.items() if record.project == project}
 
 
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:

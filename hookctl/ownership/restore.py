@@ -99,13 +99,11 @@ class Restore(Job):
         if result is None and record and any(entry.id in ids for entry in known):
             # The author of this text is unknown: an uninstall must not restore earlier bytes.
             result = record._replace(sha256_before="", sha256_after=files.digest(self.data))
-        packs_before = record.packs if record else {}
-        packs_after = result.packs if result else {}
         if record and result is None:
             draft.rmdirs += record.created_dirs
         draft.entries = result.entries if result else ()
-        left = {id for id in ids if id not in {entry.id for entry in draft.entries}}
-        left |= {name for name in packs_after if name not in packs_before}
+        left = ids - {entry.id for entry in draft.entries}
+        left |= set(result.packs if result else ()) - set(record.packs if record else ())
         if left:
             text = f"the restored text has {', '.join(sorted(left))}, which is not installed"
             draft.tell("orphan_hook", f"{text} any more; `hookctl doctor` says more")

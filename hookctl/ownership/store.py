@@ -152,9 +152,7 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
 
 def make_stub(record: Record) -> Record:
     """The part of a project-scope record that holds on this machine: hashes, paths, consent."""
-    packs = {}
-    for name, pack in record.packs.items():
-        packs[name] = pack._replace(settings={}, folder="")
+    packs = {name: pack._replace(settings={}, folder="") for name, pack in record.packs.items()}
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
