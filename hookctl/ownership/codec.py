@@ -86,7 +86,10 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
         if field not in data and field not in kind._field_defaults:
             raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
-    return kind(**values)
+    value = kind(**values)
+    if kind is Record:
+        _check_record(value)
+    return value
 
 
 def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
@@ -162,7 +165,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def check_record(record: Record) -> None:
+def _check_record(record: Record) -> None:
     """Refuse a record of the right types that hookctl still cannot have written."""
     for path in record.gaps:
         if not all(isinstance(key, str) for key in path):

@@ -26,7 +26,6 @@ from hookctl.ownership.codec import (
     MOVE_AWAY,
     NEEDS,
     VERSION,
-    check_record,
     encode,
     from_json,
     parse_object,
@@ -114,12 +113,12 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     record = from_json(Record, data, os.path.relpath(target.path, target.project))
     if syntax(record.format) != target.host.syntax:
         raise ValueError(f"{target.host.name} has no settings in {record.format}")
-    check_record(record)
     _check_entries(target, record)
     known = stub.packs if stub else {}
-    whole = {}
-    for name, pack in record.packs.items():
-        whole[name] = _whole_pack(folders, target, name, pack, known.get(name))
+    whole = {
+        name: _whole_pack(folders, target, name, pack, known.get(name))
+        for name, pack in record.packs.items()
+    }
     created_dirs = tuple(_resolve_folder(target, name) for name in record.created_dirs)
     record = record._replace(format=target.host.format, packs=whole, created_dirs=created_dirs)
     if stub is None:

@@ -165,9 +165,8 @@ class Disable(Job):
         steps = [Step(VALUE, entry.path, entry.before) for entry in taken if not entry.id]
         gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along
         used = {step.path for hook in gone for step in hook.steps if step.kind == CONTAINER}
-        for entry in draft.entries:
-            if entry.kind != "container" and (entry.id or entry.path) not in draft.taken:
-                used |= {entry.path[:length] for length in range(1, len(entry.path) + 1)}
+        left = [each for each in draft.entries if (each.id or each.path) not in draft.taken]
+        used |= engine.list_above(each for each in left if each.kind != "container")
         for entry in draft.entries if taken else ():
             if entry.kind == "container" and entry.path not in used:
                 steps.append(Step(CONTAINER, entry.path, entry.before))

@@ -30,6 +30,7 @@ from hookctl.model import (
     Path,
     Record,
 )
+from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
@@ -218,10 +219,7 @@ def _join_entries(
     decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """All entries in their known order; a container that only hidden entries are in stays."""
-    used = set[Path]()
-    for entry in hidden:
-        if entry.kind != "container":
-            used.update(entry.path[:length] for length in range(1, len(entry.path) + 1))
+    used = list_above(entry for entry in hidden if entry.kind != "container")
     kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
     every = (*kept, *decided, *hidden)
     entries = {(entry.kind == "container", entry.id or entry.path): entry for entry in every}

@@ -122,6 +122,12 @@ def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> st
     return "owned" if is_owned else "overridden"
 
 
+def list_above(entries: Iterable[Entry]) -> set[Path]:
+    """The paths of these entries, and of all that contains them."""
+    paths = [entry.path for entry in entries]
+    return {path[:length] for path in paths for length in range(1, len(path) + 1)}
+
+
 def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
     """Whether every entry that we wrote is missing: a host or a person reset the file.
 
@@ -260,10 +266,7 @@ class _DecisionBuilder:
 
     def decision(self) -> Decision:
         """The decision; our containers that nothing needs any more are pruned."""
-        used = set()
-        for entry in self.entries.values():
-            for length in range(1, len(entry.path) + 1):
-                used.add(entry.path[:length])
+        used = list_above(self.entries.values())
         unused = [path for path in self.containers if path not in used]
         for path in sorted(unused, key=len, reverse=True):
             container = self.containers.pop(path)
@@ -537,13 +540,8 @@ def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str
 
 
 def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
-    shown = []
-    for name in names:
-        if name in fields:
-            shown.append(f"{name}={_show(fields[name], name)}")
-        else:
-            shown.append(f"no {name}")
-    return ", ".join(shown)
+    there = {name: f"{name}={_show(fields[name], name)}" for name in names if name in fields}
+    return ", ".join(there.get(name, f"no {name}") for name in names)
 
 
 def _mask_text(path: Path, text: str) -> str:

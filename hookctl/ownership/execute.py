@@ -15,7 +15,6 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Change, Record
 from hookctl.ownership import committed, store
 from hookctl.ownership.codec import (
-    check_record,
     dump_object,
     from_json,
     parse_object,
@@ -113,11 +112,8 @@ def records_before(folders: Folders, records: Mapping[str, Record | None]) -> di
     """The records before the run; a project's ledger is written last, so it still has its own."""
     stored = store.load(folders)
     before = {key: record for key, record in stored.items() if record.scope != "project"}
-    projects = set()
-    for key in records:
-        for record in (stored.get(key), records[key]):
-            if record is not None and record.scope == "project":
-                projects.add(record.project)
+    every = [*(stored.get(key) for key in records), *records.values()]
+    projects = {record.project for record in every if record and record.scope == "project"}
     # Where its ledger is missing or cannot be trusted, nothing is known of the project.
     return before | store.read(folders, projects, [])
 
@@ -193,9 +189,6 @@ def read_journal(folders: Folders) -> Journal | None:
     with refusals("the journal of an interrupted run", folders.journal, hint):
         json_object = parse_object(data, _KEY, folders.journal)
         journal: Journal = from_json(Journal, json_object, "the journal")
-        for record in journal.records.values():
-            if record is not None:
-                check_record(record)
         for step in journal.steps:
             base64.b64decode(step.after or "")
     renamed: Journal = with_paths(journal, folders.resolve)

@@ -181,11 +181,8 @@ def merge_config(
     current = _read_config(snapshot)
     table = current.pop(guard.HOSTS, None)  # this is hookctl's own
     edited = _edited_names(current, written, wanted)
-    values = {name: current[name] if name in edited else value for name, value in wanted.items()}
-    for name in current:
-        if name in edited:
-            values.setdefault(name, current[name])
-    own = {name: current[name] for name in edited}
+    own = {name: current[name] for name in current if name in edited}
+    values = {**wanted, **own}
     kept = _lines_on_edits(path, own, "; --force takes it over")
     if engine.same(current, values) and engine.same(table, guard.host_table(host)):
         return snapshot.data or b"", kept
@@ -264,10 +261,9 @@ def plan_programs(
     table = read_own(sources, target, os.path.join(top, TABLE))
     new_table = _dump_table(packs, target, draft.folders) if packs else None
     new_launcher = programs.launcher if is_needed else None
-    changes = []
-    for snapshot, data in ((table, new_table), (launcher, new_launcher)):  # it completes an upgrade
-        if snapshot.data != data:
-            changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
+    pairs = [(table, new_table), (launcher, new_launcher)]  # the latter completes an upgrade
+    changes = [Change(old.path, old.data, new, target.new_file_mode) for old, new in pairs]
+    changes = [change for change in changes if change.before != change.after]
     former: list[str] = []
     if version not in ("", version_of(programs.launcher)) or not is_needed:
         needed = {top}  # of what 0.2.0 laid there

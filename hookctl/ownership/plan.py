@@ -49,9 +49,8 @@ class Drafts:
         _require_same_scope(record, target)
         if record is not None and record.project != target.project:  # which was moved
             old, new = top(record.project), top(target.project)
-            dirs = []
-            for each in record.created_dirs:
-                dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
+            made = record.created_dirs
+            dirs = [new + one.removeprefix(old) if one.startswith(old) else one for one in made]
             record = record._replace(project=target.project, created_dirs=tuple(dirs))
         self.opened[real] = Draft(sources, target, snapshot, document, key, record)
         return self.opened[real]

@@ -20,7 +20,6 @@ from hookctl.errors import HookctlError
 from hookctl.model import Entry, Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
-    check_record,
     dump_object,
     from_json,
     parse_object,
@@ -81,9 +80,7 @@ def parse(data: bytes | None, path: str) -> dict[str, Record]:
         return {}
     with refusals("hookctl's record", path, MOVE_AWAY):
         json_object = parse_object(data, _VERSION_KEY, path)
-        records = from_json(_Ledger, json_object, "hookctl's record").files
-        for record in records.values():
-            check_record(record)
+        records: dict[str, Record] = from_json(_Ledger, json_object, "hookctl's record").files
         return records
 
 
@@ -232,12 +229,8 @@ def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[st
     """The path of that file, and its recorded blocks of packs that the settings file has."""
     path = rules_path(records, key)
     rules = find_record(records, path)[1] if path else None
-    entries = {}
-    for entry in rules.entries if rules else ():
-        pack = str(entry.path[0])
-        if pack in records[key].packs:
-            entries[pack] = entry
-    return path, entries
+    entries = {str(entry.path[0]): entry for entry in (rules.entries if rules else ())}
+    return path, {pack: entries[pack] for pack in entries if pack in records[key].packs}
 
 
 def real_path(path: str) -> str:
