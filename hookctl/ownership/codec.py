@@ -32,11 +32,9 @@ def to_json(value: Any) -> Any:
     """A value of hookctl's types as JSON data."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         defaults = type(value)._field_defaults
-        json_object = {}
-        for name, field in zip(value._fields, value, strict=True):
-            if name not in defaults or field != defaults[name]:
-                json_object[name] = to_json(field)
-        return json_object
+        fields = dict(zip(value._fields, value, strict=True))
+        named = [name for name in fields if name not in defaults or fields[name] != defaults[name]]
+        return {name: to_json(fields[name]) for name in named}
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if isinstance(value, dict):

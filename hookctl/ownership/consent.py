@@ -152,10 +152,8 @@ def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None
     plan = make_plan()
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
-    for file in plan.files:
-        consent = _consent_of(file.record, pack.name)
-        is_other |= consent.digest not in ("", digest)
-    if is_other:
+    digests = {_consent_of(file.record, pack.name).digest for file in plan.files}
+    if is_other or digests - {"", digest}:
         message = f"{pack.name} has changed since you agreed to it"
         hint = "Run the command again. Nothing was written."
         raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)

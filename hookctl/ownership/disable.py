@@ -145,10 +145,8 @@ class Disable(Job):
         steps = self._take_entries(lambda entry: self._is_value_of(values.name, entry))
         if steps:
             self.new.append(values._replace(steps=tuple(steps)))
-        for step in steps:
-            if step.kind == VALUE:
-                action = Action("remove", step.path, "leaf", "", "owned", DISABLED)
-                self.draft.actions.append(action)
+        for path in [step.path for step in steps if step.kind == VALUE]:
+            self.draft.actions.append(Action("remove", path, "leaf", "", "owned", DISABLED))
 
     def _is_value_of(self, pack: str, entry: Entry) -> bool:
         if entry.kind != "leaf" or entry.owners.keys() != {pack}:
@@ -355,9 +353,8 @@ def without(host: Host, before: Document, hooks: Iterable[DisabledHook]) -> Docu
             edits.append(DropHook(HookEntry(step.path, "", {})))
         elif step.kind == VALUE:
             edits.append(DropValue(step.path) if step.raw is None else Put(step.path, raw=step.raw))
-    containers = [step for step in steps if step.kind == CONTAINER]
-    for step in sorted(containers, key=lambda step: len(step.path), reverse=True):
-        edits.append(Prune(step.path, step.raw))
+    containers = [Prune(step.path, step.raw) for step in steps if step.kind == CONTAINER]
+    edits += sorted(containers, key=lambda edit: len(edit.path), reverse=True)
     document = shapes.apply(host.shape, before, tuple(edits))
     for step in steps:
         if step.kind == SWITCH:

@@ -254,12 +254,11 @@ def _settle(
         if removable:
             reason = "our placeholder, with no hook after it"
             actions.append(Action("remove", path, "placeholder", reason=reason))
-    entries = list(decision.entries)
-    for entry in have:
-        is_above = any(path[: len(entry.path)] == entry.path for path in +ours)
-        if entry.kind == "container" and is_above and entry not in entries:
-            entries.append(entry)
-    return decision._replace(edits=edits, entries=tuple(entries), actions=tuple(actions))
+    containers = [entry for entry in have if entry.kind == "container"]
+    containers = [entry for entry in containers if entry not in decision.entries]
+    above = {path[:length] for path in +ours for length in range(1, len(path) + 1)}
+    entries = (*decision.entries, *(entry for entry in containers if entry.path in above))
+    return decision._replace(edits=edits, entries=entries, actions=tuple(actions))
 
 
 def _fill(
@@ -267,10 +266,10 @@ def _fill(
 ) -> tuple[Edit, ...]:
     """The edits, in which new hooks go into our placeholders, the first ones first."""
     groups = shapes.gaps(host.shape, document.value)
-    free: dict[Path, list[Path]] = {}
-    for path, count in Counter(known).items():
-        # Ours were appended, so other tools' come first.
-        free[path] = [group for group in groups if group[:-1] == path][-count:]
+    free = {  # ours were appended, so other tools' come first
+        path: [group for group in groups if group[:-1] == path][-count:]
+        for path, count in Counter(known).items()
+    }
     edits: list[Edit] = []
     for edit in decision.edits:
         if isinstance(edit, AddHook) and free.get(edit.path):

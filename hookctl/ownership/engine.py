@@ -158,13 +158,11 @@ class _DecisionBuilder:
         self.current = current
         self.pack, self.version, self.force = pack, version, force
         self.wiped = False  # whether all entries that the pack still wants are gone
-        self.entries: dict[_Name, Entry] = {}
-        self.containers: dict[Path, Entry] = {}
-        for entry in entries:
-            if entry.kind == "container":
-                self.containers[entry.path] = entry
-            else:
-                self.entries[entry.id or entry.path] = entry
+        containers = [entry for entry in entries if entry.kind == "container"]
+        self.containers = {entry.path: entry for entry in containers}
+        self.entries: dict[_Name, Entry] = {
+            entry.id or entry.path: entry for entry in entries if entry.kind != "container"
+        }
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
 

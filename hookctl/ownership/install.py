@@ -295,7 +295,14 @@ class Uninstall(Job):
         config = find_config(draft, drafts.records) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
-            _take_out(draft, name, _wants_of(draft, self.loaded.get(name), config))
+            wants = _wants_of(draft, self.loaded.get(name), config)
+            # Without a record only our hooks are known; without hooks any shape will do.
+            root = draft.document.value if isinstance(draft.document.value, dict) else {}
+            ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
+            is_orphan = draft.known is None and any(want.id in ids for want in wants)
+            visible, sought = draft.pack_entries(), wants if is_orphan else ()
+            current = look(draft.host, draft.document, sought, visible, null_is_nothing=True)
+            draft.apply_decision(engine.uninstall(visible, current, name, wants), visible)
             draft.packs.pop(name, None)
         draft.actions += _list_empty_places(draft)
         if GUARD in self.packs and GUARD not in known and draft.edits:
@@ -364,18 +371,6 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
         return pack_wants(pack, draft.host, programs)[0]
     settings = guard.everything(settings_from(known.settings if known else {}))
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
-
-
-def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
-    # Without a record only our hooks are known; without hooks any shape will do.
-    root = draft.document.value if isinstance(draft.document.value, dict) else {}
-    ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
-    is_orphan = draft.known is None and any(want.id in ids for want in wants)
-    visible = draft.pack_entries()
-    current = look(
-        draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
-    )
-    draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
 
 
 def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:

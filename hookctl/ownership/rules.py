@@ -70,17 +70,14 @@ def leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> 
 
 def _has_reader(drafts: Drafts, key: str, name: str, leaving: Draft) -> bool:
     """Whether another host has the pack's rules and reads them in the same file."""
+    asked = [draft for draft in drafts.asked if draft is not leaving]
+    targets = [rules_target(draft.target) for draft in asked if _wants_rules(name, draft.packs)]
+    paths = [target.path for target in targets if target]
+    records = drafts.records
+    others = [other for other in records if _wants_rules(name, records[other].packs)]
     keys = {draft.key for draft in drafts.asked}
-    for draft in drafts.asked:
-        if draft is not leaving and _wants_rules(name, draft.packs):
-            target = rules_target(draft.target)
-            if target is not None and store.real_path(target.path) == key:
-                return True
-    for other, record in drafts.records.items():
-        is_reader = other not in keys and _wants_rules(name, record.packs)
-        if is_reader and store.real_path(rules_path(drafts.records, other)) == key:
-            return True
-    return False
+    paths += [rules_path(records, other) for other in others if other not in keys]
+    return key in map(store.real_path, paths)
 
 
 def _take_back(file: Draft, pack: Pack) -> bool:
