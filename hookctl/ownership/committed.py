@@ -21,7 +21,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
-from hookctl.model import GIT, Entry, PackRecord, Path, Record
+from hookctl.model import GIT, Entry, PackRecord, Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
     NEEDS,
@@ -199,7 +199,9 @@ def _record_lines(project: str, record: Record) -> list[str]:
     if record.gaps:
         lines.append(f'   "gaps": {_dump_line(record.gaps)},')
     lines.append('   "entries": [')
-    for entry in sorted(record.entries, key=_sort_key):
+    entries = sorted(record.entries, key=lambda entry: (entry.kind, entry.path, entry.id))
+    # Containers last, as the engine has them.
+    for entry in sorted(entries, key=lambda entry: entry.kind == "container"):
         lines.append(f"    {_dump_line(_with_short_claims(to_json(entry), packs))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
     for name, pack in packs.items():
@@ -240,11 +242,6 @@ def _with_short_claims(entry: dict[str, Any], packs: Mapping[str, Any]) -> dict[
 
 def _dump_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _sort_key(entry: Entry) -> tuple[bool, str, Path, str]:
-    """Containers last, as the engine has them."""
-    return entry.kind == "container", entry.kind, entry.path, entry.id
 
 
 def _find_target(folders: Folders, project: str, name: str) -> Target:

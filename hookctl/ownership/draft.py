@@ -112,9 +112,8 @@ class Draft:
 
     def show_disabled(self, packs: Iterable[str]) -> None:
         """Let what is disabled of these packs count again: as entries that are missing."""
-        for entry in self.entries:
-            if not entry.owners.keys().isdisjoint(packs):
-                self.taken.discard(entry.id or entry.path)
+        entries = [entry for entry in self.entries if not entry.owners.keys().isdisjoint(packs)]
+        self.taken -= {entry.id or entry.path for entry in entries}
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""

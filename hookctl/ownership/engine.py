@@ -344,9 +344,9 @@ def _take_or_keep(builder: _DecisionBuilder, entry: Entry, value: Any, leaf_stat
         entry = entry._replace(before=builder.current.raw[entry.path])
         builder.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
-    reason = f"kept your {shown}; --force sets {_show(value, key)}"
+    reason = f"kept your {shown}; --force sets {show(value, key)}"
     if leaf_state == "overridden" and not same(entry.written, value):
-        reason += f", hookctl had set {_show(entry.written, key)}"
+        reason += f", hookctl had set {show(entry.written, key)}"
     builder.keep(entry, leaf_state, reason)
 
 
@@ -538,7 +538,7 @@ def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str
 
 
 def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
-    there = {name: f"{name}={_show(fields[name], name)}" for name in names if name in fields}
+    there = {name: f"{name}={show(fields[name], name)}" for name in names if name in fields}
     return ", ".join(there.get(name, f"no {name}") for name in names)
 
 
@@ -548,5 +548,6 @@ def _mask_text(path: Path, text: str) -> str:
     return masked_text(text)
 
 
-def _show(value: Any, key: str = "") -> str:
+def show(value: Any, key: str = "") -> str:
+    """A value as JSON; a secret one is masked."""
     return json.dumps(masked(value, key), ensure_ascii=False)

@@ -329,10 +329,8 @@ def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> tuple[str, ...]:
     """The beginnings of paths in projects and other folders that were removed since."""
-    removed = set()
-    for key, record in (*before.items(), *records.items()):
-        if record:
-            removed.add(record.project or store.missing_folder(folders, key, record))
+    known = [(key, record) for key, record in (*before.items(), *records.items()) if record]
+    removed = {each.project or store.missing_folder(folders, key, each) for key, each in known}
     return tuple(f"{folder}/" for folder in removed if folder and not os.path.isdir(folder))
 
 

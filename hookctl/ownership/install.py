@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +10,6 @@ from functools import partial
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
-from hookctl.masking import masked
 from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_config, guard_content, pack_content
@@ -54,10 +52,9 @@ def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice
     ways = [file.target.path for file in plan.files]
     ways += [change.path for change in plan.changes if change.settings]
     paths = [change.path for change in plan.changes if not change.settings]
-    for file in plan.files:
-        if pack.name in file.packs:
-            installed = file.packs[pack.name]
-            paths += [installed.folder, installed.settings.get("python", "")]
+    installed = [file.packs[pack.name] for file in plan.files if pack.name in file.packs]
+    paths += [one.folder for one in installed]
+    paths += [one.settings.get("python", "") for one in installed]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
     return plan
@@ -199,8 +196,8 @@ def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
     texts = []
     for conflict in conflicts:
         key = str(conflict.path[-1])
-        shown = {pack: masked(value, key) for pack, value in conflict.claims.items()}
-        claims = [f"{pack} wants {json.dumps(shown[pack], ensure_ascii=False)}" for pack in shown]
+        wishes = conflict.claims.items()
+        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in wishes]
         texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
     hint = (
         "Take it over with --force, give both the same value or merge rule "

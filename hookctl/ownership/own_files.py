@@ -20,7 +20,6 @@ from hookctl import hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
-from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft, file_action
@@ -192,8 +191,8 @@ def merge_config(
 def _lines_on_edits(path: str, edits: Mapping[str, Any], force: str = "") -> tuple[Action, ...]:
     lines = []
     for name in sorted(edits):
-        text = json.dumps(masked(edits[name], name))
-        lines.append(Action("keep", (path, name), "file", reason=f"kept your {name}={text}{force}"))
+        reason = f"kept your {name}={engine.show(edits[name], name)}{force}"
+        lines.append(Action("keep", (path, name), "file", reason=reason))
     return tuple(lines)
 
 
@@ -336,10 +335,8 @@ def _find_callers(
         if not record or project != (target.project if target.shared else ""):
             continue
         scope.append(record)
-        callers = set[str]()
-        for entry in record.entries:
-            if not FORMER_CALL.search(str(entry.written)):
-                callers.add(entry.id.partition("/")[0])
+        entries = [one for one in record.entries if not FORMER_CALL.search(str(one.written))]
+        callers = {entry.id.partition("/")[0] for entry in entries}
         is_called = is_called or GUARD in callers
         run = callers.intersection(run_packs(record))
         if run and record.host in hosts.names():  # else it is a newer hookctl's

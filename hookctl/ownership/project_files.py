@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from hookctl.model import Change, Record
 from hookctl.ownership import committed
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.sources import has_files
 from hookctl.ownership.store import Records
 from hookctl.settings.targets import OWN, read_inside
 from hookctl.system.packages import HOOK
@@ -66,7 +65,7 @@ def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[C
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    changes, has_run = [], has_files(runs)
+    changes, has_run = [], any(names for *_, names in os.walk(runs))
     for name, data in _FOR_GIT.items():
         snapshot = read_inside(draft.target.project, os.path.join(folder, name))
         is_ignore, own = name == ".gitignore", {data, _OF_0_2_0}

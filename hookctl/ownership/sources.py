@@ -110,11 +110,6 @@ class Sources(FileReader):
         return disabled.list_taken(away)
 
 
-def has_files(folder: str) -> bool:
-    """Whether there is any file in the folder, or in a folder below it."""
-    return any(names for *_, names in os.walk(folder))
-
-
 def look(
     host: Host,
     document: Document,

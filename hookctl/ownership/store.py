@@ -47,10 +47,8 @@ def load(folders: Folders) -> dict[str, Record]:
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
     """The settings files of these records and the folders made for them."""
-    made = set(records)
-    for record in records.values():
-        made.update(record.created_dirs)
-    return made
+    folders = {folder for record in records.values() for folder in record.created_dirs}
+    return folders.union(records)
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:
@@ -140,9 +138,8 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     """
     root = project_folder.search(folders.cwd, folders.environ)
     projects = [] if project_folder.is_foreign(root) else [root]
-    for record in load(folders).values():
-        if record.scope == "project" and record.project:
-            projects.append(real_path(record.project))
+    shared = [record for record in load(folders).values() if record.scope == "project"]
+    projects += [real_path(record.project) for record in shared if record.project]
     problems: list[HookctlError] = []
     return read(folders, projects, problems), problems
 
