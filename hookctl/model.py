@@ -217,7 +217,6 @@ class Decision(NamedTuple):
     edits: tuple[Edit, ...] = ()
     entries: tuple[Entry, ...] = ()
     actions: tuple[Action, ...] = ()
-    kept: tuple[Action, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
 
 

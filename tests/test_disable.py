@@ -20,7 +20,6 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import DropHook
-from hookctl.settings import targets
 from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import DISABLED, Hook
 from hookctl.verbs.disable import disable
@@ -458,7 +457,7 @@ class Life:
 
     def __init__(self, here: Place, kind: Kind) -> None:
         self.here, self.kind = here, kind
-        self.host = targets.find(hosts.load(kind.host), "user", here.folders).host
+        self.host = hosts.load(kind.host)
         self.texts: list[str] = []  # what people have written, and not taken out again
 
     @property

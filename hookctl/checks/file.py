@@ -156,7 +156,7 @@ class File:
     def repair(self) -> str:
         """The command that repairs hookctl's files and entries."""
         here = self.machine.cwd_project
-        return consent.repair_command(self.target.project or here, here)
+        return f"hookctl doctor --fix{consent.project_option(self.target.project or here, here)}"
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this file, unless it names another path."""

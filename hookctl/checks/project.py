@@ -23,6 +23,7 @@ from hookctl.hosts import Host
 from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
+from hookctl.ownership.sources import FileReader
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
@@ -31,7 +32,7 @@ from hookctl.settings import switches, targets
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target
 from hookctl.survey import gathering
-from hookctl.survey.machine import FileReader, Machine
+from hookctl.survey.machine import Machine
 from hookctl.system import files
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
@@ -68,7 +69,7 @@ class _ProjectMachine(Machine):
     def __init__(self, project: str, start: str, start_project: str) -> None:
         super().__init__(isolated(start), {}, cwd_project=start_project)
         self.reader = _Reader(project)
-        self.read = self.reader.document
+        self.read = self.reader.read
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches in the project's files, whoever trusts it."""

@@ -70,9 +70,9 @@ def _make_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
     files: list[dict[str, Any]] = []
     for file in plan.files:
         place = file.target.host.name, file.target.scope, file.path
-        done = [*file.file_actions, *file.actions]
-        actions += [action_data(action, *place) for action in done]
-        kept += [action_data(action, *place) for action in file.kept]
+        for action in sorted(file.actions, key=lambda one: one.kind != "file"):
+            lines = kept if action.action == "keep" else actions
+            lines.append(action_data(action, *place))
         if file.old != file.after:
             changed = {
                 "file": file.path,
@@ -113,6 +113,8 @@ def _describe_plan(
 def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
     details: list[Text] = []
     for action in file.actions:
+        if action.action == "keep" or action.kind == "file":
+            continue
         text = _name_entry(file, action, _value_of(file, action))
         reason = action.reason or _WORDS.get(action.action, "")
         text += f": {reason}" if reason else ""
@@ -132,7 +134,9 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
 def _program_lines(file: Draft) -> list[Line]:
     """A line about the changed files of each folder, and why; packages come with the launcher."""
     names: dict[tuple[str, str, str], list[str]] = {}
-    for action in file.file_actions:
+    for action in file.actions:
+        if action.action == "keep" or action.kind != "file":
+            continue
         folder, name = os.path.split(str(action.path[0]))
         names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     lines = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hookctl.errors import HookctlError
 from hookctl.hosts import codex, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import Entry
@@ -26,34 +25,22 @@ def install(draft: Draft, drafts: Drafts, pack: str) -> None:
     if not trust.covers(draft.target.scope):
         return
     if not draft.sources.has_disabled:  # beside the switch of a disabled hook they wait for it
-        uninstall(draft, drafts, [pack])
+        uninstall(draft, drafts, pack)
     if _waits(draft, pack):
         draft.tell("not_approved", f"{trust.gate}: {trust.action}")
 
 
-def uninstall(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
-    """Take out the approvals of these packs that 0.2.0 wrote.
-
-    A file that cannot be read keeps them, and is named among what is `unread`.
-    """
+def uninstall(draft: Draft, drafts: Drafts, pack: str) -> None:
+    """Take out the approvals of a pack that 0.2.0 wrote."""
     for key, record in drafts.records.items():
-        for pack in packs:
-            if not _list_approvals(record.entries, draft, drafts, pack):
-                continue
-            path = store.current_path(drafts.records, key)
-            try:
-                config = drafts.open(Target(draft.host._replace(format="toml"), "user", path))
-            except HookctlError as error:
-                message = f"{error.message}; the approvals of {pack} stay in it"
-                drafts.unread.append(
-                    error.reworded(message, f"Fix it, then uninstall {pack} again.")
-                )
-                continue
-            approvals = _list_approvals(config.entries, draft, drafts, pack)
-            visible = (*approvals, *(one for one in config.entries if one.kind == "container"))
-            current = look(config.host, config.document, (), visible)
-            decision = engine.uninstall(visible, current, pack)
-            config.apply_decision(decision._replace(kept=()), visible)
+        if not _list_approvals(record.entries, draft, drafts, pack):
+            continue
+        path = store.current_path(drafts.records, key)
+        config = drafts.open(Target(draft.host._replace(format="toml"), "user", path))
+        approvals = _list_approvals(config.entries, draft, drafts, pack)
+        visible = (*approvals, *(one for one in config.entries if one.kind == "container"))
+        current = look(config.host, config.document, (), visible)
+        config.apply_decision(engine.uninstall(visible, current, pack), visible)
 
 
 def _list_approvals(
@@ -68,11 +55,8 @@ def _list_approvals(
     own |= {draft.known.known_as} if draft.known else set()
     known = {*records, *(record.known_as for record in records.values())} - own
     ours = [entry for entry in entries if entry.path[:2] == APPROVALS and pack in entry.owners]
-    return [
-        entry
-        for entry in ours
-        if len(entry.path) > 2 and codex.file_of_state(entry.path) not in known
-    ]
+    ours = [entry for entry in ours if len(entry.path) > 2]
+    return [entry for entry in ours if codex.file_of_state(entry.path) not in known]
 
 
 def _waits(draft: Draft, pack: str) -> bool:

@@ -32,11 +32,9 @@ def to_json(value: Any) -> Any:
     """A value of hookctl's types as JSON data."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         defaults = type(value)._field_defaults
-        json_object = {}
-        for name, field in zip(value._fields, value, strict=True):
-            if name not in defaults or field != defaults[name]:
-                json_object[name] = to_json(field)
-        return json_object
+        fields = dict(zip(value._fields, value, strict=True))
+        named = [name for name in fields if name not in defaults or fields[name] != defaults[name]]
+        return {name: to_json(fields[name]) for name in named}
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if isinstance(value, dict):
@@ -86,7 +84,10 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
         if field not in data and field not in kind._field_defaults:
             raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
-    return kind(**values)
+    value = kind(**values)
+    if kind is Record:
+        _check_record(value)
+    return value
 
 
 def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
@@ -162,7 +163,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def check_record(record: Record) -> None:
+def _check_record(record: Record) -> None:
     """Refuse a record of the right types that hookctl still cannot have written."""
     for path in record.gaps:
         if not all(isinstance(key, str) for key in path):

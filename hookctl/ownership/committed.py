@@ -21,12 +21,11 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
-from hookctl.model import GIT, Entry, PackRecord, Path, Record
+from hookctl.model import GIT, Entry, PackRecord, Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
     NEEDS,
     VERSION,
-    check_record,
     encode,
     from_json,
     parse_object,
@@ -114,12 +113,12 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     record = from_json(Record, data, os.path.relpath(target.path, target.project))
     if syntax(record.format) != target.host.syntax:
         raise ValueError(f"{target.host.name} has no settings in {record.format}")
-    check_record(record)
     _check_entries(target, record)
     known = stub.packs if stub else {}
-    whole = {}
-    for name, pack in record.packs.items():
-        whole[name] = _whole_pack(folders, target, name, pack, known.get(name))
+    whole = {
+        name: _whole_pack(folders, target, name, pack, known.get(name))
+        for name, pack in record.packs.items()
+    }
     created_dirs = tuple(_resolve_folder(target, name) for name in record.created_dirs)
     record = record._replace(format=target.host.format, packs=whole, created_dirs=created_dirs)
     if stub is None:
@@ -200,7 +199,9 @@ def _record_lines(project: str, record: Record) -> list[str]:
     if record.gaps:
         lines.append(f'   "gaps": {_dump_line(record.gaps)},')
     lines.append('   "entries": [')
-    for entry in sorted(record.entries, key=_sort_key):
+    entries = sorted(record.entries, key=lambda entry: (entry.kind, entry.path, entry.id))
+    # Containers last, as the engine has them.
+    for entry in sorted(entries, key=lambda entry: entry.kind == "container"):
         lines.append(f"    {_dump_line(_with_short_claims(to_json(entry), packs))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
     for name, pack in packs.items():
@@ -241,11 +242,6 @@ def _with_short_claims(entry: dict[str, Any], packs: Mapping[str, Any]) -> dict[
 
 def _dump_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _sort_key(entry: Entry) -> tuple[bool, str, Path, str]:
-    """Containers last, as the engine has them."""
-    return entry.kind == "container", entry.kind, entry.path, entry.id
 
 
 def _find_target(folders: Folders, project: str, name: str) -> Target:

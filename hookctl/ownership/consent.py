@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import OwnText
-from hookctl.model import Consent, Message, PackRecord, Record
+from hookctl.model import Consent, PackRecord, Record
 from hookctl.ownership import store
 from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
@@ -50,16 +50,24 @@ class Review(NamedTuple):
             lines += map(OwnText, self.changes)
         return lines
 
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """What an install would refuse without another option."""
-        messages = []
-        if self.refused_env:
-            messages.append(Message(str(_refused(self)), "env_refused"))
+    def refusals(self) -> Iterator[HookctlError]:
+        """What an install refuses without another option."""
+        pack, names = self.pack, self.refused_env
+        if names:
+            message = (
+                f"{pack.name} sets {', '.join(names)}: "
+                "this can change which programs run, or where the host sends your data"
+            )
+            options = " ".join(f"--allow-env {name}" for name in names)
+            hint = f"If you want that, add {options}. Nothing was written."
+            yield HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
         if self.replaces:
-            text = f"{_describe_replacement(self.pack)}: it needs --accept-changed"
-            messages.append(Message(text, "pack_changed"))
-        return tuple(messages)
+            name, version = pack.name, pack.version
+            message = f"{name} {version} has other content than was installed as {version}"
+            hint = "Read what changes, then add --accept-changed. Nothing was written."
+            yield HookctlError(
+                "pack_changed", message, path=pack.source, hint=hint, exit_code=USAGE
+            )
 
     @property
     def data(self) -> dict[str, Any]:
@@ -91,8 +99,8 @@ def agree(
 
 def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     """What a plan would install of a pack, against what is on record; None where nothing fits."""
-    has_targets = any(file.record and pack.name in file.record.packs for file in plan.files)
-    if not has_targets:
+    places = [file for file in plan.files if file.record and pack.name in file.record.packs]
+    if not places:
         return None
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
@@ -100,15 +108,13 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     is_agreed = any(_consent_of(record, name).digest == digest for record in records)
     changes: dict[str, None] = {}
     replaces, refused = False, set[str]()
-    for file in plan.files:
-        before, after = file.known, file.record
-        if after is None or name not in after.packs:
+    for file in places:
+        after = file.packs[name]
+        refused.update(set(risky_env(pack)) - set(after.consent.env))
+        if file.known is None or name not in file.known.packs:
             continue
-        refused.update(set(risky_env(pack)) - set(_consent_of(after, name).env))
-        if before is None or name not in before.packs:
-            continue
-        known = before.packs[name]
-        lines = _describe_changes(sources, file.target, known, pack, after.packs[name].commit)
+        known = file.known.packs[name]
+        lines = _describe_changes(sources, file.target, known, pack, after.commit)
         changes.update(dict.fromkeys(lines))
         if known.version == pack.version:
             replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
@@ -127,25 +133,18 @@ def require_consent(review: Review, permission: Permission, command: str) -> Non
     pack = review.pack
     if review.text and permission.show is not None:
         permission.show(OwnText("\n".join(review.text)))
-    if review.refused_env:
-        raise _refused(review)
-    if review.is_agreed:
-        return
-    if review.replaces and not permission.accept_changed:
-        message = _describe_replacement(pack)
-        hint = "Read what changes, then add --accept-changed. Nothing was written."
-        raise HookctlError("pack_changed", message, path=pack.source, hint=hint, exit_code=USAGE)
-    if permission.yes:
-        return
-    if permission.confirm is not None and permission.confirm(f"Install {pack.name}?"):
+    for error in review.refusals():
+        if error.code == "env_refused" or not permission.accept_changed:
+            raise error
+    if review.is_agreed or permission.yes or _says_yes(permission, f"Install {pack.name}?"):
         return
     message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
     hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
     raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
-def _describe_replacement(pack: Pack) -> str:
-    return f"{pack.name} {pack.version} has other content than was installed as {pack.version}"
+def _says_yes(permission: Permission, question: str) -> bool:
+    return permission.confirm is not None and permission.confirm(question)
 
 
 def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None) -> Plan:
@@ -153,26 +152,12 @@ def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None
     plan = make_plan()
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
-    for file in plan.files:
-        consent = _consent_of(file.record, pack.name)
-        is_other |= consent.digest not in ("", digest)
-    if is_other:
+    digests = {_consent_of(file.record, pack.name).digest for file in plan.files}
+    if is_other or digests - {"", digest}:
         message = f"{pack.name} has changed since you agreed to it"
         hint = "Run the command again. Nothing was written."
         raise HookctlError("pack_changed", message, hint=hint, exit_code=FAILED)
     return plan
-
-
-def _refused(review: Review) -> HookctlError:
-    pack, names = review.pack, review.refused_env
-    them = "it" if len(names) == 1 else "them"
-    message = (
-        f"{pack.name} sets {', '.join(names)}: "
-        "this can change which programs run, or where the host sends your data"
-    )
-    options = " ".join(f"--allow-env {name}" for name in names)
-    hint = f"If you want {them}, add {options}. Nothing was written."
-    return HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
 def _consent_of(record: Record | None, name: str) -> Consent:
@@ -226,10 +211,7 @@ def require_agreement(
                 projects[f"  project  {record.project}"] = None
     if permission.show is not None:
         permission.show(OwnText("\n".join([*lines, *commits, *projects])))
-    if permission.yes and is_named:
-        return
-    question = f"Fetch {name} from there?"
-    if not permission.yes and permission.confirm is not None and permission.confirm(question):
+    if is_named if permission.yes else _says_yes(permission, f"Fetch {name} from there?"):
         return
     message = f"{name}: this address is known from a project's record alone"
     hint = f"If you know it, `{command}` fetches it. Nothing was fetched or written."
@@ -264,11 +246,6 @@ def checkout_command(project: str, name: str, start_project: str) -> str:
     where = "" if project == start_project else f" -C {shlex.quote(project)}"
     name = name if project != start_project or name.startswith(".") else f"./{name}"
     return f"git{where} checkout -- {shlex.quote(name)}"
-
-
-def repair_command(project: str, start_project: str) -> str:
-    """The command that repairs what is hookctl's in a project."""
-    return f"hookctl doctor --fix{project_option(project, start_project)}"
 
 
 def upgrade_command(target: Target, start_project: str) -> str:

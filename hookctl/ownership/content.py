@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from functools import partial
 
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
-from hookctl.model import WRAP, Consent, HookEntry, PackRecord, Put, Wanted
+from hookctl.model import WRAP, Consent, PackRecord, Put, Wanted
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
@@ -38,7 +37,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
     hooks = shapes.elements(draft.host.shape, draft.document.value or {})
-    config = former = known.config if known else find_orphan(draft, records, hooks)
+    config = former = find_config(draft, records)
     if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, records, draft.key))
     setting = tuple(draft.host.cap.get("setting", ()))
@@ -63,11 +62,11 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         written = known.settings.get("config", {}) if known else {}
         snapshot = read_own(draft.sources, draft.target, config)
         if snapshot.data is None:  # 0.2.0 had it elsewhere
-            snapshot = read_own(draft.sources, draft.target, former or config)
+            snapshot = read_own(draft.sources, draft.target, former)
         data, kept = merge_config(
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
-        draft.kept += kept
+        draft.actions += kept
         files[os.path.basename(config)] = (data, None)
         wanted_limit = guard.wanted_limit(settings)
         wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
@@ -85,26 +84,27 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         "python": settings.python,
         "config": wanted_config,
     }
-    if settings.preset:
-        recorded["preset"] = settings.preset
-    if settings.allow_run:
-        recorded["allow_run"] = True
     had_rules = known is not None and known.settings.get("rules") is True
-    if choice.settings.rules or (had_rules and not choice.reset):
-        recorded["rules"] = True
+    has_rules = choice.settings.rules or (had_rules and not choice.reset)
+    chosen = {"preset": settings.preset, "allow_run": settings.allow_run, "rules": has_rules}
+    recorded |= {name: value for name, value in chosen.items() if value}
     names = tuple(sorted(files))
     return wants, files, PackRecord(pack.version, recorded, folder, names, source=pack.source)
 
 
-def find_orphan(draft: Draft, records: Records, hooks: Iterable[HookEntry]) -> str:
-    """The configuration that a guard's hook has and that no record knows, or ''."""
+def find_config(draft: Draft, records: Records) -> str:
+    """The path of the guard's configuration: the recorded one, or that of a hook without record."""
+    if GUARD in draft.packs and draft.packs[GUARD].config:
+        return draft.packs[GUARD].config
+    root = draft.document.value if isinstance(draft.document.value, dict) else {}
     in_use = {record.packs[GUARD].config for record in records.values() if GUARD in record.packs}
-    for hook in hooks:
+    for hook in shapes.elements(draft.host.shape, root):
         event, command = hook.id.partition("/")[2], str(hook.fields.get("command"))
         path = guard.config_path(command, hook.id, event, draft.target)
         if path.startswith(f"{draft.folders.data}/") and path not in in_use:
             return path
-    return ""
+    folder = pack_folder(draft.folders, draft.target, GUARD)
+    return os.path.join(folder, config_name(draft.target, records, draft.key))
 
 
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap: str) -> Settings:
@@ -132,7 +132,6 @@ def choose_python(draft: Draft, recorded: str) -> str:
     if recorded and interpreter.is_usable(recorded):
         return recorded
     choose_new = partial(interpreter.choose, draft.folders.environ)
-    python: str
     python, warning = draft.sources.once(("python",), choose_new)
     if warning:
         draft.tell("interpreter", warning)
@@ -142,12 +141,11 @@ def choose_python(draft: Draft, recorded: str) -> str:
 def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str:
     path = (*draft.host.env_path, LIMIT_KEY)
     value = draft.document.get(path)
-    if any(want.path == path and want.value != value for want in wants):
-        visible = draft.pack_entries()
-        current = look(draft.host, draft.document, wants, visible)
-        for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
-            if isinstance(edit, Put) and edit.path == path:
-                value = edit.value
+    visible = draft.pack_entries()
+    current = look(draft.host, draft.document, wants, visible)
+    for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
+        if isinstance(edit, Put) and edit.path == path:
+            value = edit.value
     if value is MISSING or value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)

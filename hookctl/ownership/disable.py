@@ -6,6 +6,7 @@ taken out goes into the state folder before it leaves, and stays there until it 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ from hookctl.ownership.disabled import (
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.engine import same
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.sources import FileReader, Sources, look
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
 
@@ -144,10 +145,8 @@ class Disable(Job):
         steps = self._take_entries(lambda entry: self._is_value_of(values.name, entry))
         if steps:
             self.new.append(values._replace(steps=tuple(steps)))
-        for step in steps:
-            if step.kind == VALUE:
-                action = Action("remove", step.path, "leaf", "", "owned", DISABLED)
-                self.draft.actions.append(action)
+        for path in [step.path for step in steps if step.kind == VALUE]:
+            self.draft.actions.append(Action("remove", path, "leaf", "", "owned", DISABLED))
 
     def _is_value_of(self, pack: str, entry: Entry) -> bool:
         if entry.kind != "leaf" or entry.owners.keys() != {pack}:
@@ -164,9 +163,8 @@ class Disable(Job):
         steps = [Step(VALUE, entry.path, entry.before) for entry in taken if not entry.id]
         gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along
         used = {step.path for hook in gone for step in hook.steps if step.kind == CONTAINER}
-        for entry in draft.entries:
-            if entry.kind != "container" and (entry.id or entry.path) not in draft.taken:
-                used |= {entry.path[:length] for length in range(1, len(entry.path) + 1)}
+        left = [each for each in draft.entries if (each.id or each.path) not in draft.taken]
+        used |= engine.list_above(each for each in left if each.kind != "container")
         for entry in draft.entries if taken else ():
             if entry.kind == "container" and entry.path not in used:
                 steps.append(Step(CONTAINER, entry.path, entry.before))
@@ -194,13 +192,12 @@ def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
 # Enabling.
 
 
-def find_away(
-    known: Mapping[str, DisabledFile], read: Callable[[str, str], Document | None]
-) -> Iterator[DisabledHook]:
+def find_away(known: Mapping[str, DisabledFile], reader: FileReader) -> Iterator[DisabledHook]:
     """What of these files is not back in them."""
     for path, file in known.items():
-        target = _target_of(file, path)
-        document = read(target.path, target.host.format)
+        target, document = _target_of(file, path), None
+        with contextlib.suppress(HookctlError):
+            document = reader.read(target.path, target.host.format)[1]
         for hook in file.hooks:
             if document is None or not book.is_back(target.host, document, hook):
                 yield hook
@@ -253,7 +250,6 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
         returning = _sort_out(draft, [hook for hook in layer.hooks if hook in chosen], back)
         if returning:
             draft.document = put_back(host, draft.document, layer, returning)
-            draft.actions += _describe_return(returning)
         rest = [hook for hook in layer.hooks if hook not in (*chosen, *back)]
         if rest:
             layers.insert(0, make_layer(host, layer.text, rest))
@@ -266,29 +262,22 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
 def _sort_out(
     draft: Draft, wanted: Iterable[DisabledHook], back: list[DisabledHook]
 ) -> list[DisabledHook]:
-    """Those of the wanted ones that are to return; a line says why another one does not."""
+    """Those of the wanted ones that are to return; a line for each, and why one does not."""
     returning = []
     known = {entry.id for entry in draft.entries}
     for hook in wanted:
         is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
         if hook in back and not hook.is_values:
-            draft.kept.append(_line("keep", hook, "it is back in the file already"))
+            draft.actions.append(_line("keep", hook, "it is back in the file already"))
         elif is_out and hook.name not in known:
             draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
         elif hook not in back:
             returning.append(hook)
+            if not hook.is_values:
+                draft.actions.append(_line("write", hook, describe(hook)))
+            for path in [step.path for step in hook.steps if step.kind == VALUE]:
+                draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
     return returning
-
-
-def _describe_return(hooks: Iterable[DisabledHook]) -> Iterator[Action]:
-    """A line for each hook and value that comes back."""
-    for hook in hooks:
-        if not hook.is_values:
-            yield _line("write", hook, describe(hook))
-            continue
-        for step in hook.steps:
-            if step.kind == VALUE:
-                yield Action("write", step.path, "leaf", "", DISABLED, "owned")
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:
@@ -336,14 +325,10 @@ def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
 
 def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
-    sources, known = draft.sources, {}
-    for path, file in sources.disabled().items():
-        file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
-        if file.hooks:
-            known[path] = file
-    for hook in find_away(known, lambda path, format: sources.read(path, format)[1]):
-        line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
-        yield line._replace(id=hook.name, owners=(pack,))
+    for hook in find_away(draft.sources.disabled(), draft.sources):
+        if _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN:
+            line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
+            yield line._replace(id=hook.name, owners=(pack,))
 
 
 # What both have in common.
@@ -368,9 +353,8 @@ def without(host: Host, before: Document, hooks: Iterable[DisabledHook]) -> Docu
             edits.append(DropHook(HookEntry(step.path, "", {})))
         elif step.kind == VALUE:
             edits.append(DropValue(step.path) if step.raw is None else Put(step.path, raw=step.raw))
-    containers = [step for step in steps if step.kind == CONTAINER]
-    for step in sorted(containers, key=lambda step: len(step.path), reverse=True):
-        edits.append(Prune(step.path, step.raw))
+    containers = [Prune(step.path, step.raw) for step in steps if step.kind == CONTAINER]
+    edits += sorted(containers, key=lambda edit: len(edit.path), reverse=True)
     document = shapes.apply(host.shape, before, tuple(edits))
     for step in steps:
         if step.kind == SWITCH:

@@ -197,9 +197,6 @@ def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
 
 def list_taken(away: Iterable[DisabledHook]) -> set[str | Path]:
     """The ids of our hooks and the paths of our values that are out of their file for now."""
-    taken = set[str | Path]()
-    for hook in away:
-        if hook.name and hook.steps[0].kind == HOOK:
-            taken.add(hook.name)
-        taken |= {step.path for step in hook.steps if step.kind == VALUE}
-    return taken
+    hooks = list(away)
+    names = {hook.name for hook in hooks if hook.name and hook.steps[0].kind == HOOK}
+    return names | {step.path for hook in hooks for step in hook.steps if step.kind == VALUE}

@@ -5,11 +5,13 @@ A `Draft` is opened once, changed by what the verb decides, and finished by `pla
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hookctl.documents import Document, formats
+from hookctl.errors import HookctlError
 from hookctl.hosts import Host, other_layouts, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import (
@@ -28,6 +30,7 @@ from hookctl.model import (
     Path,
     Record,
 )
+from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
@@ -63,8 +66,7 @@ class Draft:
         # Another program has written the file since our last write:
         self.was_written_since = record is not None and snapshot.sha != record.sha256_after
         # None has since our first write, so the first backup is exact:
-        is_first_known = record is not None and bool(record.sha256_before)
-        self.is_exact = is_first_known and not self.was_written_since
+        self.is_exact = bool(record and record.sha256_before) and not self.was_written_since
         # As it will be:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
@@ -80,19 +82,15 @@ class Draft:
         if record and record.gaps:
             ours = Counter(record.gaps) & _count(self.host, document)
             self.placeholders = tuple(sorted(ours.elements()))
-        self.not_loaded = ""  # why the host loads nothing of the file
-        self.switched_off = ""  # what switches its hooks off, in whichever file
-        self.adds_files = False  # whether hookctl's own folders may be made for it
+        self.runs_nothing = False  # something keeps the host from running its hooks
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes | None, Record | None] | None = None
         # Edits and reports so far:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
-        self.kept: list[Action] = []
         self.messages: list[Message] = []
         self.changes: list[Change] = []
-        self.file_actions: list[Action] = []
         self.rmdirs: list[str] = []
         self.packages: list[Packages] = []
         # When it is finished:
@@ -108,18 +106,14 @@ class Draft:
 
         What is disabled is not among them.
         """
-        entries: list[Entry] = []
-        for entry in self.entries:
-            is_here = (entry.id or entry.path) not in self.taken
-            if is_here and entry.path[:2] != APPROVALS and not entry.id.startswith(WRAP):
-                entries.append(entry)
-        return tuple(entries)
+        here = [entry for entry in self.entries if (entry.id or entry.path) not in self.taken]
+        own = [entry for entry in here if not entry.id.startswith(WRAP)]
+        return tuple(entry for entry in own if entry.path[:2] != APPROVALS)
 
     def show_disabled(self, packs: Iterable[str]) -> None:
         """Let what is disabled of these packs count again: as entries that are missing."""
-        for entry in self.entries:
-            if not entry.owners.keys().isdisjoint(packs):
-                self.taken.discard(entry.id or entry.path)
+        entries = [entry for entry in self.entries if not entry.owners.keys().isdisjoint(packs)]
+        self.taken -= {entry.id or entry.path for entry in entries}
 
     def apply_decision(self, decision: Decision, visible: tuple[Entry, ...]) -> None:
         """Make the edits of a decision on the `visible` entries, and keep its lines."""
@@ -136,7 +130,6 @@ class Draft:
                 self.placeholders = _after(self.placeholders, self.host, before, self.document)
         self.edits += decision.edits
         self.actions += decision.actions
-        self.kept += decision.kept
 
     def _keep_top_keys(self, decision: Decision) -> Decision:
         """The decision, but keys that the host demands stay while other tools' hooks need them."""
@@ -148,21 +141,26 @@ class Draft:
         hooks = {path for path, *_ in shapes.handlers(shape, self.document.value)}
         if not drops or hooks <= removed:
             return decision
-        sha = self.known.sha256_before if self.known else ""
-        backup = self.sources.backup(sha) if sha else None
-        if self.known and backup is not None:
-            before = formats.parse(self.known.format, backup, where=self.path)
-            # Hooks that stood there without such a key before us did not need it from us.
-            if shapes.handlers(shape, before.value):
-                return decision
+        before = self.read_first_backup()
+        # Hooks that stood there without such a key before us did not need it from us.
+        if before and shapes.handlers(shape, before.value):
+            return decision
         paths = sorted(edit.path for edit in drops)
         reason = f"without it {self.host.title} may load no hook of this file, and hooks of yours"
-        kept = [Action("keep", path, "leaf", "", "owned", "free") for path in paths]
-        return decision._replace(
-            edits=tuple(edit for edit in decision.edits if edit not in drops),
-            actions=tuple(action for action in decision.actions if action.path not in paths),
-            kept=(*decision.kept, *(line._replace(reason=f"{reason} are left") for line in kept)),
-        )
+        reason += " are left"
+        lines = [line for line in decision.actions if line.path not in paths]
+        lines += [Action("keep", path, "leaf", "", "owned", "free", reason) for path in paths]
+        edits = tuple(edit for edit in decision.edits if edit not in drops)
+        return decision._replace(edits=edits, actions=tuple(lines))
+
+    def read_first_backup(self) -> Document | None:
+        """The file as it was before our first write, if that is known and can be read."""
+        sha = self.known.sha256_before if self.known else ""
+        backup = files.find_backup(self.folders.state, sha) if sha else None
+        with contextlib.suppress(HookctlError):
+            if self.known and backup is not None:
+                return formats.parse(self.known.format, backup, where=self.path)
+        return None
 
     def drop_stranded_hooks(self, pack: str) -> None:
         """Take out a pack's hooks that the host no longer reads, since the file's layout changed.
@@ -196,12 +194,17 @@ class Draft:
                 action = "remove-file"
             elif change.before is None:
                 action = "create-file"
-            self.file_actions.append(file_action(action, change.path))
+            self.actions.append(file_action(action, change.path))
 
     @property
     def is_edited(self) -> bool:
         """Whether the document changes."""
         return self.document is not self.before
+
+    @property
+    def kept(self) -> list[Action]:
+        """The lines about what is left alone."""
+        return [line for line in self.actions if line.action == "keep"]
 
     @property
     def is_decided(self) -> bool:
@@ -215,10 +218,7 @@ def _join_entries(
     decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """All entries in their known order; a container that only hidden entries are in stays."""
-    used = set[Path]()
-    for entry in hidden:
-        if entry.kind != "container":
-            used.update(entry.path[:length] for length in range(1, len(entry.path) + 1))
+    used = list_above(entry for entry in hidden if entry.kind != "container")
     kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
     every = (*kept, *decided, *hidden)
     entries = {(entry.kind == "container", entry.id or entry.path): entry for entry in every}
@@ -253,12 +253,11 @@ def _settle(
         if removable:
             reason = "our placeholder, with no hook after it"
             actions.append(Action("remove", path, "placeholder", reason=reason))
-    entries = list(decision.entries)
-    for entry in have:
-        is_above = any(path[: len(entry.path)] == entry.path for path in +ours)
-        if entry.kind == "container" and is_above and entry not in entries:
-            entries.append(entry)
-    return decision._replace(edits=edits, entries=tuple(entries), actions=tuple(actions))
+    containers = [entry for entry in have if entry.kind == "container"]
+    containers = [entry for entry in containers if entry not in decision.entries]
+    above = {path[:length] for path in +ours for length in range(1, len(path) + 1)}
+    entries = (*decision.entries, *(entry for entry in containers if entry.path in above))
+    return decision._replace(edits=edits, entries=entries, actions=tuple(actions))
 
 
 def _fill(
@@ -266,10 +265,10 @@ def _fill(
 ) -> tuple[Edit, ...]:
     """The edits, in which new hooks go into our placeholders, the first ones first."""
     groups = shapes.gaps(host.shape, document.value)
-    free: dict[Path, list[Path]] = {}
-    for path, count in Counter(known).items():
-        # Ours were appended, so other tools' come first.
-        free[path] = [group for group in groups if group[:-1] == path][-count:]
+    free = {  # ours were appended, so other tools' come first
+        path: [group for group in groups if group[:-1] == path][-count:]
+        for path, count in Counter(known).items()
+    }
     edits: list[Edit] = []
     for edit in decision.edits:
         if isinstance(edit, AddHook) and free.get(edit.path):

@@ -122,6 +122,12 @@ def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> st
     return "owned" if is_owned else "overridden"
 
 
+def list_above(entries: Iterable[Entry]) -> set[Path]:
+    """The paths of these entries, and of all that contains them."""
+    paths = [entry.path for entry in entries]
+    return {path[:length] for path in paths for length in range(1, len(path) + 1)}
+
+
 def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
     """Whether every entry that we wrote is missing: a host or a person reset the file.
 
@@ -152,24 +158,21 @@ class _DecisionBuilder:
         self.current = current
         self.pack, self.version, self.force = pack, version, force
         self.wiped = False  # whether all entries that the pack still wants are gone
-        self.entries: dict[_Name, Entry] = {}
-        self.containers: dict[Path, Entry] = {}
-        for entry in entries:
-            if entry.kind == "container":
-                self.containers[entry.path] = entry
-            else:
-                self.entries[entry.id or entry.path] = entry
+        containers = [entry for entry in entries if entry.kind == "container"]
+        self.containers = {entry.path: entry for entry in containers}
+        self.entries: dict[_Name, Entry] = {
+            entry.id or entry.path: entry for entry in entries if entry.kind != "container"
+        }
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
-        self.kept: list[Action] = []
 
     def act(
         self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""
     ) -> None:
         """Report an action that takes an entry from one state to another, or leaves it."""
         owners = tuple(entry.owners) if isinstance(entry, Entry) else ()
-        report = self.kept if action == "keep" else self.actions
-        report.append(Action(action, entry.path, entry.kind, entry.id, *states, reason, owners))
+        line = Action(action, entry.path, entry.kind, entry.id, *states, reason, owners)
+        self.actions.append(line)
 
     def keep(self, entry: Entry | Wanted, entry_state: str, reason: str) -> None:
         """Report that an entry is left as it is."""
@@ -261,17 +264,14 @@ class _DecisionBuilder:
 
     def decision(self) -> Decision:
         """The decision; our containers that nothing needs any more are pruned."""
-        used = set()
-        for entry in self.entries.values():
-            for length in range(1, len(entry.path) + 1):
-                used.add(entry.path[:length])
+        used = list_above(self.entries.values())
         unused = [path for path in self.containers if path not in used]
         for path in sorted(unused, key=len, reverse=True):
             container = self.containers.pop(path)
             if path in self.current.values:
                 self.edits.append(Prune(path, container.before))
         entries = (*self.entries.values(), *self.containers.values())
-        return Decision(tuple(self.edits), entries, tuple(self.actions), tuple(self.kept))
+        return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
 def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:
@@ -308,11 +308,7 @@ def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
         elif same(current, want.value):
             joined = joined._replace(mode="adopted", written=current)  # 3
             builder.entries[want.path] = joined
-            reason = "your value is the wanted one already"
-            if any(action.action == "take-back" for action in builder.actions):
-                # 16: it is most likely ours, but that cannot be proved.
-                reason = "hookctl's record of it is missing, so it counts as yours: "
-                reason += "uninstall leaves it"
+            reason = "your value is the wanted one already"  # 16: ours, too, without a record
             builder.act("adopt", joined, ("foreign", "adopted"), reason)
         else:
             _take_or_keep(builder, joined, want.value, "foreign")  # 2
@@ -348,9 +344,9 @@ def _take_or_keep(builder: _DecisionBuilder, entry: Entry, value: Any, leaf_stat
         entry = entry._replace(before=builder.current.raw[entry.path])
         builder.write(entry, value, leaf_state, reason=f"took over your {shown}")
         return
-    reason = f"kept your {shown}; --force sets {_show(value, key)}"
+    reason = f"kept your {shown}; --force sets {show(value, key)}"
     if leaf_state == "overridden" and not same(entry.written, value):
-        reason += f", hookctl had set {_show(entry.written, key)}"
+        reason += f", hookctl had set {show(entry.written, key)}"
     builder.keep(entry, leaf_state, reason)
 
 
@@ -385,14 +381,8 @@ def _over_others(entry: Entry) -> str:
     """The packs that want another value than the one written; '' where a common rule decides."""
     if entry.kind != "leaf" or common_rule(entry.owners):
         return ""
-    key = str(entry.path[-1])
-    packs = []
-    for pack, claim in entry.owners.items():
-        if not same(claim.value, entry.written):
-            packs.append(f"{pack}, which wants {_show(claim.value, key)}")
-    if not packs:
-        return ""
-    return f"over {', and '.join(packs)}"
+    packs = [pack for pack, claim in entry.owners.items() if not same(claim.value, entry.written)]
+    return f"over {' and '.join(packs)}" if packs else ""
 
 
 def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
@@ -494,10 +484,8 @@ def _edit_element(
 ) -> None:
     """Change every field that is not theirs to what the pack wants, without moving the hook."""
     current, wanted = hook.fields, claimed_value(entry.owners, written=entry.written)
-    changed = []
-    for name in {**current, **wanted}:
-        if name not in theirs and not _is_same_field(current, wanted, name):
-            changed.append(name)
+    ours = [name for name in {**current, **wanted} if name not in theirs]
+    changed = [name for name in ours if not _is_same_field(current, wanted, name)]
     if not changed:
         return
     builder.edits.append(EditHook(hook, {name: wanted.get(name) for name in changed}))
@@ -545,21 +533,13 @@ def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
 
 
 def _edited_fields(current: dict[str, Any], written: dict[str, Any]) -> list[str]:
-    edited = []
-    for name in {**written, **current}:
-        if name != "command" and not _is_same_field(current, written, name):
-            edited.append(name)
-    return edited
+    names = [name for name in {**written, **current} if name != "command"]
+    return [name for name in names if not _is_same_field(current, written, name)]
 
 
 def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
-    shown = []
-    for name in names:
-        if name in fields:
-            shown.append(f"{name}={_show(fields[name], name)}")
-        else:
-            shown.append(f"no {name}")
-    return ", ".join(shown)
+    there = {name: f"{name}={show(fields[name], name)}" for name in names if name in fields}
+    return ", ".join(there.get(name, f"no {name}") for name in names)
 
 
 def _mask_text(path: Path, text: str) -> str:
@@ -568,5 +548,6 @@ def _mask_text(path: Path, text: str) -> str:
     return masked_text(text)
 
 
-def _show(value: Any, key: str = "") -> str:
+def show(value: Any, key: str = "") -> str:
+    """A value as JSON; a secret one is masked."""
     return json.dumps(masked(value, key), ensure_ascii=False)

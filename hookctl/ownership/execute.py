@@ -10,12 +10,11 @@ import stat
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from hookctl.documents import Document, formats
+from hookctl.documents import formats
 from hookctl.errors import FAILED, HookctlError
 from hookctl.model import INTERRUPTED, Change, Record
 from hookctl.ownership import committed, store
 from hookctl.ownership.codec import (
-    check_record,
     dump_object,
     from_json,
     parse_object,
@@ -78,7 +77,7 @@ def _back_up_settings(
         new = records.get(change.path)
         first = new is not None and new.sha256_before == files.digest(change.before)
         _, old = store.find_record(before, change.path)
-        data = store.dump_record(folders, old) if old else None
+        data = store.dump({"": old}, folders.shorten) if old else None
         files.back_up(folders, change.path, change.before, first=first, record=data)
 
 
@@ -113,11 +112,8 @@ def records_before(folders: Folders, records: Mapping[str, Record | None]) -> di
     """The records before the run; a project's ledger is written last, so it still has its own."""
     stored = store.load(folders)
     before = {key: record for key, record in stored.items() if record.scope != "project"}
-    projects = set()
-    for key in records:
-        for record in (stored.get(key), records[key]):
-            if record is not None and record.scope == "project":
-                projects.add(record.project)
+    every = [*(stored.get(key) for key in records), *records.values()]
+    projects = {record.project for record in every if record and record.scope == "project"}
     # Where its ledger is missing or cannot be trusted, nothing is known of the project.
     return before | store.read(folders, projects, [])
 
@@ -193,9 +189,6 @@ def read_journal(folders: Folders) -> Journal | None:
     with refusals("the journal of an interrupted run", folders.journal, hint):
         json_object = parse_object(data, _KEY, folders.journal)
         journal: Journal = from_json(Journal, json_object, "the journal")
-        for record in journal.records.values():
-            if record is not None:
-                check_record(record)
         for step in journal.steps:
             base64.b64decode(step.after or "")
     renamed: Journal = with_paths(journal, folders.resolve)
@@ -248,10 +241,8 @@ def recover(folders: Folders) -> list[str]:
     _require_own_ledgers(folders, journal)
     before = records_before(folders, journal.records)
     removed = _removed_folders(folders, before, journal.records)
-    records: dict[str, Record | None] = {}
-    for path, record in journal.records.items():
-        if not path.startswith(removed):
-            records[path] = record
+    kept = [path for path in journal.records if not path.startswith(removed)]
+    records = {path: journal.records[path] for path in kept}
     lines = list[str]()
     unchanged = set[str]()  # the ledgers of projects whose settings are as before the run
     for step in journal.steps:
@@ -338,10 +329,8 @@ def _removed_folders(
     folders: Folders, before: Mapping[str, Record], records: Mapping[str, Record | None]
 ) -> tuple[str, ...]:
     """The beginnings of paths in projects and other folders that were removed since."""
-    removed = set()
-    for key, record in (*before.items(), *records.items()):
-        if record:
-            removed.add(record.project or store.missing_folder(folders, key, record))
+    known = [(key, record) for key, record in (*before.items(), *records.items()) if record]
+    removed = {each.project or store.missing_folder(folders, key, each) for key, each in known}
     return tuple(f"{folder}/" for folder in removed if folder and not os.path.isdir(folder))
 
 
@@ -364,17 +353,13 @@ def _write_step(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
             return snapshot, True
 
 
-def _parse(snapshot: files.Snapshot, format: str) -> Document | None:
-    try:
-        return formats.parse(format, snapshot.data or b"", where=snapshot.path)
-    except HookctlError:
-        return None
-
-
 def _count_entries(record: Record | None, snapshot: files.Snapshot) -> int:
-    document = _parse(snapshot, record.format) if record else None
-    if record is None or document is None:
+    """How many entries of a record a file has; of a broken one only the commands count."""
+    if record is None:
         return 0
-    leaves = [entry for entry in record.entries if entry.kind == "leaf"]
-    values = [entry for entry in leaves if document.get(entry.path) == entry.written]
-    return store.count_commands(snapshot.data, record) + len(values)
+    count = store.count_commands(snapshot.data, record)
+    with contextlib.suppress(HookctlError):
+        document = formats.parse(record.format, snapshot.data or b"", where=snapshot.path)
+        leaves = [entry for entry in record.entries if entry.kind == "leaf"]
+        count += sum(document.get(entry.path) == entry.written for entry in leaves)
+    return count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,10 +10,9 @@ from functools import partial
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
-from hookctl.masking import masked
 from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
-from hookctl.ownership.content import find_orphan, guard_content, pack_content
+from hookctl.ownership.content import find_config, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.own_files import install_files, own_top, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
@@ -34,7 +32,6 @@ from hookctl.settings.targets import (
     Target,
     active_file,
     all_files,
-    config_name,
     pack_folder,
     repository_above,
 )
@@ -55,10 +52,9 @@ def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice
     ways = [file.target.path for file in plan.files]
     ways += [change.path for change in plan.changes if change.settings]
     paths = [change.path for change in plan.changes if not change.settings]
-    for file in plan.files:
-        if pack.name in file.packs:
-            installed = file.packs[pack.name]
-            paths += [installed.folder, installed.settings.get("python", "")]
+    installed = [file.packs[pack.name] for file in plan.files if pack.name in file.packs]
+    paths += [one.folder for one in installed]
+    paths += [one.settings.get("python", "") for one in installed]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
     return plan
@@ -95,7 +91,7 @@ class Install(Job):
         if not choice.enables and draft.sources.has_disabled:
             from hookctl.ownership.disable import list_switched_off  # late, too
 
-            draft.kept += list_switched_off(draft, pack.name)
+            draft.actions += list_switched_off(draft, pack.name)
         visible = draft.pack_entries()
         current = look(draft.host, draft.document, wants, visible)
         # A committed ledger is a stranger's: entries of other packs are written again only if
@@ -117,16 +113,13 @@ class Install(Job):
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
         loading.require(target.host, draft.document)  # a comment may not end
         install_files(draft, record.folder, brought)
-        draft.adds_files = True
         if draft.host.format in formats.PROGRAMS:
             draft.document = draft.document.renewed()
             if draft.is_edited and not draft.edits:  # else its lines about hooks name the file
                 reason = "its code was an earlier version's"
-                draft.file_actions.append(file_action("replace-file", draft.path, reason))
+                draft.actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
-        lost = loading.find_fault(draft.host, target.scope, draft.path, draft.document)
-        draft.not_loaded = lost.text if lost and draft.document.value is not MISSING else ""
         later, draft.messages = draft.messages, []
         for code, text in list_notices(draft, pack):
             if text:
@@ -139,8 +132,6 @@ class Install(Job):
         """Say what waits for an approval; enable what is to come back, and write the rules."""
         if self.pack.name not in draft.packs:
             return
-        if self.pack.name != GUARD:
-            self._tell_of_shared_files(draft, drafts)
         if draft.host.trust.gate:
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
@@ -155,19 +146,6 @@ class Install(Job):
             from hookctl.ownership import rules  # late: most installs have no rules
 
             rules.install(draft, drafts, self.pack, self.choice)
-
-    def _tell_of_shared_files(self, draft: Draft, drafts: Drafts) -> None:
-        """Name hosts outside of this plan whose hooks run the files that changed."""
-        name, record = self.pack.name, draft.packs[self.pack.name]
-        keys = {asked.key for asked in drafts.asked}
-        for key, other_record in drafts.records.items():
-            other = other_record.packs.get(name)
-            if key in keys or other is None:
-                continue
-            if other.folder == record.folder and other.digest != record.digest:
-                text = f"{load(other_record.host).title} runs the same files of {name}, so"
-                text += f" other ones from now on; `hookctl upgrade {name}` renews its hooks"
-                draft.tell("shared_files", text)
 
 
 def check_request(pack: Pack, request: Request) -> None:
@@ -218,8 +196,8 @@ def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
     texts = []
     for conflict in conflicts:
         key = str(conflict.path[-1])
-        shown = {pack: masked(value, key) for pack, value in conflict.claims.items()}
-        claims = [f"{pack} wants {json.dumps(shown[pack], ensure_ascii=False)}" for pack in shown]
+        wishes = conflict.claims.items()
+        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in wishes]
         texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
     hint = (
         "Take it over with --force, give both the same value or merge rule "
@@ -256,7 +234,7 @@ def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wa
             claim = Claim(want.value, pack.version, want.merge)
             entry = entry._replace(owners={**entry.owners, pack.name: claim})
             states = ("disabled", "disabled", reason, tuple(entry.owners))
-            draft.kept.append(Action("keep", want.path, want.kind, want.id, *states))
+            draft.actions.append(Action("keep", want.path, want.kind, want.id, *states))
         elif name in draft.taken and entry.owners.keys() == {pack.name}:
             states = ("disabled", "free", "the pack does not want it any more", (pack.name,))
             draft.actions.append(Action("drop", entry.path, entry.kind, entry.id, *states))
@@ -311,18 +289,19 @@ class Uninstall(Job):
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
             unwrap_hooks(draft)
-        config = known[GUARD].config if GUARD in known else ""
-        if GUARD in self.packs and not config:
-            root = draft.document.value if isinstance(draft.document.value, dict) else {}
-            config = find_orphan(draft, drafts.records, shapes.elements(draft.host.shape, root))
-            folder = pack_folder(draft.folders, draft.target, GUARD)
-            name = config_name(draft.target, drafts.records, draft.key)
-            config = config or os.path.join(folder, name)
+        config = find_config(draft, drafts.records) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
-            _take_out(draft, name, _wants_of(draft, self.loaded.get(name), config))
+            wants = _wants_of(draft, self.loaded.get(name), config)
+            # Without a record only our hooks are known; without hooks any shape will do.
+            root = draft.document.value if isinstance(draft.document.value, dict) else {}
+            ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
+            is_orphan = draft.known is None and any(want.id in ids for want in wants)
+            visible, sought = draft.pack_entries(), wants if is_orphan else ()
+            current = look(draft.host, draft.document, sought, visible, null_is_nothing=True)
+            draft.apply_decision(engine.uninstall(visible, current, name, wants), visible)
             draft.packs.pop(name, None)
-        draft.kept += _list_empty_places(draft)
+        draft.actions += _list_empty_places(draft)
         if GUARD in self.packs and GUARD not in known and draft.edits:
             state = "" if draft.target.shared else draft.folders.state
             values = guard.configuration(Settings(), state, draft.host)
@@ -336,15 +315,20 @@ class Uninstall(Job):
         """Take out approvals and rules, and keep nothing of what is disabled."""
         from hookctl.ownership import approvals, rules  # late: an install needs few of them
 
+        steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
+        for name in self.packs:
+            steps.append(partial(rules.leave, draft, drafts, name, self.loaded.get(name)))
         if drafts.sources.has_disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
+            steps.insert(0, partial(forget, draft, drafts, self.packs))
+        for step in steps:
             try:
-                forget(draft, drafts, self.packs)
+                step()
             except HookctlError as error:
-                drafts.unread.append(error)
-        approvals.uninstall(draft, drafts, self.packs)
-        rules.uninstall(draft, drafts, self.packs, self.loaded)
+                message = f"{error.message}; what is hookctl's stays in it"
+                hint = "Fix it, then run the command again."
+                drafts.unread.append(error.reworded(message, hint))
 
     def explain(self, error: HookctlError, records: Records) -> None:
         """Say what to remove by hand: what only these packs have in a file that cannot be read."""
@@ -386,45 +370,36 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
 
 
-def _take_out(draft: Draft, pack: str, wants: list[Wanted]) -> None:
-    # Without a record only our hooks are known; without hooks any shape will do.
-    root = draft.document.value if isinstance(draft.document.value, dict) else {}
-    ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
-    is_orphan = draft.known is None and any(want.id in ids for want in wants)
-    visible = draft.pack_entries()
-    current = look(
-        draft.host, draft.document, wants if is_orphan else (), visible, null_is_nothing=True
-    )
-    draft.apply_decision(engine.uninstall(visible, current, pack, wants), visible)
-
-
 def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     """Code and text, if any, of each message; what keeps hooks from running is noted, too."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
-    if draft.not_loaded:
-        yield "not_loaded", f"{draft.before.where}: {draft.not_loaded}"
+    fault = loading.find_fault(host, target.scope, draft.path, draft.document)
+    if fault and draft.document.value is not MISSING:
+        yield "not_loaded", f"{draft.before.where}: {fault.text}"
+        draft.runs_nothing = True
     start, user = target.project or folders.cwd, target.path
     if target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
     for stopping in find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
             yield "not_loaded", stopping.sentence
-            draft.not_loaded = draft.not_loaded or stopping.sentence
-    yield "hooks_disabled", _say_switched_off(draft, pack, start, user)
+            draft.runs_nothing = True
+    scopes = approval.list_scopes(host, start, folders.environ, read)
+    found = switches.find(folders, host, user, start, scopes, read)
+    off = switches.find_stopping(found, target.scope, target.path)
+    if off:
+        draft.runs_nothing = True
+        yield "hooks_disabled", f"{off.said} {off.where}, so no hook of {pack.name} runs here"
     if draft.old is None and draft.is_edited:
         yield from _tell_of_new_file(draft)
     yield "hooks_woken", _say_woken_hooks(draft)
     if pack.name != GUARD and pack.has_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         yield "sub_agents", f"{where}: its sub-agents do not ask it"
-    reason = ""
-    if target.scope != "user" and host.scope_rules.start_folder_only:
-        reason = f"{host.title} reads {target.scope} settings only where it is started"
-    elif target.shared and host.environment.project_is_start:
-        reason = f"{host.title} tells a hook where it was started, and not where the project is"
-    if reason:
+    is_start_only = target.scope != "user" and host.scope_rules.start_folder_only
+    if is_start_only or (target.shared and host.environment.project_is_start):
         where = f"{pack.name} works in {target.project}, not in the folders below it"
-        yield "start_folder", f"{reason}: {where}"
+        yield "start_folder", f"{host.title} looks only where it is started: {where}"
     version = ""
     if host.client.since and draft.is_edited:
         from hookctl.hosts.version import ask_client  # late: most plans change nothing
@@ -437,22 +412,6 @@ def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
         if level != "info":
             text = f"{host.title} {version} {does}: upgrade it to {since} or later"
             yield "client_old", text
-
-
-def _say_switched_off(draft: Draft, pack: Pack, start: str, user: str) -> str:
-    """The message about what switches hooks off where the host is started, or ''."""
-    folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
-    scopes = approval.list_scopes(host, start, folders.environ, read)
-    found = switches.find(folders, host, user, start, scopes, read)
-    off = switches.find_stopping(found, target.scope, target.path)
-    where = f" {off.where}" if off and off.path != target.path else ""
-    draft.switched_off = f"{off.said}{where}" if off else ""
-    for switch in found:
-        if switch.is_off and switch.path == target.path:
-            return f"{switch.said} in {draft.before.where}, so no hook runs until that is removed"
-    if draft.switched_off:
-        return f"{draft.switched_off}, so no hook of {pack.name} runs here"
-    return ""
 
 
 def _say_woken_hooks(draft: Draft) -> str:
@@ -478,9 +437,6 @@ def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
         if os.path.exists(user_file):
             text = f"{host.title} then reads no hook of {user_file} in this project: "
             yield "user_file_hidden", text + "it reads only the first file there is"
-    if os.path.islink(target.path):  # perhaps that disk is not mounted yet
-        text = f"{target.path} is a link to {draft.path}, which does not exist"
-        yield "dangling_link", f"{text}, so it is made there"
     # The agent may not be installed at all, or lie where hookctl does not look.
     if target.scope == "user" and not detected(host, environ):
         text = f"{host.title} was not found here; its settings are written all the same"

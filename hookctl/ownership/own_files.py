@@ -20,7 +20,6 @@ from hookctl import hosts
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
-from hookctl.masking import masked
 from hookctl.model import Action, Change, PackRecord, Record
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft, file_action
@@ -61,8 +60,7 @@ def own_top(folders: Folders, target: Target) -> str:
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
     """A file of hookctl's own; in a project never through a link that leads out of it."""
     read = partial(read_inside, target.project) if target.shared else files.read
-    snapshot: files.Snapshot = sources.once(("own", path), partial(read, path))
-    return snapshot
+    return sources.once(("own", path), partial(read, path))
 
 
 # The files of packs
@@ -120,7 +118,7 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
         values = _read_config(snapshot)
     except HookctlError:
         reason = "it cannot be read, so it stays; nothing reads it any more"
-        draft.kept.append(file_action("keep", known.config, reason))
+        draft.actions.append(file_action("keep", known.config, reason))
         return
     written = known.settings.get("config") or {}
     edited = _edited_names(values, written, {}) - {guard.HOSTS}
@@ -128,7 +126,7 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
     data = (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode() if own else None
     draft.add_changes([Change(snapshot.path, snapshot.data, data)])
     draft.rmdirs.append(os.path.dirname(known.config))
-    draft.kept += _lines_on_edits(known.config, own)
+    draft.actions += _lines_on_edits(known.config, own)
 
 
 def _remove(draft: Draft, paths: Iterable[str]) -> None:
@@ -182,11 +180,8 @@ def merge_config(
     current = _read_config(snapshot)
     table = current.pop(guard.HOSTS, None)  # this is hookctl's own
     edited = _edited_names(current, written, wanted)
-    values = {name: current[name] if name in edited else value for name, value in wanted.items()}
-    for name in current:
-        if name in edited:
-            values.setdefault(name, current[name])
-    own = {name: current[name] for name in edited}
+    own = {name: current[name] for name in current if name in edited}
+    values = {**wanted, **own}
     kept = _lines_on_edits(path, own, "; --force takes it over")
     if engine.same(current, values) and engine.same(table, guard.host_table(host)):
         return snapshot.data or b"", kept
@@ -196,8 +191,8 @@ def merge_config(
 def _lines_on_edits(path: str, edits: Mapping[str, Any], force: str = "") -> tuple[Action, ...]:
     lines = []
     for name in sorted(edits):
-        text = json.dumps(masked(edits[name], name))
-        lines.append(Action("keep", (path, name), "file", reason=f"kept your {name}={text}{force}"))
+        reason = f"kept your {name}={engine.show(edits[name], name)}{force}"
+        lines.append(Action("keep", (path, name), "file", reason=reason))
     return tuple(lines)
 
 
@@ -222,11 +217,8 @@ def _edited_names(
     current: dict[str, Any], written: dict[str, Any], wanted: dict[str, Any]
 ) -> set[str]:
     """The names whose values the operator changed, and not to what is wanted now."""
-    edited = set()
-    for name, value in current.items():
-        is_as_written = engine.same(value, written.get(name))
-        if not is_as_written and not engine.same(value, wanted.get(name)):
-            edited.add(name)
+    changed = {name for name in current if not engine.same(current[name], written.get(name))}
+    edited = {name for name in changed if not engine.same(current[name], wanted.get(name))}
     if not written:
         edited -= set(_HOOKCTL_KEYS)  # left over from an earlier install
     return edited
@@ -257,7 +249,7 @@ def plan_programs(
     if guard.is_newer(version) and not (force and is_needed):
         message = f"hookctl {version} wrote the programs here"
         if not (install and is_needed):
-            draft.kept.append(file_action("keep", hook, f"{message}, so they stay"))
+            draft.actions.append(file_action("keep", hook, f"{message}, so they stay"))
             return
         hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
         message += ", and this one is older"
@@ -268,10 +260,9 @@ def plan_programs(
     table = read_own(sources, target, os.path.join(top, TABLE))
     new_table = _dump_table(packs, target, draft.folders) if packs else None
     new_launcher = programs.launcher if is_needed else None
-    changes = []
-    for snapshot, data in ((table, new_table), (launcher, new_launcher)):  # it completes an upgrade
-        if snapshot.data != data:
-            changes.append(Change(snapshot.path, snapshot.data, data, target.new_file_mode))
+    pairs = [(table, new_table), (launcher, new_launcher)]  # the latter completes an upgrade
+    changes = [Change(old.path, old.data, new, target.new_file_mode) for old, new in pairs]
+    changes = [change for change in changes if change.before != change.after]
     former: list[str] = []
     if version not in ("", version_of(programs.launcher)) or not is_needed:
         needed = {top}  # of what 0.2.0 laid there
@@ -294,7 +285,7 @@ def plan_programs(
     for name in new if launcher.data == programs.launcher else ():
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"
-        draft.file_actions.append(file_action(action, path))
+        draft.actions.append(file_action(action, path))
     _remove(draft, former)
     keeps = is_needed and not target.shared
     draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))
@@ -344,10 +335,8 @@ def _find_callers(
         if not record or project != (target.project if target.shared else ""):
             continue
         scope.append(record)
-        callers = set[str]()
-        for entry in record.entries:
-            if not FORMER_CALL.search(str(entry.written)):
-                callers.add(entry.id.partition("/")[0])
+        entries = [one for one in record.entries if not FORMER_CALL.search(str(one.written))]
+        callers = {entry.id.partition("/")[0] for entry in entries}
         is_called = is_called or GUARD in callers
         run = callers.intersection(run_packs(record))
         if run and record.host in hosts.names():  # else it is a newer hookctl's

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hookctl.documents import MISSING, formats
+from hookctl.documents import MISSING
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.model import Change, Record
 from hookctl.ownership import store
@@ -49,9 +49,8 @@ class Drafts:
         _require_same_scope(record, target)
         if record is not None and record.project != target.project:  # which was moved
             old, new = top(record.project), top(target.project)
-            dirs = []
-            for each in record.created_dirs:
-                dirs.append(new + each.removeprefix(old) if each.startswith(old) else each)
+            made = record.created_dirs
+            dirs = [new + one.removeprefix(old) if one.startswith(old) else one for one in made]
             record = record._replace(project=target.project, created_dirs=tuple(dirs))
         self.opened[real] = Draft(sources, target, snapshot, document, key, record)
         return self.opened[real]
@@ -181,19 +180,13 @@ def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Reco
     if is_new and target.project and not target.shared:
         with contextlib.suppress(HookctlError):  # a broken ledger must not stop this
             others += draft.sources.records([target.project]).values()
-    topmost, above = own_top(draft.folders, target), list[str]()
-    made = list[str]()
-    for folder in [folder for other in others for folder in other.created_dirs]:
-        if (
-            is_new
-            and folder.startswith(top(target.project))
-            and draft.path.startswith(f"{folder}/")
-        ):
-            above.append(folder)
-        if f"{topmost}/".startswith(f"{folder}/"):
-            made.append(folder)
+    topmost = own_top(draft.folders, target)
+    known = [folder for other in others for folder in other.created_dirs]
+    made = [folder for folder in known if f"{topmost}/".startswith(f"{folder}/")]
     made += files.missing_folders(topmost)
     made += [topmost] if was_lost else []
+    inside = [folder for folder in known if is_new and folder.startswith(top(target.project))]
+    above = [folder for folder in inside if draft.path.startswith(f"{folder}/")]
     created_dirs = dict.fromkeys((*record.created_dirs, *above, *made))
     return record._replace(created_dirs=tuple(created_dirs))
 
@@ -208,7 +201,7 @@ def _finish(records: Records, draft: Draft) -> None:
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
         record = _next_record(draft, draft.after)._replace(gaps=draft.placeholders)
-        if draft.adds_files:
+        if draft.packs:
             record = _with_made_folders(records, draft, record)
     else:
         draft.after = _bytes_without_us(draft)
@@ -223,15 +216,10 @@ def _bytes_without_us(draft: Draft) -> bytes | None:
     edited = draft.document.data if draft.is_edited else snapshot.data
     if snapshot.data is None:
         return edited
-    before = None
-    sha = record.sha256_before if record else ""
-    backup = draft.sources.backup(sha) if sha else None
-    if record and backup is not None:
-        with contextlib.suppress(HookctlError):
-            before = formats.parse(record.format, backup)
+    before = draft.read_first_backup()
     is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
-    if draft.is_exact and is_back:
-        return backup
+    if before and draft.is_exact and is_back:
+        return before.data
     document = draft.document if draft.is_edited else draft.before
     if not document.has_settings:
         # Only hookctl writes such a file; one that had no settings before us stays.
@@ -274,16 +262,13 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     records = opened.records
     others = [draft for draft in opened.opened.values() if draft not in opened.asked]
     drafts = [*dict.fromkeys(opened.asked), *(draft for draft in others if draft.is_decided)]
-    planned: dict[str, Record | None] = {}  # None where a record goes
     for draft in drafts:
         _finish(records, draft)
-        if draft.key != draft.path:
-            planned[draft.key] = None
+    planned: dict[str, Record | None] = {draft.key: None for draft in drafts}  # which go
     planned |= {draft.path: draft.record for draft in drafts}
     changed = {key: record for key, record in planned.items() if records.get(key) != record}
     after = {**records, **changed}
-    if any(draft.lost or draft.known not in (None, draft.record) for draft in drafts):
-        remove_files(drafts, after)
+    remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}
     runtime = list(by_path.values())
@@ -301,14 +286,13 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
         plan_programs(draft, after, removed, install=install, force=force)
         runtime += draft.changes[start:]
     removes = any(draft.rmdirs for draft in drafts) or any(one.after is None for one in runtime)
-    projects: dict[str, Draft] = {}
-    for draft in drafts:
-        if draft.target.shared:
-            projects.setdefault(draft.target.project, draft)
+    projects = {draft.target.project: draft for draft in drafts if draft.target.shared}
     for draft in projects.values():
         from hookctl.ownership.project_files import plan_project_files  # late: few are shared
 
-        project_changes += plan_project_files(draft, records, changed, removes=removes)
+        found = plan_project_files(draft, records, changed, removes=removes)
+        draft.describe_changes(found)
+        project_changes += found
     settings: list[Change] = []
     for draft in drafts:
         if draft.old != draft.after:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from hookctl.model import Change, Record
 from hookctl.ownership import committed
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.sources import has_files
 from hookctl.ownership.store import Records
 from hookctl.settings.targets import OWN, read_inside
 from hookctl.system.packages import HOOK
@@ -36,9 +35,7 @@ def plan_project_files(
     after = _project_records({**before, **changed}, target.project)
     if not before and not after and removes:
         # The ledger was lost, and with it who made the folder.
-        changes = _remove_files_for_git(draft, {})
-        draft.describe_changes(changes)
-        return changes
+        return _remove_files_for_git(draft, {})
     data = committed.dump(target.project, after)
     if data == committed.dump(target.project, before) or data == records.ledgers[target.project]:
         return []
@@ -49,16 +46,13 @@ def plan_project_files(
         if snapshot.data in (None, _OF_0_2_0):  # other content stays
             changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
     ledger = Change(path, records.ledgers[target.project], data, target.new_file_mode)
-    draft.describe_changes([ledger, *changes])
     return [*changes, ledger]
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    ours = {}
-    for key, record in records.items():
-        if record and record.scope == "project" and record.project == project:
-            ours[key] = record
-    return ours
+    known = {key: record for key, record in records.items() if record}
+    shared = {key: record for key, record in known.items() if record.scope == "project"}
+    return {key: record for key, record in shared.items() if record.project == project}
 
 
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:
@@ -71,7 +65,7 @@ def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[C
     runs = os.path.join(folder, "run")
     is_clone = not any(record.sha256_after for record in records.values())
     made_folder = any(folder in record.created_dirs for record in records.values())
-    changes, has_run = [], has_files(runs)
+    changes, has_run = [], any(names for *_, names in os.walk(runs))
     for name, data in _FOR_GIT.items():
         snapshot = read_inside(draft.target.project, os.path.join(folder, name))
         is_ignore, own = name == ".gitignore", {data, _OF_0_2_0}

@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping
 
 from hookctl import hosts
-from hookctl.documents import MISSING, Document, formats
+from hookctl.documents import MISSING, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.model import Action, Current, Decision, Hooks, Put, Record
+from hookctl.model import Action, Decision, Put, Record
 from hookctl.ownership import store
 from hookctl.ownership.codec import parse_object, refusals
 from hookctl.ownership.draft import Draft
@@ -86,32 +86,27 @@ class Restore(Job):
         target = self.target
         key, record = store.find_record(drafts.records, target.path)
         snapshot = files.read_settled(target.path)
-        empty = formats.parse(target.host.format, b"", where=target.path)
-        document = _parse(snapshot.data or b"", target) or empty
+        document = formats.parse(target.host.format, b"", where=target.path)
+        with contextlib.suppress(HookctlError):
+            document = formats.parse(target.host.format, snapshot.data or b"", where=target.path)
         draft = Draft(drafts.sources, target, snapshot, document, key, record)
         result = _with_todays_facts(draft, self.then) if self.then else None
         known = (*(record.entries if record else ()), *(result.entries if result else ()))
-        current, restored = Current({}, {}, Hooks()), _parse(self.data, draft.target)
+        ids = set[str]()
         with contextlib.suppress(HookctlError):
-            if restored is not None:
-                current = look(draft.host, restored, (), known)
-        ids = {hook.id for hook in current.elements}
+            restored = formats.parse(target.host.format, self.data, where=target.path)
+            ids = {hook.id for hook in look(draft.host, restored, (), known).elements}
         if result is None and record and any(entry.id in ids for entry in known):
             # The author of this text is unknown: an uninstall must not restore earlier bytes.
             result = record._replace(sha256_before="", sha256_after=files.digest(self.data))
-        packs_before = record.packs if record else {}
-        packs_after = result.packs if result else {}
         if record and result is None:
             draft.rmdirs += record.created_dirs
         draft.entries = result.entries if result else ()
-        orphans = sorted(ids - {entry.id for entry in draft.entries})
-        if orphans:
-            text = f"the restored text has {', '.join(orphans)}, which is not installed any more"
-            draft.tell("orphan_hook", f"{text}; `hookctl doctor` says more")
-        for name, pack in packs_after.items():
-            if name not in packs_before and pack.files:
-                text = f"{name} is registered again, without its files: install or uninstall it"
-                draft.tell("hook_missing", text)
+        left = ids - {entry.id for entry in draft.entries}
+        left |= set(result.packs if result else ()) - set(record.packs if record else ())
+        if left:
+            text = f"the restored text has {', '.join(sorted(left))}, which is not installed"
+            draft.tell("orphan_hook", f"{text} any more; `hookctl doctor` says more")
         draft.restored = self.data, result
         return draft
 
@@ -131,13 +126,6 @@ def _find_target(
                 return find(host, scope, folders, "" if scope == "user" else root)
     # Nothing of ours is installed there, so any host will do.
     return Target(hosts.load(hosts.names()[0]), "user", path)
-
-
-def _parse(data: bytes, target: Target) -> Document | None:
-    try:
-        return formats.parse(target.host.format, data, where=target.path)
-    except HookctlError:
-        return None
 
 
 def _with_todays_facts(draft: Draft, then: Record) -> Record:

@@ -6,10 +6,9 @@ Hosts that read the same file share one block: it is removed with the last of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from hookctl.documents.rules import RulesDocument
-from hookctl.errors import HookctlError
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
@@ -32,7 +31,7 @@ _YOURS = {
 def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
     """Write a pack's block for a host where the pack is installed, or take it out again."""
     if not _wants_rules(pack.name, draft.packs) or not pack.rules:
-        _leave(draft, drafts, pack.name)
+        leave(draft, drafts, pack.name)
         return
     target = rules_target(draft.target)
     if target is None:
@@ -45,20 +44,7 @@ def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
     _write(drafts.open(target), pack, choice)
 
 
-def uninstall(
-    draft: Draft, drafts: Drafts, packs: Iterable[str], loaded: Mapping[str, Pack]
-) -> None:
-    """Take out the blocks of packs that leave; a file that cannot be read is named."""
-    for name in packs:
-        try:
-            _leave(draft, drafts, name, loaded.get(name))
-        except HookctlError as error:
-            hint = f"Fix it, then remove the lines from `<!-- hookctl={name} begin -->` to the"
-            message = f"{error.message}; the rules of {name} stay in it"
-            drafts.unread.append(error.reworded(message, f"{hint} end line."))
-
-
-def _leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> None:
+def leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> None:
     """Take out a pack's block, unless another host of the record reads it in the same file.
 
     With `pack`, a block with exactly its text is removed without a record, too.
@@ -84,17 +70,14 @@ def _leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) ->
 
 def _has_reader(drafts: Drafts, key: str, name: str, leaving: Draft) -> bool:
     """Whether another host has the pack's rules and reads them in the same file."""
+    asked = [draft for draft in drafts.asked if draft is not leaving]
+    targets = [rules_target(draft.target) for draft in asked if _wants_rules(name, draft.packs)]
+    paths = [target.path for target in targets if target]
+    records = drafts.records
+    others = [other for other in records if _wants_rules(name, records[other].packs)]
     keys = {draft.key for draft in drafts.asked}
-    for draft in drafts.asked:
-        if draft is not leaving and _wants_rules(name, draft.packs):
-            target = rules_target(draft.target)
-            if target is not None and store.real_path(target.path) == key:
-                return True
-    for other, record in drafts.records.items():
-        is_reader = other not in keys and _wants_rules(name, record.packs)
-        if is_reader and store.real_path(rules_path(drafts.records, other)) == key:
-            return True
-    return False
+    paths += [rules_path(records, other) for other in others if other not in keys]
+    return key in map(store.real_path, paths)
 
 
 def _take_back(file: Draft, pack: Pack) -> bool:
@@ -121,7 +104,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         # In a file that still exists, the operator removed it: it does not come back by itself.
         reason = f"{_YOURS['missing']}; --force writes it again"
         line = Action("keep", want.path, "leaf", "", "missing", "missing", reason, (pack.name,))
-        file.kept.append(line)
+        file.actions.append(line)
         return
     file.is_recreated = file.was_written_since and is_gone
     force = choice.force and _is_clear(file, pack.name)
@@ -141,21 +124,19 @@ def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
 
 def _in_plain_words(file: Draft, decision: Decision, hint: str = "") -> Decision:
     """The decision, with reasons that contain no text of the file."""
-    kept = []
-    for action in decision.kept:
-        reason = _YOURS.get(action.from_state, action.reason) + hint
-        if not _is_clear(file, str(action.path[0])):
-            reason = "its marker lines do not make one block"
-        kept.append(action._replace(reason=reason))
-    actions = []
+    lines = []
     for action in decision.actions:
         reason = action.reason
-        if action.action == "replace" and action.to_state == "foreign":
+        if action.action == "keep" and not _is_clear(file, str(action.path[0])):
+            reason = "its marker lines do not make one block"
+        elif action.action == "keep":
+            reason = _YOURS.get(action.from_state, reason) + hint
+        elif action.action == "replace" and action.to_state == "foreign":
             reason = "back to your text"
         elif action.action == "replace" and action.from_state != "owned":
             reason = "took over your text"
-        actions.append(action._replace(reason=reason))
-    return decision._replace(kept=tuple(kept), actions=tuple(actions))
+        lines.append(action._replace(reason=reason))
+    return decision._replace(actions=tuple(lines))
 
 
 def _wants_rules(name: str, packs: Mapping[str, PackRecord]) -> bool:

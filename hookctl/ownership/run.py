@@ -185,18 +185,19 @@ def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
     from hookctl.ownership.restore import read_traced  # late: only 0.2.0 traced hooks
 
-    is_ended = True
-    for file in read_traced(folders):
-        target, sources = file.target, Sources(folders)
-        projects = [target.project] if target.project else []
-        try:
-            plan = carry_out(sources, partial(plan_jobs, sources, [file]), say, projects=projects)
-        except HookctlError as error:
-            say(Message(f"{target.path} stays traced: {error}", "traced", path=target.path))
-            is_ended = False
-            continue
-        count = sum(len(planned.actions) for planned in plan.files)
-        text = f"tracing has ended: {count} of its hooks changed back: {target.path}"
-        say(Message(text, "trace_ended", "info", target.host.name, target.path))
-    if is_ended:
+    files, sources = read_traced(folders), Sources(folders)
+    projects = [file.target.project for file in files if file.target.project]
+    make_plan = partial(plan_jobs, sources, files, stops=False)
+    try:
+        plan = carry_out(sources, make_plan, say, projects=projects)
+    except HookctlError as error:
+        say(Message(f"tracing goes on: {error}", "traced", path=error.path))
+        return
+    for file in plan.files:
+        path = file.target.path
+        text = f"tracing has ended: {len(file.actions)} of its hooks changed back: {path}"
+        say(Message(text, "trace_ended", "info", file.host.name, path))
+    for error in plan.unread:
+        say(Message(f"{error.path} stays traced: {error}", "traced", path=error.path))
+    if not plan.unread:
         os.unlink(folders.traces)

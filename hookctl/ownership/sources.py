@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.model import Current, Entry, Hooks, Path, Wanted
+from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
 from hookctl.ownership import store
 from hookctl.ownership.store import Records
 from hookctl.system import files
@@ -24,7 +24,59 @@ READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
 
 
-class Sources:
+Found = TypeVar("Found")
+_Parsed = tuple[files.Snapshot, Document]
+
+
+class FileReader:
+    """Reads each file once, and parses each settings file once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Any] = {}
+
+    def once(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
+        """What `read` gave, or the error that it raised, when it was asked for first."""
+        if key not in self._known:
+            try:
+                self._known[key] = read()
+            except HookctlError as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, HookctlError):
+            raise found
+        known: Found = found
+        return known
+
+    def snapshot(self, path: str) -> files.Snapshot:
+        """A file as it was when it was asked for first; refuses one that cannot be read."""
+        return self.once((path,), partial(files.read_settled, path))
+
+    def read(self, path: str, format: str) -> _Parsed:
+        """A settings file and its document; read again if broken: it may just be written."""
+
+        def parse() -> _Parsed:
+            for remaining_tries in reversed(range(READ_AGAIN)):
+                snapshot = self.snapshot(path)
+                try:
+                    return snapshot, formats.parse(format, snapshot.data or b"", where=path)
+                except HookctlError:
+                    if not remaining_tries:
+                        raise
+                time.sleep(READ_PAUSE)
+                del self._known[path,]
+            raise AssertionError("not reached")
+
+        return self.once((path, format), parse)
+
+    def names_us(self, path: str) -> bool:
+        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
+        try:
+            return HEAD.encode() in (self.snapshot(path).data or b"")
+        except HookctlError:
+            return False
+
+
+class Sources(FileReader):
     """What one command reads several times: once for a plan."""
 
     def __init__(self, folders: Folders) -> None:
@@ -33,37 +85,20 @@ class Sources:
 
     def forget(self) -> None:
         """Read everything again, for another plan."""
-        self._known: dict[tuple[object, ...], Any] = {}
+        super().__init__()
         # Whether `hookctl disable` keeps anything, of whichever file.
         self.has_disabled = os.path.lexists(self.folders.disabled)
-
-    def once(self, key: tuple[object, ...], read: Callable[[], Any]) -> Any:
-        """What `read` returns, read once for a plan."""
-        if key not in self._known:
-            self._known[key] = read()
-        return self._known[key]
-
-    def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
-        """A settings file and its document."""
-        read: tuple[files.Snapshot, Document] = self.once(
-            ("document", path, format), partial(read_document, path, format)
-        )
-        return read
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
         names = tuple(projects)
-        records: Records = self.once(("records", names), partial(store.read, self.folders, names))
-        return records
+        return self.once(("records", names), partial(store.read, self.folders, names))
 
     def disabled(self) -> dict[str, DisabledFile]:
         """What `hookctl disable` keeps, by the changed file."""
         from hookctl.ownership import disabled  # late: few have anything disabled
 
-        found: dict[str, DisabledFile] = self.once(
-            ("disabled",), partial(disabled.load, self.folders)
-        )
-        return found
+        return self.once(("disabled",), partial(disabled.load, self.folders))
 
     def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
         """The ids and paths of what `hookctl disable` took out of the file at a real path."""
@@ -73,30 +108,6 @@ class Sources:
         hooks = known.hooks if known else ()
         away = [hook for hook in hooks if not disabled.is_back(host, document, hook)]
         return disabled.list_taken(away)
-
-    def backup(self, sha: str) -> bytes | None:
-        """The bytes with this SHA-256 from before one of our writes, if they are kept."""
-        from hookctl.system import files  # late: most plans look at no backup
-
-        return files.find_backup(self.folders.state, sha)
-
-
-def read_document(path: str, format: str) -> tuple[files.Snapshot, Document]:
-    """The file and its document; read again if broken: another program may be writing it."""
-    for remaining_tries in reversed(range(READ_AGAIN)):
-        snapshot = files.read_settled(path)
-        try:
-            return snapshot, formats.parse(format, snapshot.data or b"", where=path)
-        except HookctlError:
-            if not remaining_tries:
-                raise
-            time.sleep(READ_PAUSE)
-    raise AssertionError("not reached")
-
-
-def has_files(folder: str) -> bool:
-    """Whether there is any file in the folder, or in a folder below it."""
-    return any(names for *_, names in os.walk(folder))
 
 
 def look(

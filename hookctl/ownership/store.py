@@ -20,7 +20,6 @@ from hookctl.errors import HookctlError
 from hookctl.model import Entry, Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
-    check_record,
     dump_object,
     from_json,
     parse_object,
@@ -48,10 +47,8 @@ def load(folders: Folders) -> dict[str, Record]:
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
     """The settings files of these records and the folders made for them."""
-    made = set(records)
-    for record in records.values():
-        made.update(record.created_dirs)
-    return made
+    folders = {folder for record in records.values() for folder in record.created_dirs}
+    return folders.union(records)
 
 
 def _split_records(records: dict[str, Record]) -> dict[str, Record]:
@@ -81,9 +78,7 @@ def parse(data: bytes | None, path: str) -> dict[str, Record]:
         return {}
     with refusals("hookctl's record", path, MOVE_AWAY):
         json_object = parse_object(data, _VERSION_KEY, path)
-        records = from_json(_Ledger, json_object, "hookctl's record").files
-        for record in records.values():
-            check_record(record)
+        records: dict[str, Record] = from_json(_Ledger, json_object, "hookctl's record").files
         return records
 
 
@@ -143,18 +138,15 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     """
     root = project_folder.search(folders.cwd, folders.environ)
     projects = [] if project_folder.is_foreign(root) else [root]
-    for record in load(folders).values():
-        if record.scope == "project" and record.project:
-            projects.append(real_path(record.project))
+    shared = [record for record in load(folders).values() if record.scope == "project"]
+    projects += [real_path(record.project) for record in shared if record.project]
     problems: list[HookctlError] = []
     return read(folders, projects, problems), problems
 
 
 def make_stub(record: Record) -> Record:
     """The part of a project-scope record that holds on this machine: hashes, paths, consent."""
-    packs = {}
-    for name, pack in record.packs.items():
-        packs[name] = pack._replace(settings={}, folder="")
+    packs = {name: pack._replace(settings={}, folder="") for name, pack in record.packs.items()}
     return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
@@ -234,12 +226,8 @@ def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[st
     """The path of that file, and its recorded blocks of packs that the settings file has."""
     path = rules_path(records, key)
     rules = find_record(records, path)[1] if path else None
-    entries = {}
-    for entry in rules.entries if rules else ():
-        pack = str(entry.path[0])
-        if pack in records[key].packs:
-            entries[pack] = entry
-    return path, entries
+    entries = {str(entry.path[0]): entry for entry in (rules.entries if rules else ())}
+    return path, {pack: entries[pack] for pack in entries if pack in records[key].packs}
 
 
 def real_path(path: str) -> str:
@@ -257,11 +245,6 @@ def dump(records: dict[str, Record], change: Callable[[str], str] = str) -> byte
     """
     files_by_path = with_paths(_Ledger(records), change).files
     return dump_object(_VERSION_KEY, _Ledger(dict(sorted(files_by_path.items()))))
-
-
-def dump_record(folders: Folders, record: Record) -> bytes:
-    """One record's bytes, to lie beside a backup."""
-    return dump({"": record}, folders.shorten)
 
 
 def parse_record(folders: Folders, data: bytes | None) -> Record | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl.documents import MISSING, Document
@@ -27,17 +27,21 @@ _WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
 _PLAIN = re.compile(rf"(?![^ \t]*=)(?:~(?=/))?{_WORD}(?:[ \t]+{_WORD})*")
 
 
+_Foreign = tuple[Path, str, bool]  # where a hook stands, its command, and whether it is plain
+_Chosen = tuple[str, list[Path], str]  # a command, where it stands, and what is taken over
+
+
 def unwrap_hooks(draft: Draft) -> None:
     """Give every wrapped hook its own command again, byte for byte where the ledger knows it."""
     known = _wrap_entries(draft)
-    edits, actions, kept = [], [], []
+    edits, actions = [], []
     hooks = _wrapped_hooks(draft.host, draft.document)
     for hook in hooks:
         original = wrapping.original_of(str(hook.fields["command"]))
         path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
-            kept.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
+            actions.append(_line("keep", path, hook.id, "edited copy", "edited copy", reason))
             continue
         field = (*hook.path, "command")
         edits.append(Put(field, raw=_source(draft.document, field, known.get(hook.id), original)))
@@ -46,7 +50,7 @@ def unwrap_hooks(draft: Draft) -> None:
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
         path = known[id].path
         actions.append(_line("drop", path, id, "missing", "free", "it was gone already"))
-    decision = Decision(tuple(edits), (), tuple(actions), tuple(kept))  # none is ours any more
+    decision = Decision(tuple(edits), (), tuple(actions))  # none is ours any more
     draft.apply_decision(decision, tuple(known.values()))
 
 
@@ -58,149 +62,109 @@ def wrap_hooks(
     With '' all are unwrapped. A usage error lists the hooks of the file, if the text names none or
     several.
     """
+    host, document = draft.host, draft.document
     if text == "":
         unwrap_hooks(draft)
         return bool(_wrap_entries(draft))
-    if text and not draft.host.registration.wraps:
-        message = f"--wrap is not proven for {draft.host.title}, so nothing is wrapped there"
+    if text and not host.registration.wraps:
+        message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
         raise HookctlError("usage", message, hint="Leave --wrap out.", exit_code=USAGE)
-    wraps = _Wraps(draft, version, config, python)
-    for hook in _wrapped_hooks(draft.host, draft.document):
-        wraps.renew(hook, force=force)
-    for entry in wraps.known.values():
-        wraps.follow(entry)
+    known, foreign = _wrap_entries(draft), list(_foreign_commands(host, document.value))
+    chosen, entries, actions = _renew(draft, known, foreign, force=force)
     if text:
-        wraps.add(text)
-    decision = Decision(
-        tuple(wraps.edits), tuple(wraps.entries.values()), tuple(wraps.actions), tuple(wraps.kept)
-    )
-    draft.apply_decision(decision, tuple(wraps.known.values()))
-    return bool(wraps.entries)
+        commands = [command for _, command, _ in foreign]
+        commands += [original for original, _, _ in chosen]
+        kept = [wrapping.original_of(entry.written["command"]) for entry in entries.values()]
+        original = _find_named(document, host, text, [*commands, *filter(None, kept)])
+        ids = {*entries, *(wrapping.id_of(each) for each, _, _ in chosen)}
+        if wrapping.id_of(original) not in ids:
+            chosen.append((original, _plain_paths(document, foreign, original), ""))
+    edits = list[Put]()
+    for original, paths, taken in chosen:
+        id, path = wrapping.id_of(original), _list_path(host, paths[0])
+        written = {"command": wrapping.command(original, draft.target, config, python)}
+        owners = {GUARD: Claim(written, version)}
+        raw = _source(document, (*paths[0], "command"), known.get(id), original)
+        entries[id] = Entry(path, "element", "owned", raw, written, owners, id)
+        command = shapes.as_written(host.shape, written)["command"]
+        fields = [(*each, "command") for each in paths]
+        changed = [Put(field, command) for field in fields if document.get(field) != command]
+        edits += changed
+        if changed:
+            reason = taken or f"it wraps {masked_text(original)}"
+            state = "owned" if id in known else "foreign"
+            actions.append(_line("replace", path, id, state, "owned", reason))
+        elif id not in known:
+            reason = "hookctl's record did not have it"
+            actions.append(_line("take-back", path, id, "orphan", "owned", reason))
+    decision = Decision(tuple(edits), tuple(entries.values()), tuple(actions))
+    draft.apply_decision(decision, tuple(known.values()))
+    return bool(entries)
+
+
+def _renew(
+    draft: Draft, known: Mapping[str, Entry], foreign: Sequence[_Foreign], *, force: bool
+) -> tuple[list[_Chosen], dict[str, Entry], list[Action]]:
+    """What is to be wrapped again, the entries of hooks that somebody edited, and lines on both."""
+    chosen, edited, actions = list[_Chosen](), dict[str, Entry](), list[Action]()
+    for hook in _wrapped_hooks(draft.host, draft.document):
+        command, taken = str(hook.fields["command"]), ""
+        original, entry = wrapping.original_of(command), known.get(hook.id)
+        if original is None and entry and force:
+            original = wrapping.original_of(entry.written["command"])
+            taken = f"took over your {masked_text(command)}"
+        if original is not None:
+            chosen.append((original, [hook.path], taken))
+            continue
+        reason = "its command was edited, so it stays"
+        if entry:
+            reason += "; --force puts ours back"
+            edited[hook.id] = entry
+        path = _list_path(draft.host, hook.path)
+        actions.append(_line("keep", path, hook.id, "overridden", "overridden", reason))
+    there = {*edited, *(wrapping.id_of(original) for original, _, _ in chosen)}
+    for id, entry in known.items():
+        original = wrapping.original_of(entry.written["command"])
+        paths = [path for path, command, is_plain in foreign if is_plain and command == original]
+        if original is not None and paths:  # its tool has registered it anew
+            chosen.append((original, paths, ""))
+        elif id not in there:
+            reason = "the hook that it wrapped is gone"
+            actions.append(_line("drop", entry.path, id, "missing", "free", reason))
+    return chosen, edited, actions
+
+
+def _find_named(document: Document, host: Host, text: str, known: Iterable[str]) -> str:
+    """The one command of these that a text names."""
+    commands = list(dict.fromkeys(known))
+    matches = [text] if text in commands else [each for each in commands if text in each]
+    if len(matches) == 1:
+        return matches[0]
+    hint = f"There is no other hook on {host.events['stop']}."
+    if commands:
+        listed = "".join(f"\n  {masked_text(command)}" for command in commands)
+        hint = f"Give a part of one of these commands:{listed}"
+    number = "several hooks" if matches else "no hook"
+    message = f"--wrap {masked_text(text)!r} names {number}"
+    raise HookctlError("usage", message, path=document.where, hint=hint, exit_code=USAGE)
+
+
+def _plain_paths(document: Document, foreign: Sequence[_Foreign], original: str) -> list[Path]:
+    """Where a command stands that can be wrapped; refuses one that cannot be anywhere."""
+    places = {path: is_plain for path, command, is_plain in foreign if command == original}
+    paths = [path for path, is_plain in places.items() if is_plain]
+    if paths:
+        return paths
+    message = "this hook cannot be wrapped: it is more than a plain `command`"
+    hint = "Wrap plain commands only; a script can hold the rest."
+    error = document.error_at("usage", document.offset(next(iter(places))), message, hint)
+    error.exit_code = USAGE
+    raise error
 
 
 def _wrap_entries(draft: Draft) -> dict[str, Entry]:
     entries = [entry for entry in draft.entries if entry.id.startswith(WRAP)]
     return {entry.id: entry for entry in entries if entry.id not in draft.taken}
-
-
-class _Wraps:
-    """The entries and edits of one settings file while its wraps are being planned."""
-
-    def __init__(self, draft: Draft, version: str, config: str, python: str) -> None:
-        self.document, self.host, self.target = draft.document, draft.host, draft.target
-        self.version, self.config, self.python = version, config, python
-        self.known = _wrap_entries(draft)
-        self.foreign = _foreign_commands(self.host, self.document.value)
-        self.entries: dict[str, Entry] = {}
-        self.edits: list[Put] = []
-        self.actions: list[Action] = []
-        self.kept: list[Action] = []
-
-    def renew(self, hook: HookEntry, *, force: bool) -> None:
-        """Bring a wrapped hook up to date; leave it alone where its command was edited."""
-        command, taken = str(hook.fields["command"]), ""
-        original, entry = wrapping.original_of(command), self.known.get(hook.id)
-        if original is None and entry and force:
-            original = wrapping.original_of(entry.written["command"])
-            taken = f"took over your {masked_text(command)}"
-        if original is not None:
-            self._wrap([hook.path], original, taken)
-            return
-        reason = "its command was edited, so it stays"
-        if entry:
-            reason += "; --force puts ours back"
-            self.entries.setdefault(hook.id, entry)
-        path = _list_path(self.host, hook.path)
-        self.kept.append(_line("keep", path, hook.id, "overridden", "overridden", reason))
-
-    def follow(self, entry: Entry) -> None:
-        """Wrap a hook again that its tool has registered anew; forget one that is gone."""
-        original = wrapping.original_of(entry.written["command"])
-        paths = self._wrappable_paths(original)
-        if original is not None and paths:
-            self._wrap(paths, original)
-        elif entry.id not in self.entries:
-            reason = "the hook that it wrapped is gone"
-            self.actions.append(_line("drop", entry.path, entry.id, "missing", "free", reason))
-
-    def add(self, text: str) -> None:
-        """Wrap the one hook that a text names, unless it is wrapped."""
-        commands = dict.fromkeys(command for _, command in self.foreign)
-        for entry in self.entries.values():
-            commands[wrapping.original_of(entry.written["command"])] = None
-        matches = [command for command in commands if command and text in command]
-        if text in commands:
-            matches = [text]
-        if len(matches) != 1:
-            raise self._ambiguous(text, [*filter(None, commands)], "several" if matches else "no")
-        (original,) = matches
-        if wrapping.id_of(original) in self.entries:
-            return
-        paths = self._wrappable_paths(original)
-        if not paths:
-            raise self._not_wrappable(original)
-        self._wrap(paths, original)
-
-    def _wrappable_paths(self, original: str | None) -> list[Path]:
-        """The paths of hooks with this command that can be wrapped."""
-        paths = [path for path, command in self.foreign if command == original]
-        return [path for path in paths if not self._find_obstacle(path)]
-
-    def _find_obstacle(self, path: Path) -> str:
-        """What keeps the hook at a path from being wrapped, or ''."""
-        host, handler = self.host, self.document.get(path)
-        key = _command_key(host, handler)
-        original = handler[key]
-        if host.registration.expands and _VARIABLE.search(original):
-            return f"variables, which {host.title} fills in and the guard cannot"
-        if not (host.shape.shell or _PLAIN.fullmatch(original)):
-            return f"words: a shell reads them otherwise than {host.title}, which runs none"
-        if key == "bash":
-            return f"key `bash`: {host.title} runs `command` alike, so call it that"
-        if handler.get("shell") not in (None, "sh", "bash"):
-            return "shell"
-        if "args" in handler:
-            return "args"
-        for name in ("async", "asyncRewake"):
-            if handler.get(name):
-                return name
-        return "command" if "\0" in original else ""
-
-    def _wrap(self, paths: list[Path], original: str, taken: str = "") -> None:
-        """Have hooks with a command run it through the guard, as this version wants it."""
-        id, path = wrapping.id_of(original), _list_path(self.host, paths[0])
-        known, field = self.known.get(id), (*paths[0], "command")
-        command = wrapping.command(original, self.target, self.config, self.python)
-        written = {"command": command}
-        owners = {GUARD: Claim(written, self.version)}
-        raw = _source(self.document, field, known, original)
-        self.entries[id] = Entry(path, "element", "owned", raw, written, owners, id)
-        text = shapes.as_written(self.host.shape, written)["command"]
-        changed = [one for one in paths if self.document.get((*one, "command")) != text]
-        self.edits += [Put((*one, "command"), text) for one in changed]
-        reason = taken or f"it wraps {masked_text(original)}"
-        if changed:
-            state = "owned" if known else "foreign"
-            self.actions.append(_line("replace", path, id, state, "owned", reason))
-        elif not known:
-            reason = "hookctl's record did not have it"
-            self.actions.append(_line("take-back", path, id, "orphan", "owned", reason))
-
-    def _ambiguous(self, text: str, commands: list[str], number: str) -> HookctlError:
-        hint = f"There is no other hook on {self.host.events['stop']}."
-        if commands:
-            listed = "".join(f"\n  {masked_text(command)}" for command in commands)
-            hint = f"Give a part of one of these commands:{listed}"
-        message = f"--wrap {masked_text(text)!r} names {number} hook{'s' * (number != 'no')}"
-        return HookctlError("usage", message, path=self.document.where, hint=hint, exit_code=USAGE)
-
-    def _not_wrappable(self, original: str) -> HookctlError:
-        path = next(path for path, command in self.foreign if command == original)
-        message = f"this hook cannot be wrapped, because of its {self._find_obstacle(path)}"
-        hint = "Wrap plain commands only; a script can hold the rest."
-        error = self.document.error_at("usage", self.document.offset(path), message, hint)
-        error.exit_code = USAGE
-        return error
 
 
 def _list_path(host: Host, path: Path) -> Path:
@@ -213,22 +177,28 @@ def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
     return [hook for hook in shapes.elements(host.shape, root) if hook.id.startswith(WRAP)]
 
 
-def _foreign_commands(host: Host, root: Any) -> list[tuple[Path, str]]:
-    """The commands of other tools' hooks on the stop event, and where they stand."""
-    commands = []
+def _foreign_commands(host: Host, root: Any) -> Iterator[_Foreign]:
+    """Where other tools' hooks on the stop event stand, their commands, and if they are plain."""
     for path, handler, _ in shapes.handlers(host.shape, {} if root is MISSING else root):
-        command = handler.get(_command_key(host, handler))
+        # `bash` goes before `command` where it is one.
+        is_bash = "bash" in host.registration.commands and "bash" in handler
+        command = handler.get("bash" if is_bash else "command")
         if not isinstance(command, str) or handler.get("type", "command") != "command":
             continue
         is_stop = shapes.event_of(host.shape, path) == host.events["stop"]
         if is_stop and not shapes.is_ours(shapes.without_sh(host.shape, command)):
-            commands.append((path, command))
-    return commands
+            yield path, command, not is_bash and _is_plain(host, handler)
 
 
-def _command_key(host: Host, handler: Mapping[str, Any]) -> str:
-    """The key of the command that the host runs: `bash` goes before `command` where it is one."""
-    return "bash" if "bash" in host.registration.commands and "bash" in handler else "command"
+def _is_plain(host: Host, handler: Mapping[str, Any]) -> bool:
+    """Whether the guard can run a hook's command just as the host does."""
+    command = handler["command"]
+    if host.registration.expands and _VARIABLE.search(command):
+        return False
+    if "\0" in command or not (host.shape.shell or _PLAIN.fullmatch(command)):
+        return False
+    has_more = "args" in handler or handler.get("async") or handler.get("asyncRewake")
+    return not has_more and handler.get("shell") in (None, "sh", "bash")
 
 
 def _source(document: Document, path: Path, entry: Entry | None, original: str) -> str:

@@ -3,76 +3,26 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookctl import clock, hosts
-from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.model import HEAD, Record
-from hookctl.ownership import sources, store
+from hookctl.model import Record
+from hookctl.ownership import store
+from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
 from hookctl.settings import approval, effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
-from hookctl.system import files, project
+from hookctl.system import project
 from hookctl.system.folders import Folders
 
 if TYPE_CHECKING:  # late: most have the guard alone
     from hookctl.ownership.disabled import DisabledHook
-
-_Parsed = tuple[files.Snapshot, Document]
-Found = TypeVar("Found")
-
-
-class FileReader:
-    """Reads each file once, and parses each settings file once."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, ...], Any] = {}
-
-    def once(self, key: tuple[str, ...], make: Callable[[], Found]) -> Found:
-        """What `make` gave, or the error that it raised, when it was asked for first."""
-        if key not in self._known:
-            try:
-                self._known[key] = make()
-            except HookctlError as error:
-                self._known[key] = error
-        found = self._known[key]
-        if isinstance(found, HookctlError):
-            raise found
-        known: Found = found
-        return known
-
-    def snapshot(self, path: str) -> files.Snapshot:
-        """A file as it was when it was asked for first; refuses one that cannot be read."""
-        return self.once((path,), lambda: files.read(path))
-
-    def document(self, path: str, format: str) -> _Parsed:
-        """A settings file and its document; refuses one that cannot be read."""
-
-        def parse() -> _Parsed:
-            snapshot = self.snapshot(path)
-            try:
-                return snapshot, formats.parse(format, snapshot.data or b"", where=path)
-            except HookctlError:  # it may just be written
-                time.sleep(sources.READ_AGAIN * sources.READ_PAUSE)
-                del self._known[path,]
-                snapshot = self.snapshot(path)
-                return snapshot, formats.parse(format, snapshot.data or b"", where=path)
-
-        return self.once((path, format), parse)
-
-    def names_us(self, path: str) -> bool:
-        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
-        try:
-            return HEAD.encode() in (self.snapshot(path).data or b"")
-        except HookctlError:
-            return False
 
 
 class Machine:
@@ -90,7 +40,7 @@ class Machine:
         self.records = records
         self._scope = scope  # the only one whose files are looked at; empty for all
         self.reader = FileReader()
-        self.read = self.reader.document
+        self.read = self.reader.read
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
@@ -246,13 +196,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
         return DisabledHooks()
     from hookctl.ownership import disable, disabled  # late: few have anything disabled
 
-    def read(path: str, format: str) -> Document | None:
-        try:
-            return sources.read_document(path, format)[1]
-        except HookctlError:
-            return None
-
     try:
-        return DisabledHooks(tuple(disable.find_away(disabled.load(folders), read)))
+        return DisabledHooks(tuple(disable.find_away(disabled.load(folders), FileReader())))
     except HookctlError as error:
         return DisabledHooks(error=error)

@@ -175,8 +175,9 @@ def with_review(result: Result, review: Review | None, *, dry_run: bool) -> Resu
     """The result of a dry run for a pack that is not built in, with what it brings."""
     if review is None or not dry_run:
         return result
-    text, messages = (*review.text, *result.text), result.messages + review.messages
-    return result._replace(text=text, messages=messages)
+    refused = tuple(Message(str(error), error.code) for error in review.refusals())
+    text = (*review.text, *result.text)
+    return result._replace(text=text, messages=result.messages + refused)
 
 
 def _find_ineffective(
@@ -262,7 +263,7 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator
 
 def _list_idle(plan: Plan) -> list[str]:
     """The hosts in which nothing of what is written runs."""
-    return [file.target.host.title for file in plan.files if file.not_loaded or file.switched_off]
+    return [file.target.host.title for file in plan.files if file.runs_nothing]
 
 
 def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:

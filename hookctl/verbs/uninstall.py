@@ -250,7 +250,8 @@ def _describe(
 
 def _describe_done(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
     """What is removed, and the steps left to do by hand in shared projects."""
-    titles = dict.fromkeys(file.target.host.title for file in plan.files if file.actions)
+    changed = [file for file in plan.files if len(file.actions) > len(file.kept)]
+    titles = dict.fromkeys(file.target.host.title for file in changed)
     shared = [file for file in plan.files if file.target.shared and (file.known or file.actions)]
     projects = dict.fromkeys(file.target.project for file in shared)
     text = f"{name or ('everything' if is_whole else 'what could be reached')} is uninstalled"
