@@ -415,16 +415,6 @@ def test_invariant_15_without_the_ledger_nothing_of_the_operators_is_lost(
 # 17: any dialect
 
 
-def wants(name: str, keys: dict[str, str], events: str = "Stop", run: str = "a") -> list[Wanted]:
-    hooks = [
-        Wanted(("hooks", event), "element",
-             {"type": "command", "command": f": hookctl={name}/{event}; run {run}", "timeout": 10}, f"{name}/{event}",
-             rf": hookctl={name}/{event}; run \w")
-        for event in events.split()
-    ]  # fmt: skip
-    return [*hooks, *(Wanted(("env", key), "leaf", value) for key, value in keys.items())]
-
-
 def test_invariant_17_comments_stop_an_install_and_not_an_uninstall(settings: Path, hookctl: Hookctl) -> None:
     """Row 21: the host ignores a file with comments as a whole; taking out is safe."""
     put(settings, TEXT)
