@@ -722,34 +722,6 @@ def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
 
 # Matchers.
 
-MATCHERS = [
-    (None, EVERY),
-    ("*", EVERY - {"copilot", "hermes", "kimi"}),
-    ("", EVERY - {"copilot", "vibe"}),
-    (".*", EVERY - {"vibe"}),
-    ("OWN|other", EVERY - {"vibe"}),
-    ("OWN,other", {"claude"}),
-    ("PART", {"gemini", "qwen", "droid", "kimi"}),
-    ("CASE", {"opencode", "pi", "vibe"}),
-    ("^(OWN|other)$", EVERY - {"vibe"}),
-    ("(", set()),
-    ("Bash", {"claude", "codex", "qwen", "opencode", "pi", "grok", "kimi", "vibe"}),
-]
-
-
-@pytest.mark.parametrize(("matcher", "names"), MATCHERS, ids=lambda value: str(value) if type(value) is not set else "")
-def test_whose_matcher_fits_a_shell_command(matcher: str | None, names: set[str]) -> None:
-    found = set()
-    for name in HOSTS:
-        tool = hosts.load(name).tools["shell"][0]
-        words = {"OWN": tool, "PART": tool[:-1], "CASE": tool.swapcase()}
-        own = matcher
-        for word, text in words.items():
-            own = own.replace(word, text) if own else own
-        if is_meant(call(name)._replace(tool=tool), own):
-            found.add(name)
-    assert found == names
-
 
 # The payload that fire makes: the fields that the real client sends, and no others.
 

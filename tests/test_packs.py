@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.errors import UNREADABLE, HookctlError
-from hookctl.hosts import Host, settings_path
+from hookctl.hosts import Host
 from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.choices import PRESETS, Request, Settings, choose
@@ -31,7 +30,6 @@ from hookctl.packs.slots import Slot, Unreadable, slots
 from hookctl.system import files
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, put
-from tests.manifest import hook, manifest
 
 CLAUDE = hosts.load("claude")
 HEAD = '[pack]\nname = "notify"\nversion = "1"\n'
@@ -859,20 +857,6 @@ def test_an_upgraded_copy_is_executable_as_the_packs_file_is(
     assert hookctl("install", release("2", text, then), "--host", "claude", "--scope", scope).out == "nothing to do\n"
 
 
-# A pack's own files may have the names of hookctl's programs.
-
-
-WITH_A_HOOK_PY = manifest("own", hook("PreToolUse", "python3 {files}/hook.py"), files=["hook.py", "config.json"])
-
-
-@pytest.fixture
-def pack(isolated: Path) -> Path:
-    put(isolated / "own" / "hook.py", "pass\n")
-    put(isolated / "own" / "config.json", "{}\n")
-    put(isolated / "own" / "pack.toml", WITH_A_HOOK_PY)
-    return isolated / "own"
-
-
 # The digest of what a pack brings: the same for the same, and another for anything else.
 
 
@@ -888,64 +872,6 @@ def test_no_part_is_taken_for_another() -> None:
 
 def test_the_order_of_files_does_not_count() -> None:
     assert content_digest(b"m", {"a": b"1", "b": b"2"}) == content_digest(b"m", {"b": b"2", "a": b"1"})
-
-
-# Variables that two packs want follow one rule on every host that gives hooks variables; status shows the values.
-
-
-WITH_VARIABLES = [name for name in hosts.names() if hosts.load(name).env_path]
-
-
-class Two:
-    """Two packs and one host."""
-
-    def __init__(self, folder: Path, hookctl: Hookctl, host: str) -> None:
-        self.folder, self.hookctl, self.host = folder, hookctl, host
-        path = settings_path(hosts.load(host), "user", {"HOME": str(folder / "home")})
-        self.settings = Path(path)
-
-    def install(self, name: str, env: str, *options: str) -> int:
-        text = f'[pack]\nname = "{name}"\nversion = "1"\nprotocol = "host"\n[env]\n{env}\n'
-        text += '[[hooks]]\nevent = "stop"\ncommand = "true"\n'
-        pack = put(self.folder / f"{name}.toml", text)
-        self.outcome = self.hookctl("install", str(pack), "--host", self.host, *options)
-        return self.outcome.code
-
-    def values(self, key: str) -> set[str]:
-        """Every value of a variable in the settings."""
-        found: set[str] = set()
-
-        def walk(value: Any) -> None:
-            for name, inner in value.items() if isinstance(value, dict) else ():
-                if name == key:
-                    found.add(inner)
-            for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-                walk(inner)
-
-        walk(json.loads(self.settings.read_text()))
-        return found
-
-
-@pytest.fixture(params=WITH_VARIABLES)
-def two(isolated: Path, hookctl: Hookctl, request: pytest.FixtureRequest) -> Two:
-    return Two(isolated, hookctl, request.param)
-
-
-def level(value: int, rule: str = "max") -> str:
-    return f'LEVEL = {{ value = "{value}", merge = "{rule}" }}'
-
-
-def test_both_get_what_the_common_rule_gives_and_the_rest_comes_back(two: Two) -> None:
-    assert two.install("one", level(3)) == 0
-    assert two.values("LEVEL") == {"3"}
-    assert two.install("two", level(7)) == 0
-    assert two.values("LEVEL") == {"7"}
-    assert two.install("one", level(3)) == 0
-    assert two.outcome.out == "nothing to do\n"
-    assert two.hookctl("uninstall", "two").code == 0
-    assert two.values("LEVEL") == {"3"}
-    assert two.hookctl("uninstall", "one").code == 0
-    assert not two.settings.exists()
 
 
 # What an operator can choose for the guard, and what becomes of an earlier choice.
