@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from hookctl.firing.calls import (
     find_event,
     is_meant,
     make_call,
-    make_calls,
 )
 from hookctl.firing.reading import judge, read_answer
 from hookctl.hosts import matchers
@@ -752,19 +750,6 @@ def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
     assert shape(made) == shape(sent)
     for field in ("hook_event_name", "event_type", "tool_name", "toolName", "cwd", "working_dir"):
         assert made.get(field) == sent.get(field)
-
-
-PINS = tomllib.loads((Path(__file__).parent / "e2e" / "pins" / "copilot.toml").read_text())["payload"]
-
-
-@pytest.mark.parametrize("event", [name for name in PINS if name[0].isupper()])
-def test_copilot_cli_spells_its_fields_as_its_events(event: str) -> None:
-    _, made = make_calls(hosts.load("copilot"), Asked(event, "create", {"file_path": "/a"}), PLACE)
-    assert sorted(made.payload) == PINS[event]
-    assert (made.event, made.payload["hook_event_name"]) == (event, event)
-    assert made.tool == ("Write" if "tool_name" in PINS[event] else "")
-    assert made.payload.get("tool_input", {"path": "/a"}) == {"path": "/a"}
-    assert len(make_calls(hosts.load("claude"), Asked(event, "Write"), PLACE)) == 1
 
 
 def test_a_tool_by_claude_codes_name_or_the_hosts_is_the_hosts() -> None:
