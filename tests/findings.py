@@ -16,13 +16,12 @@ from hookctl import __version__, hosts
 from hookctl.checks import self_test
 from hookctl.packs.programs import load_programs
 from hookctl.system.files import digest
-from hookctl.system.project import session_hash, state_folder
+from hookctl.system.project import state_folder
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
 from .conftest import Hookctl, Outcome, put
 
-ROOT = Path(__file__).parents[1]
 LIMIT, CAP = "MAX_STOP_BLOCKS", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 OFF, MANAGED_ONLY = '{"disableAllHooks": true}', '{"allowManagedHooksOnly": true}'
 
@@ -429,11 +428,6 @@ def work(name: str, data: str | bytes = "") -> Callable[[Place], None]:
     return lambda place: (place.install(), put(Path(".hookctl/run") / name, data))
 
 
-def logged(place: Place, *lines: dict[str, Any]) -> None:
-    """Lines in the guard's log of the working folder's project."""
-    folder = Path(state_folder(str(place.root / "state"), os.getcwd()))
-    base = {"host": "claude", "event": "stop", "decision": "allow", "code": "no_work"}
-    put(folder / "events.jsonl", "".join(json.dumps({**base, **line}) + "\n" for line in lines))
 
 
 def active(text: str, **knobs: Any) -> Callable[[Place], None]:
@@ -448,44 +442,6 @@ def active(text: str, **knobs: Any) -> Callable[[Place], None]:
     return arrange
 
 
-# All at once.
-
-
-def everything(place: Place) -> Place:
-    """The guard in two scopes, a pack, work in hand and a log."""
-    place.install()
-    pack(place)
-    place.install("--scope", "project")
-    active("1000600")(place)
-    put(Path(".hookctl/run/OWNER"), "S1\n")
-    put(Path(".gitignore"), "*.pyc\n")
-    logged(place, {"t": 2000, "session": session_hash("S2")})
-    return place
-
-
-FILES = {
-    "settings": "home/.claude/settings.json",
-    "ledger": "state/ledger.json",
-    "journal": "state/journal.json",
-    "config": "data/guard/claude.json",
-    "hook": "data/hook.py",
-    "log": "state/guard/HASH/events.jsonl",
-    "active": "state/guard/HASH/ACTIVE",
-    "project": "work/.claude/settings.json",
-    "project ledger": "work/.hookctl/ledger.json",
-    "project config": "work/.hookctl/guard/claude.json",
-    "task": "work/.hookctl/run/task.json",
-    "owner": "work/.hookctl/run/OWNER",
-    "ignored": "work/.gitignore",
-    "pack": "data/packs/notify/notify.py",
-    "pack source": "notify/pack.toml",
-}
-
-
-def file_of(place: Place, name: str) -> Path:
-    """One of these files."""
-    folder = os.path.basename(state_folder("", str(place.root / "work")))
-    return place.root / FILES[name].replace("HASH", folder)
 
 
 STAYING: list[tuple[str, str, Callable[[Place], None]]] = [

@@ -1,7 +1,7 @@
 """Makes tables of docs/packs.md and docs/hosts.md from the hosts' files: `python -m tests.page_of_answers` writes them.
 
-What each host makes of an answer is what the runner does with it (`settle`, `refuse` and `permit` in
-`templates/runner/answer.py`): a host without a form for it gets the next stricter one.
+What each host makes of an answer is what the runner does with it: a host without a form for it gets the next stricter
+one.
 """
 
 from __future__ import annotations
@@ -48,20 +48,28 @@ SAID = {
 
 
 def outcome(event: str, answer: str, forms: dict[str, Any]) -> str:
-    """What comes of an answer on a host with these forms."""
-    if answer == "change" and forms.get("change_allows"):
-        return "with `may_allow`, else refused"
-    if forms.get(answer):
-        is_context = answer == "refuse" and forms[answer] == forms.get("context")
-        return "as context" if is_context else "yes"
-    if answer == "refuse" and event == "PostToolUse":
-        return "dropped"
-    if answer == "refuse":
-        return "**cannot**"
-    is_stricter = answer in ("ask", "change") or (answer == "end" and forms.get("on_end") == "refuse")
-    if is_stricter and forms.get("refuse"):
-        return "refused"
-    return "lets stop" if answer == "end" and event in ("Stop", "SubagentStop") else "dropped"
+    """What comes of an answer on a host with these forms: the runner is asked."""
+    made = rendered(event, answer, forms, may_allow=answer == "allow")
+    if answer in made.dropped:
+        if answer == "refuse" and event != "PostToolUse":
+            return "**cannot**"
+        return "lets stop" if answer == "end" and event in ("Stop", "SubagentStop") else "dropped"
+    if answer != "refuse" and made.outcome in ("deny", "block"):
+        is_taken = answer == "change" and rendered(event, answer, forms, may_allow=True).outcome == "change"
+        return "with `may_allow`, else refused" if is_taken else "refused"
+    is_context = answer == "refuse" and forms[answer] == forms.get("context")
+    return "as context" if is_context else "yes"
+
+
+def rendered(event: str, name: str, forms: dict[str, Any], *, may_allow: bool) -> Any:
+    """What the runner makes of an answer, by the name of the hosts' form for it."""
+    decision = {"refuse": "deny"}.get(name, name if name in ("ask", "allow") else "")
+    answer = guard_module("answer").Answer(decision, "why")
+    values = {"change": ("change", {"a": 1}), "context": ("context", "c"), "replace": ("replace", "r")}
+    values |= {"end": ("ends", True), "message": ("message", "m")}
+    if name in values:
+        setattr(answer, *values[name])
+    return guard_module("answer").render(forms, event, answer, may_allow, lambda input: input)
 
 
 def answers() -> Iterator[list[str]]:

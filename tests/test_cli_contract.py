@@ -23,7 +23,7 @@ import pytest
 from hookctl import __version__, cli
 from hookctl.system.package_data import asset
 from hookctl.verbs import completion, status
-from hookctl.verbs.options import COMPLETE, read_options
+from hookctl.verbs.options import read_options
 from tests.conftest import Hookctl, Outcome, put
 from tests.trees import tree
 
@@ -717,15 +717,6 @@ def test_what_fits_is_offered(ask, script) -> None:  # type: ignore[no-untyped-d
     assert offered("--v") == {"--version"}
     assert offered("install", "--") == options("install")
     assert offered("install", "--host", "claude", "--js") == {"--json"}
-
-
-@pytest.mark.parametrize("name", COMMANDS_OF_COMPLETION)
-def test_every_option_is_offered(name: str, process: Hookctl) -> None:
-    """What the scripts of bash call."""
-    asked = {"COMP_WORDS": f"hookctl {name} --", "COMP_CWORD": "2"}
-    done = process(**asked, **{COMPLETE: "complete_bash"})
-    assert (done.code, done.err) == (0, "")
-    assert set(done.out.split()) == options(name)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

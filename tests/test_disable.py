@@ -20,6 +20,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import DropHook
+from hookctl.settings.targets import active_file
 from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import DISABLED, Hook
 from hookctl.verbs.disable import disable
@@ -457,7 +458,7 @@ class Life:
 
     def __init__(self, here: Place, kind: Kind) -> None:
         self.here, self.kind = here, kind
-        self.host = hosts.load(kind.host)
+        self.host, _ = active_file(hosts.load(kind.host), "user", here.folders.environ)
         self.texts: list[str] = []  # what people have written, and not taken out again
 
     @property

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.checks.codes import entries
@@ -20,15 +17,12 @@ from tests import findings
 from tests.conftest import put
 from tests.findings import (
     CAP,
-    FILES,
     LIMIT,
     MADE,
     Place,
     active,
     cap_is,
     entries_wiped,
-    everything,
-    file_of,
     handler,
     in_the_shell,
     loose,
@@ -287,72 +281,6 @@ def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange
     assert code not in place.codes()
 
 
-# Whatever bytes lie there.
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-LINES = st.lists(
-    JSON.map(json.dumps)
-    | st.fixed_dictionaries(
-        {"t": st.floats() | st.integers() | st.just("1"), "host": st.just("claude") | JSON},
-        optional={name: JSON for name in ("event", "decision", "code", "session", "blocks", "progress")},
-    ).map(json.dumps),
-    max_size=3,
-).map(lambda lines: "\n".join(lines).encode())
-
-
-def nodes(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from nodes(inner, (*path, key))
-
-
-def with_node(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """A copy with something else at one place."""
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = with_node(copy[path[0]], path[1:], new)
-    return copy
-
-
-@pytest.fixture
-def quick(place: Place) -> Place:
-    """A place with the guard in two scopes, a pack, work and a log, where doctor starts no process."""
-    place.monkeypatch.setattr("hookctl.checks.self_test.run", lambda *_: None)
-    place.monkeypatch.setattr("hookctl.system.interpreter.ask", lambda program: (program, (3, 11)))
-    return everything(place)
-
-
-def check_that_doctor_bears(place: Place, path: Path, data: bytes) -> None:
-    kept = path.read_bytes() if path.exists() else None
-    put(path, data)
-    before = tree(place.root)
-    outcome = place.hookctl("doctor", "--json")
-    assert outcome.code in (0, 1), outcome
-    json.loads(outcome.out, parse_constant=pytest.fail)
-    assert tree(place.root) == before
-    path.unlink()
-    if kept is not None:
-        path.write_bytes(kept)
-
-
-@pytest.mark.parametrize("name", FILES)
-@examples(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_doctor_bears_any_bytes_anywhere(quick: Place, name: str, data: st.DataObject) -> None:
-    path = file_of(quick, name)
-    kinds = st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode()) | LINES
-    if path.exists() and path.suffix == ".json":
-        value = json.loads(path.read_text())
-        changed = st.tuples(st.sampled_from(list(nodes(value))), JSON)
-        kinds |= changed.map(lambda change: json.dumps(with_node(value, *change)).encode())
-        kinds |= st.integers(0, path.stat().st_size).map(lambda length: path.read_bytes()[:length])
-    check_that_doctor_bears(quick, path, data.draw(kinds))
 
 
 # One table of codes.

@@ -9,14 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
-from hookctl import hosts
 from hookctl.packs import choices
-from hookctl.system.package_data import guard_module
 from hookctl.verbs.run import ACTIONS
 from tests import page_of_answers, page_of_commands, picture
 from tests.conftest import Hookctl, put
@@ -125,40 +122,6 @@ def test_the_tables_of_the_page_of_packs_are_those_of_the_hosts() -> None:
         assert page == page_of_answers.renewed(page), "run: python -m tests.page_of_answers"
     for name in page_of_answers.TABLES:
         assert "\n".join(page_of_answers.lines(name)) in "\n".join(pages)
-
-
-def answer_of(name: str) -> Any:
-    """An answer of a pack's command, by the name of the hosts' form for it."""
-    decision = {"refuse": "deny"}.get(name, name if name in ("ask", "allow") else "")
-    answer = guard_module("answer").Answer(decision, "why")
-    values = {"change": ("change", {"a": 1}), "context": ("context", "c"), "replace": ("replace", "r")}
-    values |= {"end": ("ends", True), "message": ("message", "m")}
-    if name in values:
-        setattr(answer, *values[name])
-    return answer
-
-
-@pytest.mark.parametrize("name", page_of_answers.HOSTS)
-def test_what_the_page_says_of_answers_is_what_the_runner_makes_of_them(name: str) -> None:
-    host = hosts.load(name)
-
-    def rendered(may_allow: bool = False) -> tuple[str, bool]:
-        made = guard_module("answer").render(forms, event, answer_of(answer), may_allow, lambda input: input)
-        return made.outcome, answer in made.dropped
-
-    for event, answers in page_of_answers.ANSWERS.items():
-        forms = host.runner.get("answers", {}).get(event, {})
-        no = "deny" if event == "PreToolUse" else "block"
-        if page_of_answers.of_answer(host, event, "message") == page_of_answers.NO:
-            continue
-        for answer in answers:
-            done = {"refuse": no, "message": "none", "replace": "change"}.get(answer, answer)
-            expected = {"yes": (done, False), "refused": (no, False), "as context": (no, False),
-                        "with `may_allow`, else refused": (no, False)}  # fmt: skip
-            said = page_of_answers.of_answer(host, event, answer)
-            assert rendered(answer == "allow") == expected.get(said, ("none", True)), (event, answer, said)
-            if "may_allow" in said:
-                assert rendered(True) == ("change", False)
 
 
 def test_the_picture_is_that_of_a_real_run() -> None:

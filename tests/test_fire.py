@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from hookctl.firing.calls import (
     find_event,
     is_meant,
     make_call,
-    make_calls,
 )
 from hookctl.firing.reading import judge, read_answer
 from hookctl.hosts import matchers
@@ -722,34 +720,6 @@ def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
 
 # Matchers.
 
-MATCHERS = [
-    (None, EVERY),
-    ("*", EVERY - {"copilot", "hermes", "kimi"}),
-    ("", EVERY - {"copilot", "vibe"}),
-    (".*", EVERY - {"vibe"}),
-    ("OWN|other", EVERY - {"vibe"}),
-    ("OWN,other", {"claude"}),
-    ("PART", {"gemini", "qwen", "droid", "kimi"}),
-    ("CASE", {"opencode", "pi", "vibe"}),
-    ("^(OWN|other)$", EVERY - {"vibe"}),
-    ("(", set()),
-    ("Bash", {"claude", "codex", "qwen", "opencode", "pi", "grok", "kimi", "vibe"}),
-]
-
-
-@pytest.mark.parametrize(("matcher", "names"), MATCHERS, ids=lambda value: str(value) if type(value) is not set else "")
-def test_whose_matcher_fits_a_shell_command(matcher: str | None, names: set[str]) -> None:
-    found = set()
-    for name in HOSTS:
-        tool = hosts.load(name).tools["shell"][0]
-        words = {"OWN": tool, "PART": tool[:-1], "CASE": tool.swapcase()}
-        own = matcher
-        for word, text in words.items():
-            own = own.replace(word, text) if own else own
-        if is_meant(call(name)._replace(tool=tool), own):
-            found.add(name)
-    assert found == names
-
 
 # The payload that fire makes: the fields that the real client sends, and no others.
 
@@ -780,19 +750,6 @@ def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
     assert shape(made) == shape(sent)
     for field in ("hook_event_name", "event_type", "tool_name", "toolName", "cwd", "working_dir"):
         assert made.get(field) == sent.get(field)
-
-
-PINS = tomllib.loads((Path(__file__).parent / "e2e" / "pins" / "copilot.toml").read_text())["payload"]
-
-
-@pytest.mark.parametrize("event", [*PINS])
-def test_copilot_cli_spells_its_fields_as_its_events(event: str) -> None:
-    _, made = make_calls(hosts.load("copilot"), Asked(event, "create", {"file_path": "/a"}), PLACE)
-    assert sorted(made.payload) == PINS[event]
-    assert (made.event, made.payload["hook_event_name"]) == (event, event)
-    assert made.tool == ("Write" if "tool_name" in PINS[event] else "")
-    assert made.payload.get("tool_input", {"path": "/a"}) == {"path": "/a"}
-    assert len(make_calls(hosts.load("claude"), Asked(event, "Write"), PLACE)) == 1
 
 
 def test_a_tool_by_claude_codes_name_or_the_hosts_is_the_hosts() -> None:

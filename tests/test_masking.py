@@ -13,7 +13,6 @@ import re
 import sys
 import unicodedata
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,11 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookctl import hosts, masking
-from hookctl.documents.jsonc import JsonDocument
-from hookctl.model import Entry, Message, Record, Result
-from hookctl.output import lines, plans
+from hookctl.model import Message, Result
+from hookctl.output import lines
 from hookctl.ownership import consent
-from hookctl.settings.targets import Target
 from hookctl.verbs import status
 from tests.conftest import Hookctl, Outcome, put
 
@@ -362,55 +359,6 @@ def test_secrets_in_the_configuration_of_the_hook(
 
 
 # What is printed: masked, aligned, without control characters, and never more than a stream can take.
-
-
-def file_plan(before: str | None, after: str | None) -> Any:
-    document = JsonDocument.parse((before or "").encode())
-    data = after.encode() if after is not None else None
-    place = Target(hosts.load("claude"), "user", "/x/settings.json")
-    old = document.data if before is not None else None
-    return SimpleNamespace(target=place, before=document, after=data, path=place.path, old=old, known=None, record=None)
-
-
-def diff(before: str | None, after: str | None) -> str:
-    """What a person gets of a change, where env.A, env.API_KEY and a are ours, and hooks with our head."""
-    return "".join(f"{line}\n" for line in plans.unified(changed(before, after)))
-
-
-def changed(before: str | None, after: str | None) -> Any:
-    entries = [Entry(path, "leaf") for path in (("env", "A"), ("env", "API_KEY"), ("a",), ("texts", "x"))]
-    written = {"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "matcher": "x"}
-    entries.append(Entry(("hooks", "Stop"), "element", written=written, id="p/stop"))
-    file = file_plan(before, after)
-    file.known = Record("claude", "user", "json", entries=tuple(entries))
-    return file
-
-
-HOOK = '{"type": "command", "command": ": hookctl=p/stop; run", "timeout": 5, "note": "command"}'
-GROUP = f'{{"matcher": "x", "hooks": [{HOOK}]}}'
-
-
-def test_a_diff_has_our_values_and_the_keys_around() -> None:
-    before = '{\n  "mine": "operator",\n  "env": {\n    "A": "old",\n    "B": [1]\n  }\n}\n'
-    assert diff(before, before.replace("old", "new").replace("operator", "else")) == (
-        "--- /x/settings.json\n+++ /x/settings.json\n@@ -1,7 +1,7 @@\n {\n"
-        '-  "mine": …\n+  "mine": …\n   "env": {\n-    "A": "old"\n+    "A": "new"\n     "B": [\n       …\n     ]\n'
-    )
-    added = diff(before, before[:-3] + f', "hooks": {{"Stop": [{GROUP}]}}}}')
-    assert "@@ -6,4 +6,19 @@" in added and '+      {\n+        "matcher": "x"\n+        "hooks": [\n' in added
-    assert '+            "timeout": 5\n+            "note": …\n' in added
-    assert diff('{"env": {"A": "x", "API_KEY": "x"}}', '{"env": {"A": "x", "API_KEY": "y"}}').endswith(
-        ' {\n   "env": {\n     "A": "x"\n-    "API_KEY": "***"\n+    "API_KEY": "***"\n   }\n }\n'
-    ), "those of ours that stay, too"
-
-
-def test_a_matcher_is_shown_where_its_group_is_ours_alone() -> None:
-    before = '{"hooks": {"Stop": [GROUP]}}'
-    alone, shared = (
-        before.replace("GROUP", group) for group in (GROUP, GROUP.replace("[{", '[{"command": "mine"}, {'))
-    )
-    assert '-        "matcher": "x"\n' in diff(alone, "{}") and '-        "matcher": …\n' in diff(shared, "{}")
-    assert '-  "a": 1\n+  "a": true\n' in diff('{"a": 1}', '{"a": true}')
 
 
 @given(st.text(max_size=20))

@@ -103,11 +103,6 @@ def packages(top: Path) -> set[str]:
     return {path.name for path in top.glob("runtime/*_*")}
 
 
-def package(top: Path, name: str) -> Path:
-    (path,) = top.glob(f"runtime/{name}_*")
-    return path
-
-
 # What lies there
 
 
@@ -135,62 +130,9 @@ def test_what_stays_always_answers_and_the_last_one_takes_everything_along(
 # What doctor and check say, and what an install writes anew
 
 
-def append(path: Path) -> None:
-    path.write_text(path.read_text() + "\n# mine\n")
-
-
-def empty(path: Path) -> None:
-    """A table by which nothing is refused."""
-    values = json.loads(path.read_text())
-    values["hosts"]["claude"].update(answers={}, own_protocol=False)
-    path.write_text(json.dumps(values))
-
-
-FAULTS: dict[str, tuple[Callable[[Path], object], tuple[str, str]]] = {
-    "table gone": (lambda top: (top / "runtime/hosts.json").unlink(), ("hook_missing", "hosts.json")),
-    "module gone": (lambda top: (package(top, "guard") / "stop.py").unlink(), ("hook_missing", "stop.py")),
-    "other line ends": (
-        lambda top: (top / "hook.py").write_bytes((top / "hook.py").read_bytes().replace(b"\n", b"\r\n")),
-        ("hook_changed", "hook.py"),
-    ),
-    "table emptied": (lambda top: empty(top / "runtime/hosts.json"), ("hook_changed", "hosts.json")),
-    "table broken": (lambda top: (top / "runtime/hosts.json").write_text("["), ("hook_changed", "hosts.json")),
-    "in a conflict": (
-        lambda top: (top / "hook.py").write_text("<<<<<<< HEAD\nA\n=======\nB\n>>>>>>> theirs\n"),
-        ("hook_changed", "hook.py"),
-    ),
-    "another version's": (lambda top: other_version(top, "0.0.1"), ("hook_changed", "hook.py")),
-}
-
-
 def other_version(top: Path, version: str) -> None:
     launcher = top / "hook.py"
     launcher.write_text(launcher.read_text().replace(f'VERSION = "{__version__}"', f'VERSION = "{version}"'))
-
-
-@SCOPES
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_program_that_is_not_as_hookctl_writes_it_is_an_error_and_written_anew(
-    place: Place, scope: str, fault: str
-) -> None:
-    for name in ("guard", "one"):
-        place.install(name, scope)
-    top = place.top(scope)
-    written = content(top)
-    breaks, expected = FAULTS[fault]
-    breaks(top)
-    assert expected in place.codes("doctor", "--host", "claude", "--scope", scope)
-    status = place.hookctl("status", "--host", "claude", "--scope", scope).out
-    assert "warn" in status and "(breaker)" not in status
-    if scope == "project":
-        assert expected in place.codes("check", "--require", str(place.root / "one"))
-    repair = ("doctor", "--fix", "--host", "claude", "--scope", scope)
-    outcome = place.hookctl(*repair) if "gone" in fault else place.install("guard", scope)
-    assert outcome.code == 0
-    assert content(top) == written
-    assert place.asked(scope) == ["no by one"] and place.blocks(scope)
-    assert place.codes("doctor", "--host", "claude", "--scope", scope) == []
-    assert scope == "user" or place.hookctl("check").code == 0
 
 
 @SCOPES

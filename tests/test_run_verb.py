@@ -283,22 +283,6 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
     assert "for the first session" in hookctl("status").out
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", *HELPED])  # Codex and Gemini have switches of their own
-def test_an_install_of_the_disabled_guard_is_no_success(hookctl: Hookctl, name: str) -> None:
-    hookctl("install", "--host", name)
-    hookctl("disable", "guard")
-    outcome = hookctl("install", "--host", name)
-    assert outcome.code == 1 and "error: guard stays as it is for" in outcome.err, outcome
-    assert "disabled; `hookctl enable guard` puts it back" in outcome.err
-    assert not outcome.out.startswith("ok"), outcome.out
-    assert hookctl("plan", "--host", name).code == 1
-    reset = hookctl("install", "--host", name, "--reset", "--json")
-    assert (reset.code, [one["code"] for one in reset.data["messages"]].count("no_effect")) == (0, 1)
-    assert hookctl("install", "--host", name, "--force").code == 0
-    assert "disabled" not in hookctl("status").out
-    assert hookctl("install", "--host", name).code == 0
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 

@@ -853,3 +853,17 @@ def test_a_link_in_place_of_a_file_or_a_folder_is_named(own: Path, hookctl: Hook
     errors = [f["code"] for f in hookctl("check", "--json").data["findings"] if str(path) in f["path"]]
     assert errors and {*errors} <= {"unreadable", "link_leaves_project", "stray_file"}
     assert hookctl("check").code == 1
+
+
+@pytest.mark.parametrize("text", [None, "[", '{"hosts": {"claude": {}}}'], ids=["gone", "broken", "refuses nothing"])
+def test_a_table_of_hosts_that_is_not_ours_is_named_and_written_anew(own: Path, hookctl: Hookctl, text: str) -> None:
+    table = own / "runtime" / "hosts.json"
+    written = table.read_bytes()
+    table.unlink() if text is None else table.write_text(text)
+    code = "hook_missing" if text is None else "hook_changed"
+    for command in (("check", "--require", "own"), ("doctor", "--host", "claude", "--scope", "project")):
+        found = hookctl(*command, "--json").data["findings"]
+        assert (code, str(table), "error") in [(one["code"], one["path"], one["level"]) for one in found], command
+    place = ("--host", "claude", "--scope", "project")
+    assert hookctl("install", str(own.parent / "own" / "pack.toml"), *place).code == 0
+    assert table.read_bytes() == written and hookctl("check", "--require", "own").code == 0

@@ -23,7 +23,7 @@ from hookctl.documents.toml import TomlDocument
 from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
 from tests.documents.generated import FORMS, INSERTED, SETTINGS_TEXT, canonical, edits
-from tests.documents.judge import BOM, comments, edited, judge, line_ends, lines, plain, read, value_of
+from tests.documents.judge import BOM, edited, judge, read, value_of
 from tests.documents.judge import Edit as Judged
 from tests.documents.refused import WHERE, refused
 from tests.documents.table import Edit, document_of, read_table
@@ -198,15 +198,6 @@ def test_a_wrong_or_careless_edit_is_refused(asked: str, before: str, after: str
     edit = Edit.read(asked)
     with pytest.raises((AssertionError, ValueError)):
         judge(document_of(before), document_of(after), Judged(edit.method, edit.path, *edit.arguments))
-
-
-def test_the_judge_reads_comments_and_commas_as_they_are() -> None:
-    text = '["// no", /* "," ] */ 1, // ]\r\n "\\"/*", ]//'
-    assert [text[start:end] for start, end in comments(text)] == ['/* "," ] */', "// ]", "//"]
-    assert plain(text) == '["// no",             1,     \r\n "\\"/*"  ]  '
-    assert read(text) == ["// no", ("number", "1"), '"/*']
-    assert lines("a\r\nb\rc\n\nd") == ["a\r\n", "b\r", "c\n", "\n", "d"]
-    assert line_ends("a\r\nb\rc\n") == {"\r\n", "\r", "\n"}
 
 
 # The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read.

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
 from hookctl.documents import MISSING
 from hookctl.documents import yaml as hookctl_yaml
 from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
 
-from .yaml_generated import CORPUS, edits, readable, texts
+from .yaml_generated import CORPUS, edits, readable
 from .yaml_judge import Edit, comments, edited, is_one_insertion, line_ends, read, span
 
 FILES = {path.stem: path.read_bytes().decode("utf-8") for path in sorted(CORPUS.glob("*.yaml"))}
@@ -131,14 +129,3 @@ def without_c(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("without_c")
 def test_the_reader_in_python_does_as_well(name: str) -> None:
     check_some(name, "as it is")
-
-
-@given(text=texts(), data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-def test_every_edit_of_any_file_is_right(text: str, data: st.DataObject) -> None:
-    assume(readable(text) and "|+" not in text)  # which takes the blank lines behind it: refused when put back
-    tried = edits(text)
-    assume(tried)
-    edit = data.draw(st.sampled_from(tried))
-    done = check(text, edit)
-    assert done or any(mark in text for mark in ODD), edit
