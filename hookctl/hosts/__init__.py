@@ -168,7 +168,7 @@ def client(host: Host, environ: Mapping[str, str]) -> str:
     """
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
-    for name in commands(host):
+    for name in (host.client.command, *host.client.other_commands):
         program = shutil.which(name, path=path)
         if program:
             return program
@@ -178,11 +178,6 @@ def client(host: Host, environ: Mapping[str, str]) -> str:
 def parse_version(version: str) -> list[int]:
     """The numbers of a client's version, to compare."""
     return [int(part) for part in version.split(".")]
-
-
-def commands(host: Host) -> list[str]:
-    """The names of the client's program."""
-    return [host.client.command, *host.client.other_commands]
 
 
 def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) -> str:

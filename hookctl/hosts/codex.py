@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl.documents import MISSING, Document
 from hookctl.hosts import shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.hosts.shapes import Shape
@@ -68,12 +67,6 @@ def _is_loaded(handler: dict[str, Any]) -> bool:
     if seconds is not None and type(seconds) is not int:
         return False
     return message is None or isinstance(message, str)
-
-
-def approved(config: Document, path: Path) -> str | None:
-    """The hash of a hook in config.toml; None if there is none."""
-    value = config.get((*path, "trusted_hash"))
-    return None if value is MISSING else str(value)
 
 
 def _snake(event: str) -> str:

@@ -272,7 +272,8 @@ def _read_event(
         faults.append(make_fault(host, "event", path, "names no event", "Give it one."))
     elif host.handlers.events and not is_known and (host.shape.root or isinstance(items, list)):
         reason = f"is no event of {host.title} {host.client.seen}"
-        faults.append(make_fault(host, "event", path, reason, _suggest_event(host, event)))
+        fix = f"{nearest(event, host.handlers.events)}Fix the name."
+        faults.append(make_fault(host, "event", path, reason, fix))
     if items is None:
         if is_known and not host.null_is_absent:
             faults.append(make_fault(host, "null", path, "is not an array"))
@@ -337,25 +338,17 @@ def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Itera
         if not fault.is_whole:
             path = fault.path[:length] if fault.reach in (EVENT, EVERYWHERE) else fault.path
             at.setdefault(path, []).append(fault)
-    for entry in entries if at else ():
+    for entry in entries:
         found: list[Fault] = []
         for end in range(1, len(entry.path) + 1):
             found += at.get(entry.path[:end], ())
-        yield entry._replace(faults=tuple(found))
-    yield from () if at else entries
+        yield entry._replace(faults=tuple(found)) if found else entry
 
 
 def _has_command(host: Host, fields: Any) -> bool:
     if not isinstance(fields, dict):
         return False
     return any(isinstance(fields.get(key), str) for key in host.registration.commands)
-
-
-def _suggest_event(host: Host, event: str) -> str:
-    known = host.handlers.events
-    is_other_case = event.lower() in map(str.lower, known)
-    rest = "The name is case-sensitive." if is_other_case else "Fix the name."
-    return nearest(event, known) + rest
 
 
 # One hook.

@@ -229,7 +229,3 @@ class Host:
     def layouts(self) -> list[Host]:
         """The host, and in its other layouts."""
         return [self, *self.variants]
-
-    def has_files(self, scope: str) -> bool:
-        """Whether the host reads settings of this scope, managed ones included."""
-        return bool(self.managed_files) if scope == "managed" else scope in self.files

@@ -16,7 +16,7 @@ from hookctl.packs.guard import (
     wanted_limit,
 )
 from hookctl.packs.model import Pack, PackHook
-from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS, Fit
+from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
 _LEVELS = {"refuse_end": "warning", "message": "info"}  # of what only some settings need
@@ -44,7 +44,13 @@ def shortcomings(host: Host) -> list[str]:
     """Everything that a host cannot do, with any settings."""
     older = [f"before {since} it {does}" for since, does in host.client.since.values()]
     lost = [text for _, text in _find_lost(host)]
-    return [*_unproven(host), *_cap(host), *lost, *host.cannot, *older]
+    most, caps = _fixed_cap(host), list[str]()
+    if most:
+        unless = "whatever is set"
+        if "setting" in host.cap and "key" not in host.cap:
+            unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
+        caps = [f"grants at most {count_blocks(host, most)}, {unless}"]
+    return [*_unproven(host), *caps, *lost, *host.cannot, *older]
 
 
 def lacks(
@@ -127,16 +133,6 @@ def _fixed_cap(host: Host, text: str = "") -> int:
     return cap.get("most", cap["default"]) - cap.get("overrides_last", False)
 
 
-def _cap(host: Host) -> Iterator[str]:
-    most = _fixed_cap(host)
-    if not most:
-        return
-    unless = "whatever is set"
-    if "setting" in host.cap and "key" not in host.cap:
-        unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
-    yield f"grants at most {count_blocks(host, most)}, {unless}"
-
-
 def _find_lost(host: Host) -> Iterator[tuple[str, str]]:
     """What the guard cannot do there, each behind a word for it."""
     dialect = host.dialect
@@ -194,13 +190,13 @@ def no_event(hook: PackHook, host: Host) -> str:
     return f"{hook.id}: {lack}: not registered"
 
 
-def notes_on_tools(hook: PackHook, host: Host, matching: Fit) -> Iterator[str]:
+def notes_on_tools(hook: PackHook, host: Host, lost: Iterable[str], *, fits: bool) -> Iterator[str]:
     """The tools that the hook is for, and that the host lacks or never names so."""
-    if matching.lacking:
-        end = ": not registered" if matching.never else ""
-        yield f"{hook.id}: it has no {', '.join(matching.lacking)}{end}"
+    if lost:
+        end = "" if fits else ": not registered"
+        yield f"{hook.id}: it has no {', '.join(lost)}{end}"
     names = ", ".join(re.findall(_MCP_NAME, hook.matcher or ""))
-    if matching.never or not names or hook.event not in TOOL_EVENTS:
+    if not fits or not names or hook.event not in TOOL_EVENTS:
         return
     forms = host.tools.get("mcp", ())
     if not forms:

@@ -159,12 +159,6 @@ class Settings:
         needed = {"stop": mode != "off", "pre-tool": counts, "session-start": guides}
         self.events = tuple(event for event, is_needed in needed.items() if is_needed)
 
-    @property
-    def reads_anothers_task(self) -> bool:
-        """Whether another system writes what remains, so that hookctl only reads it."""
-        named = self.effective.get("task_file") or self.effective.get("task_env")
-        return bool(named and self.effective.get("task_fields"))
-
     def with_python(self, python: str) -> Settings:
         """The same choices with another interpreter for the hook."""
         return Settings(self.mode, self.options, python, self.preset, allow_run=self.allow_run)

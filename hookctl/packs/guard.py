@@ -150,7 +150,9 @@ def wants(
     `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
     a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
     """
-    host, env = target.host, _shared_env(settings)
+    host, env = target.host, dict[str, str]()
+    if settings.mode == "breaker" and settings.effective.get("locked") is not True:
+        env[LIMIT_KEY] = wanted_limit(settings)  # the hook reads it in this mode only
     needed, wanted = events(settings, host, wraps=wraps), []
     needed_cap = wanted_cap(settings, host, limit)
     for hook in pack.hooks:
@@ -180,13 +182,6 @@ def wants(
     for text in host.permission.texts if settings.allow_run else ():
         wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
     return wanted
-
-
-def _shared_env(settings: Settings) -> dict[str, str]:
-    """The limit as a variable; the hook reads it in breaker mode only, and never if locked."""
-    if settings.mode != "breaker" or settings.effective.get("locked") is True:
-        return {}
-    return {LIMIT_KEY: wanted_limit(settings)}
 
 
 def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:

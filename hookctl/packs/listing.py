@@ -23,7 +23,8 @@ LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer o
 def lines(pack: Pack, digest: str) -> list[str]:
     """The commands, variables and files of a pack, for people; never masked."""
     brought = data(pack, digest)
-    shown = [f"{pack.name} {pack.version} is not built into hookctl. {pack.origin} brings:"]
+    source = f"{pack.source} (commit {pack.commit})" if pack.commit else pack.source
+    shown = [f"{pack.name} {pack.version} is not built into hookctl. {source} brings:"]
     for (_, hook), command in zip(pack.all_hooks, brought["commands"], strict=True):
         id = "" if hook.id == hook.event else f" ({hook.id})"
         event, limits = EVENTS.get(hook.event, hook.event), "; ".join(_limits(hook))

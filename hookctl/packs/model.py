@@ -67,11 +67,6 @@ class Pack(NamedTuple):
     contents: Mapping[str, tuple[bytes, bool]] = {}  # bytes, and if executable
 
     @property
-    def origin(self) -> str:
-        """Where it comes from, in words."""
-        return f"{self.source} (commit {self.commit})" if self.commit else self.source
-
-    @property
     def has_hooks(self) -> bool:
         """Whether it registers hooks on any host; some packs have variables only."""
         return bool(self.hooks) or any(part.hooks for part in self.hosts.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.hosts import Host
 from hookctl.system.package_data import guard_module
@@ -39,14 +39,6 @@ ALL = (None, "", "*")
 _NAMES = re.compile(r"[A-Za-z0-9_]+(?:[|,] ?[A-Za-z0-9_]+)*")
 
 
-class Fit(NamedTuple):
-    """What a matcher becomes on a host."""
-
-    matcher: str | None  # the host's own; None for all tools
-    lacking: tuple[str, ...] = ()  # tools that the host does not have
-    never: bool = False  # it fits no tool of the host
-
-
 def native_event(host: Host, event: str) -> str:
     """The host's own name of an event, by its short form; '' if it has none."""
     own = host.runner.get("events", {}).get(EVENTS[event])
@@ -74,12 +66,15 @@ def protocol_event(host: Host, event: str) -> str:
     return event
 
 
-def fit(host: Host, event: str, matcher: str | None) -> Fit:
-    """What a matcher of Claude Code's settings becomes on a host."""
+def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[str]]:
+    """What a matcher of Claude Code's settings becomes on a host, and the tools that it lacks.
+
+    None is for all tools; for none where tools are lacking.
+    """
     if host.runner.get("own_protocol"):
-        return Fit(None if matcher in ALL else matcher)
+        return (None if matcher in ALL else matcher), []
     if event not in TOOL_EVENTS or not _NAMES.fullmatch(matcher or ""):
-        return Fit(None)
+        return None, []
     names: list[str] = []
     lacking: list[str] = []
     for name in re.split("[|,] ?", matcher or ""):
@@ -88,13 +83,13 @@ def fit(host: Host, event: str, matcher: str | None) -> Fit:
         if not own:
             lacking.append(name)
     if not names:
-        return Fit(None, tuple(lacking), never=True)
+        return None, lacking
     lacking = [name for name in lacking if name not in GONE]
     writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
     if host.runner.get("patches_in_shell") and writes.intersection(names):
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
-    return Fit(f"{host.matchers.prefix}^({pattern})$", tuple(lacking))
+    return f"{host.matchers.prefix}^({pattern})$", lacking
 
 
 def own_names(host: Host, name: str) -> list[str]:

@@ -155,13 +155,14 @@ def wants(
         if not (native_event(host, hook.event) if hook.is_run else event):
             lacking.append(no_event(hook, host))
         elif hook.is_run:
-            matching = fit(host, hook.event, hook.matcher)
-            lacking += notes_on_tools(hook, host, matching)
-            if not matching.never:
+            matcher, lost = fit(host, hook.event, hook.matcher)
+            fits = bool(matcher) or not lost
+            lacking += notes_on_tools(hook, host, lost, fits=fits)
+            if fits:
                 declared, others = notes_on_answers(hook, host, answers_of(hook))
                 lacking += declared
                 perhaps += others
-                found += _runner_wants(pack, hook, host, programs, values, matching.matcher)
+                found += _runner_wants(pack, hook, host, programs, values, matcher)
         else:
             # None for all tools, as `*` and "" match none on some hosts.
             matcher = None if hook.matcher in FOR_ALL else hook.matcher

@@ -31,12 +31,12 @@ def closed(
         config = _read_host_file(host, trust.config, "toml", environ, read)
         for position, digest in codex.approvals(host.shape, root):
             state = codex.state_path(path, position)
-            approved = codex.approved(config, state) if config else None
+            approved = config.get((*state, "trusted_hash")) if config else MISSING
             if config and config.get((*state, "enabled")) is False:
                 found[position] = OFF
-            elif approved is None:
+            elif approved is MISSING:
                 found[position] = UNKNOWN
-            elif digest and approved != digest:
+            elif digest and str(approved) != digest:
                 found[position] = CHANGED
     asks = Table("switches", trust.unasked)  # else the host agrees by itself
     if trust.memory and not switches.read_gate(asks, host, environ, read):
@@ -105,14 +105,12 @@ def _trust_levels(trust: Table, document: Document) -> dict[str, Any]:
 def _is_trusted(trust: Table, levels: Mapping[str, Any], folder: str) -> bool:
     """Whether the folder is trusted, or the nearest folder above where trust is inherited."""
     folder = os.path.realpath(folder)
-    nearest_name, nearest_level = "", None
+    by_name = {}
     for name, level in levels.items():
-        if "\0" in name or level is None:
+        if not name or "\0" in name or level is None:
             continue
         means_parent = bool(trust.parent) and level == trust.parent
-        subject = os.path.dirname(name) if means_parent else name
-        path = os.path.realpath(subject)
-        is_inside = trust.inherited and folder.startswith(f"{path.rstrip('/')}/")
-        if (path == folder or is_inside) and len(name) > len(nearest_name):
-            nearest_name, nearest_level = name, level
-    return nearest_level in trust.trusted
+        path = os.path.realpath(os.path.dirname(name) if means_parent else name)
+        if path == folder or (trust.inherited and folder.startswith(f"{path.rstrip('/')}/")):
+            by_name[name] = level
+    return by_name.get(max(by_name, key=len, default="")) in trust.trusted

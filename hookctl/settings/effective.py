@@ -19,7 +19,6 @@ from hookctl.hosts import (
     load,
     loading,
     managed_layout,
-    read_cap,
     shapes,
 )
 from hookctl.model import HookEntry, Path
@@ -124,11 +123,6 @@ def _with_neighbours(
     return result
 
 
-def winner(found: list[Source], path: Path) -> Source | None:
-    """The file whose value at this path is in effect."""
-    return next((source for source in found if source.document.get(path) is not MISSING), None)
-
-
 def text(source: Source | None, path: Path) -> str:
     """An env value as the host passes it on; '' where there is none."""
     value: Any = source.document.get(path) if source else ""
@@ -193,7 +187,8 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
             return value
     if "setting" in host.cap:
         path = tuple(host.cap["setting"])
-        source = winner(list(found), path)
+        setting = (source for source in found if source.document.get(path) is not MISSING)
+        source = next(setting, None)
         return Value(text(source, path), source, source is not None)
     field = host.cap.get("field", "")
     for source in found if field else ():
@@ -202,8 +197,3 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
             is_set = field in hook.fields
             return Value(json.dumps(hook.fields[field]) if is_set else "", source, is_set)
     return Value("", None, False)
-
-
-def blocks(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> float:
-    """How many blocks in a row the host accepts; 0 or less: any number."""
-    return read_cap(host, cap(host, found, environ).text)

@@ -49,12 +49,6 @@ class Switch(NamedTuple):
         """Where it is set, in words."""
         return f"in {self.path}" if self.path else "in the environment"
 
-    def stops(self, scope: str, path: str) -> bool:
-        """Whether it keeps all hooks of a file from running."""
-        if not (self.is_off and self.counts) or scope in self.rule.spares:
-            return False
-        return self.rule.reach == "host" or (self.rule.reach == "file" and path == self.path)
-
 
 # Scope, the path of a file or $VARIABLE, and the layout of a file that may have hooks, too.
 _Place = tuple[str, str, Host | None]
@@ -166,7 +160,8 @@ def find_stopping(switches: Iterable[Switch], scope: str, path: str) -> Switch |
     A list of rules has the word on the files of its scope, and of another scope on those it names.
     """
     for switch in switches:
-        if switch.stops(scope, path):
+        is_about = switch.rule.reach == "host" or (switch.rule.reach, switch.path) == ("file", path)
+        if is_about and switch.is_off and switch.counts and scope not in switch.rule.spares:
             return switch
         if switch.rule.reach == "rules" and isinstance(switch.value, list):
             rules = FileRules(os.path.dirname(switch.path), switch.value)

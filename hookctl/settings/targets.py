@@ -106,16 +106,13 @@ def all_files(
     read: Read = read_settings,
 ) -> list[tuple[Host, str]]:
     """Every possible settings file of a scope with its host variant, the active one first."""
-    active = active_file(host, scope, environ, project, read)
-    all_variants = host.layouts()
-    by_path = {}
-    for variant in reversed(all_variants):
-        by_path[settings_path(variant, scope, environ, project)] = variant
-    candidates = [active]
-    for path, variant in by_path.items():
-        if path != active[1]:
-            candidates.append((variant, path))
-    return candidates
+    layout, active = active_file(host, scope, environ, project, read)
+    by_path = {active: layout}
+    for variant in reversed(host.layouts()):
+        path = settings_path(variant, scope, environ, project)
+        if path != active:
+            by_path[path] = variant
+    return [(variant, path) for path, variant in by_path.items()]
 
 
 def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:

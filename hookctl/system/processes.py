@@ -226,13 +226,6 @@ def _end_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-class Ended(NamedTuple):
-    """How a child ended."""
-
-    status: int  # as a shell has it: 128 + N for signal N
-    by_person: bool  # we were asked to end: by a signal, or by Ctrl-C
-
-
 class Guardian(Noting):
     """Runs one child after another while it is entered; nothing of it is left where we are killed.
 
@@ -252,8 +245,11 @@ class Guardian(Noting):
             with contextlib.suppress(ProcessLookupError):
                 self._child.send_signal(number)
 
-    def run(self, command: Sequence[str], started: Callable[[int], None]) -> Ended:
-        """Run a command to its end; `started` gets its process id. OSError where none starts."""
+    def run(self, command: Sequence[str], started: Callable[[int], None]) -> tuple[int, bool]:
+        """Run a command to its end; `started` gets its process id. OSError where none starts.
+
+        Returns its status as a shell has it, and whether we were asked to end it.
+        """
         begin = time.monotonic()
         self._child = subprocess.Popen(command)
         try:
@@ -268,8 +264,7 @@ class Guardian(Noting):
         is_prompt = status > 0 and self._ended_at - self._interrupted_at < _ANSWER
         is_by_signal = self._interrupted_at > begin and status in (-signal.SIGINT, 130)
         interrupted = is_by_signal or (self._interrupted_at > begin and is_prompt)
-        by_person = self.is_ending or interrupted
-        return Ended(128 - status if status < 0 else status, by_person)
+        return (128 - status if status < 0 else status), self.is_ending or interrupted
 
     @property
     def wants_end(self) -> bool:

@@ -313,7 +313,9 @@ def _list_next(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator[str | 
     settings = _settings_of_guard(plan)
     yield "  hookctl doctor"
     blocks = any(target.host.dialect.block for target in targets)
-    if blocks and settings.reads_anothers_task:
+    options = settings.effective
+    is_told = (options.get("task_file") or options.get("task_env")) and options.get("task_fields")
+    if blocks and is_told:  # another system writes what remains
         yield "  hookctl run status"
     elif blocks and settings.mode in _FIRST_STEPS:
         yield f"  hookctl {_FIRST_STEPS[settings.mode]}"

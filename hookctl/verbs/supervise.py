@@ -11,7 +11,8 @@ from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount, say
 from hookctl.system.folders import Folders
-from hookctl.system.processes import Ended, Guardian
+from hookctl.system.package_data import guard_module
+from hookctl.system.processes import Guardian
 from hookctl.work import run_files as work_files
 from hookctl.work.run_files import RunFiles
 
@@ -65,38 +66,39 @@ def _run(
     while not reason:
         old = work_files.find_crumb(run_files.folder)
         try:
-            ended = guardian.run(command, partial(work_files.note, run_files.folder, respawns))
+            note = partial(work_files.note, run_files.folder, respawns)
+            status, by_person = guardian.run(command, note)
         except OSError as error:  # an interpreter that is missing, or the program has gone since
             work_files.disarm(run_files)
             message = f"{command[0]} cannot be started: {error.strerror}; the run has ended"
             hint = "Make the program run by itself, then supervise it again."
             raise HookctlError("command", message, hint=hint, exit_code=FAILED) from None
-        reason = _why_not(folders, run_files, ended, old, by_person=ended.by_person)
+        reason = _why_not(folders, run_files, status, old, by_person=by_person)
         if not reason and respawns >= most:
             work_files.disarm(run_files)
             reason = f"it was started again {amount(respawns, 'time')}, and no run goes on now"
         pause = min(2.0 ** (respawns + 1), _LONGEST_PAUSE)
         if not reason:
-            say(f"it ended with {ended.status}; started again in {clock.age(pause)}")
+            say(f"it ended with {status}; started again in {clock.age(pause)}")
         while not reason and pause > 0:
             guardian.rest(min(_LOOK, pause))
             pause -= _LOOK
-            reason = _why_not(folders, run_files, ended, old, by_person=guardian.wants_end)
+            reason = _why_not(folders, run_files, status, old, by_person=guardian.wants_end)
         if not reason:
             respawns += 1
             with work_files.locked(run_files):
                 work_files.free(run_files)  # the session that held the work is gone
     run_files.now = clock.now(folders.environ)
-    say(f"not started again: {reason} (exit code {ended.status})")  # stdout is the agent's
+    say(f"not started again: {reason} (exit code {status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
     if end is not None and work_files.is_armed(run_files) and not run_files.mark:
         say(f"the run goes on until {clock.local(end)}; `hookctl run stop` ends it")
-    data = {"status": ended.status, "respawns": respawns, "reason": reason}
-    return Result(data, exit_code=OK if run_files.mark else ended.status)
+    data = {"status": status, "respawns": respawns, "reason": reason}
+    return Result(data, exit_code=OK if run_files.mark else status)
 
 
 def _why_not(
-    folders: Folders, run_files: RunFiles, ended: Ended, old: float, *, by_person: bool
+    folders: Folders, run_files: RunFiles, status: int, old: float, *, by_person: bool
 ) -> str:
     """Why the child is not started again, which had not meant to end; empty if it may be.
 
@@ -111,6 +113,7 @@ def _why_not(
         return "the run has ended"
     if work_files.find_crumb(run_files.folder) not in (0, old):
         return ""  # the guard kept this agent going until then
-    if ended.status in _WILLED:
+    if status in _WILLED:
         return "it ended by itself"
-    return "no work is left" if work_files.is_done(run_files) else ""
+    is_done = guard_module("work").read_task(run_files)[1] == 0  # no task is not done
+    return "no work is left" if is_done else ""

@@ -166,11 +166,6 @@ def read_progress(run_files: RunFiles) -> tuple[int, str]:
     return max(0, remaining), heartbeat
 
 
-def is_done(run_files: RunFiles) -> bool:
-    """Whether the task says that no work is left; a run without a task is not done."""
-    return bool(guard_module("work").read_task(run_files)[1] == 0)
-
-
 def is_armed(run_files: RunFiles) -> bool:
     """Whether a run is active and has not reached its end."""
     return bool(guard_module("work").is_armed(run_files))
