@@ -346,9 +346,8 @@ def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Itera
 
 
 def _has_command(host: Host, fields: Any) -> bool:
-    if not isinstance(fields, dict):
-        return False
-    return any(isinstance(fields.get(key), str) for key in host.registration.commands)
+    commands = host.registration.commands if isinstance(fields, dict) else ()
+    return any(isinstance(fields.get(key), str) for key in commands)
 
 
 # One hook.
