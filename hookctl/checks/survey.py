@@ -238,7 +238,7 @@ def _judge_permission(here: HostHere, file: File) -> Iterator[Finding]:
     *setting, free = permission.never_asks or ("",)
     for source in here.sources:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
-        if is_free or permission.rules_in(source.document, permission.path):
+        if is_free or here.host.report_rules(source.document, permission.path):
             return
     if permission.path:
         yield file.find("must_ask")

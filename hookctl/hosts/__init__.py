@@ -195,11 +195,8 @@ def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) 
     real = os.path.realpath(folder)
     names = os.listdir(real)
     own = [name for name in names if name not in host.config.others]
-    if names and not own:
-        return ""
-    if real in ours and all(os.path.join(real, name) in ours for name in own):
-        return ""
-    return folder
+    is_made = real in ours and all(os.path.join(real, name) in ours for name in own)
+    return "" if is_made or (names and not own) else folder
 
 
 def read_cap(host: Host, text: str) -> float:

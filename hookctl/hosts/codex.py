@@ -64,9 +64,8 @@ def approvals(shape: Shape, root: Any) -> Iterator[tuple[Path, str]]:
 def _is_loaded(handler: dict[str, Any]) -> bool:
     """Whether the client can read a hook; if not, it runs no hook of the file."""
     seconds, message = handler.get("timeout"), handler.get("statusMessage")
-    if seconds is not None and type(seconds) is not int:
-        return False
-    return message is None or isinstance(message, str)
+    is_time = seconds is None or type(seconds) is int
+    return is_time and (message is None or isinstance(message, str))
 
 
 def _snake(event: str) -> str:

@@ -346,9 +346,8 @@ def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Itera
 
 
 def _has_command(host: Host, fields: Any) -> bool:
-    if not isinstance(fields, dict):
-        return False
-    return any(isinstance(fields.get(key), str) for key in host.registration.commands)
+    commands = host.registration.commands if isinstance(fields, dict) else ()
+    return any(isinstance(fields.get(key), str) for key in commands)
 
 
 # One hook.
@@ -456,21 +455,18 @@ def _field_fault(host: Host, event: str, handler: dict[str, Any], given: dict[st
 
 def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
     kind, value = host.handlers.timeout, handler.get(host.registration.timeout, 1)
-    if kind == "any":
-        return ""
+    fits, wanted = kind == "any", "a whole number"
     if kind == "text":
-        fits = _as_number(value) is not None
-        return "" if fits else "has a timeout that is not a number"
-    if kind == "number":
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        return "" if fits else "has a timeout that is not a number above 0"
-    if kind == "integer":
+        fits, wanted = _as_number(value) is not None, "a number"
+    elif kind == "number":
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits, wanted = is_number and value > 0, "a number above 0"
+    elif kind == "integer":
         fits = type(value) is int and value >= 0
-    else:
+    elif kind == "whole":
         is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-        is_text = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
-        fits = is_whole or is_text
-    return "" if fits else "has a timeout that is not a whole number"
+        fits = is_whole or (isinstance(value, str) and value.strip().lstrip("+-").isdecimal())
+    return "" if fits else f"has a timeout that is not {wanted}"
 
 
 # Running

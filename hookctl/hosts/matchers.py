@@ -263,8 +263,5 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
 
 
 def _is_called(host: Host, name: str, tools: Sequence[str]) -> bool:
-    for tool in tools:
-        for other in (tool, *host.matchers.names.get(tool, ())):
-            if other.replace("_", "").lower() == name.replace("_", "").lower():
-                return True
-    return False
+    own = [each for tool in tools for each in (tool, *host.matchers.names.get(tool, ()))]
+    return name.replace("_", "").lower() in [each.replace("_", "").lower() for each in own]

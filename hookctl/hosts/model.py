@@ -52,23 +52,6 @@ class Table(SimpleNamespace):
         super().__init__(**{**_load_defaults()[name], **keys})
 
 
-class Permission(Table):
-    """What lets the agent report its work without being asked."""
-
-    def rules_in(self, document: Document, path: Sequence[str]) -> list[str]:
-        """The rules on reports in a list of a settings file."""
-        rules = (*self.texts, *self.wider)
-        return [rule for rule in rules if document.get((*path, rule)) is not MISSING]
-
-
-class Trust(Table):
-    """The approval that a hook needs before it runs."""
-
-    def covers(self, scope: str) -> bool:
-        """Whether hooks of a scope need the approval."""
-        return bool(self.gate) and (self.scopes is None or scope in self.scopes)
-
-
 class Tables(dict[str, Any]):
     """The tables of a host's file, each parsed when `get` is asked for it."""
 
@@ -134,10 +117,10 @@ class Host:
     dialect = _table("dialect")
     loading = _table("loading")
     handlers = _table("handlers")
-    trust = _table("trust", Trust)
+    trust = _table("trust")  # the approval that a hook needs before it runs
     folder_trust = _table("folder_trust")
     guard = _table("guard")
-    permission = _table("permission", Permission)
+    permission = _table("permission")  # to report its work without being asked
     matchers = _table("matchers")
     switches = _list("switches")
     also_read_by = _list("also_read_by")
@@ -225,6 +208,16 @@ class Host:
         """The key of a list about single hooks, or files, that are off; () where there is none."""
         keys = [tuple(rule.key) for rule in self.switches if rule.reach == reach]
         return keys[0] if keys else ()
+
+    def needs_approval(self, scope: str) -> bool:
+        """Whether hooks of a scope need an approval before they run."""
+        trust = self.trust
+        return bool(trust.gate) and (trust.scopes is None or scope in trust.scopes)
+
+    def report_rules(self, document: Document, path: Sequence[str]) -> list[str]:
+        """The rules on the agent's reports in a list of a settings file."""
+        rules = (*self.permission.texts, *self.permission.wider)
+        return [rule for rule in rules if document.get((*path, rule)) is not MISSING]
 
     def layouts(self) -> list[Host]:
         """The host, and in its other layouts."""

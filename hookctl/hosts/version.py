@@ -25,9 +25,9 @@ class Client(NamedTuple):
 def ask_client(host: Host, folders: Folders) -> Client:
     """A host's own program, and the version that it prints; one of the project's is not started."""
     program = hosts.client(host, folders.environ)
-    if not program or not host.client.asks_version or owners.find_fault(program):
-        return Client(program, "")
-    if project.is_inside(project.look(folders.cwd, folders.environ), program, folders.home):
+    is_asked = program and host.client.asks_version and not owners.find_fault(program)
+    here = project.look(folders.cwd, folders.environ) if is_asked else ""
+    if not is_asked or project.is_inside(here, program, folders.home):
         return Client(program, "")
     said = ask([os.path.abspath(program), *host.client.version_args], None, _SECONDS)
     version = re.search(r"[0-9]+(?:\.[0-9]+)+", said.out)

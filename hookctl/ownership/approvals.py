@@ -21,13 +21,12 @@ from hookctl.settings.targets import Target
 
 def install(draft: Draft, drafts: Drafts, pack: str) -> None:
     """Tell the person where a pack's hooks wait for an approval; those of 0.2.0 go."""
-    trust = draft.host.trust
-    if not trust.covers(draft.target.scope):
+    if not draft.host.needs_approval(draft.target.scope):
         return
     if not draft.sources.has_disabled:  # beside the switch of a disabled hook they wait for it
         uninstall(draft, drafts, pack)
     if _waits(draft, pack):
-        draft.tell("not_approved", f"{trust.gate}: {trust.action}")
+        draft.tell("not_approved", f"{draft.host.trust.gate}: {draft.host.trust.action}")
 
 
 def uninstall(draft: Draft, drafts: Drafts, pack: str) -> None:

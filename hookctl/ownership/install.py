@@ -81,7 +81,7 @@ class Install(Job):
             wants, brought, record = guard_content(draft, drafts.records, pack, choice)
         else:
             wants, brought, record = pack_content(draft, pack, choice)
-            has_rules_only = bool(pack.rules) and not pack.has_hooks
+            has_rules_only = bool(pack.rules) and not pack.all_hooks
             if not wants and not has_rules_only and pack.name not in draft.packs:
                 return draft  # a message says why nothing of it belongs here
         if target.shared:
@@ -393,7 +393,7 @@ def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     if draft.old is None and draft.is_edited:
         yield from _tell_of_new_file(draft)
     yield "hooks_woken", _say_woken_hooks(draft)
-    if pack.name != GUARD and pack.has_hooks and not host.runner.get("sub_agents", True):
+    if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         yield "sub_agents", f"{where}: its sub-agents do not ask it"
     is_start_only = target.scope != "user" and host.scope_rules.start_folder_only

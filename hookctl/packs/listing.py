@@ -56,10 +56,18 @@ def data(pack: Pack, digest: str) -> dict[str, Any]:
     """The same for machines."""
     commands = []
     for host, hook in pack.all_hooks:
-        command = {"id": hook.id, "event": hook.event, "command": OwnText(hook.command)}
-        command |= {"matcher": hook.matcher, "timeout": hook.timeout}
-        command |= {"on_failure": hook.on_failure, "may_allow": _may_allow(hook)}
-        commands.append({**command, "hosts": [host] if host else list(hook.hosts)})
+        commands.append(
+            {
+                "id": hook.id,
+                "event": hook.event,
+                "command": OwnText(hook.command),
+                "matcher": hook.matcher,
+                "timeout": hook.timeout,
+                "on_failure": hook.on_failure,
+                "may_allow": _may_allow(hook),
+                "hosts": [host] if host else list(hook.hosts),
+            }
+        )
     env = []
     for host, name, claim in pack.all_env:
         named = {"name": name, "value": OwnText(claim.value)}

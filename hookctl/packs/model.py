@@ -1,6 +1,5 @@
 """Packs as values. This module is small: every command knows packs, few read a pack file."""
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -17,13 +16,6 @@ class EnvClaim(NamedTuple):
 
     value: str
     merge: str = ""  # max | min | first
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether the rule is one that can be applied to the value."""
-        if self.merge in ("max", "min"):
-            return bool(re.fullmatch(r"-?[0-9]{1,18}", self.value))
-        return self.merge in ("", "first")
 
 
 class PackHook(NamedTuple):
@@ -65,11 +57,6 @@ class Pack(NamedTuple):
     protocol: str = "host"  # host | claude
     commit: str = ""  # of a pack from git, whose source is its address
     contents: Mapping[str, tuple[bytes, bool]] = {}  # bytes, and if executable
-
-    @property
-    def has_hooks(self) -> bool:
-        """Whether it registers hooks on any host; some packs have variables only."""
-        return bool(self.hooks) or any(part.hooks for part in self.hosts.values())
 
     @property
     def all_hooks(self) -> list[tuple[str, PackHook]]:

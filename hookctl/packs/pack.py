@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -293,7 +294,8 @@ def shown(value: Any) -> str:
 def _find_in_part(place: Path, part: Part, pack: Pack) -> Iterator[Mistake]:
     """Mistakes in the variables and hooks for one host, or the common ones."""
     for key, claim in part.env.items():
-        if not claim.is_valid:
+        is_number = re.fullmatch(r"-?[0-9]{1,18}", claim.value)
+        if claim.merge in ("max", "min") and not is_number:
             message = f"{key} cannot be {shown(claim.value)} with merge = {claim.merge!r}"
             yield (*place, "env", key, "value"), message, "The rule compares decimal integers."
     known: set[str] = set()

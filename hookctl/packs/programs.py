@@ -59,20 +59,15 @@ def load_programs() -> Programs:
     return Programs(launcher.encode(), *packages)
 
 
-def _load() -> dict[str, dict[str, str]]:
-    released: dict[str, dict[str, str]] = json.loads(read_data("packs", "released.json"))
-    return released
-
-
 def version_of_launcher(launcher: bytes) -> str:
     """The released version that has this launcher, which names its packages; '' if none has."""
-    digest = files.digest(launcher)
-    return next((version for version, known in _load().items() if known.get(HOOK) == digest), "")
+    released, digest = json.loads(read_data("packs", "released.json")), files.digest(launcher)
+    return next((version for version, known in released.items() if known.get(HOOK) == digest), "")
 
 
 def find_former(top: str, read: Callable[[str], files.Snapshot]) -> set[str]:
     """The files below a folder that 0.2.0 laid there: its programs as released, and their data."""
-    known, found = set(_load()["0.2.0"].values()), set()
+    known, found = set(json.loads(read_data("packs", "released.json"))["0.2.0"].values()), set()
     runtime = os.path.join(top, PACKAGES)
     for path in list_former(top):
         if not path.endswith(".py"):

@@ -147,7 +147,7 @@ def wants(
     lacking: list[str] = []
     perhaps: list[str] = []
     hooks = hooks_of(pack, host.name)
-    if pack.has_hooks and not hooks:
+    if pack.all_hooks and not hooks:
         hosts = sorted({name for own, hook in pack.all_hooks for name in (own, *hook.hosts)} - {""})
         lacking.append(f"no hook is for it, only for {', '.join(hosts)}")
     for hook in hooks:

@@ -156,7 +156,7 @@ class _HostReader:
         shared = [*self._stopping[:1], off, untrusted]
         # Where the host's own files do not show its approvals.
         is_shown = host.trust.config or host.trust.memory or host.folder_trust.file
-        note = host.trust.gate if host.trust.covers(scope) and not is_shown else ""
+        note = host.trust.gate if host.needs_approval(scope) and not is_shown else ""
         readers = tuple(self._find_readers(scope, self._start))
         file = HookFile(host, scope, source.path, note=note, readers=readers)
         if found.obstacle:
@@ -184,7 +184,7 @@ class _HostReader:
         self, source: Source, entries: Sequence[Entry], found_switches: Sequence[Switch]
     ) -> dict[Path, Obstacle]:
         closed = dict(_find_named(source.scope, entries, found_switches))
-        if not source.host.trust.covers(source.scope):
+        if not source.host.needs_approval(source.scope):
             return closed
         value = source.document.value
         waiting = find_waiting(self._machine, source.host, source.path, value, entries)

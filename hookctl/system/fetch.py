@@ -94,16 +94,6 @@ class Address(NamedTuple):
     revision: str = ""  # a branch, a tag or a commit; empty: the repository's default branch
     folder: str = ""  # in the repository, or a pack file; empty: its top
 
-    @property
-    def scheme(self) -> str:
-        """How git reaches it: https, ssh or file."""
-        return self.url.partition(":")[0]
-
-    @property
-    def path(self) -> str:
-        """The repository's folder on this machine, for git+file alone."""
-        return self.url.removeprefix("file://")
-
 
 def is_commit(revision: str) -> bool:
     """Whether a revision is a whole commit id, which never means anything else."""
@@ -169,7 +159,7 @@ class Commit:
             "GIT_CONFIG_SYSTEM": os.devnull,
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_ALLOW_PROTOCOL": address.scheme,
+            "GIT_ALLOW_PROTOCOL": address.url.partition(":")[0],
             "GIT_PROTOCOL_FROM_USER": "0",
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "",
@@ -209,7 +199,7 @@ class Commit:
         To bring what is missing in it, an older git runs a program that its configuration names.
         """
         for end in ("/.git", "", ".git/.git", ".git"):  # as upload-pack looks for it
-            path = self._address.path.rstrip("/") + end
+            path = self._address.url.removeprefix("file://").rstrip("/") + end
             found = self._read("rev-parse", "--resolve-git-dir", path, fine=(0, 128))
             if found:
                 folder = os.fsdecode(found).removesuffix("\n")
@@ -309,13 +299,14 @@ def _size_of(folder: str) -> int:
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     """The commit that an address means now; `tell` gets a line, since it may take long."""
-    if address.scheme == "file":
+    is_local = address.url.startswith("file:")
+    if is_local:
         _require_own_repository(address)
     owners.require_own_home(folders.cache)
     sweep(folders.cache)  # what a command that was killed has left
     with folder_in(folders.cache, "git") as folder:
         commit = Commit(folder, address, folders)
-        if address.scheme == "file":
+        if is_local:
             commit.require_whole()
         tell(f"fetching {address.url}")
         commit.fetch()
@@ -324,7 +315,8 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
 
 def _require_own_repository(address: Address) -> None:
     """Refuse a repository here that another user could fill while git reads it."""
-    for path in (address.path, os.path.join(address.path, ".git")):
+    folder = address.url.removeprefix("file://")
+    for path in (folder, os.path.join(folder, ".git")):
         with contextlib.suppress(OSError):  # git says so
             status = os.stat(path)
             if owners.is_foreign(status):

@@ -519,10 +519,8 @@ def list_backed_up(folders: Folders) -> list[str]:
     paths = []
     for folder in backup_folders(folders.state):
         with contextlib.suppress(HookctlError):
-            path = _settings_path(folders, folder)
-            if path:
-                paths.append(path)
-    return sorted(paths)
+            paths.append(_settings_path(folders, folder))
+    return sorted(filter(None, paths))
 
 
 def find_backup(state: str, sha: str) -> bytes | None:

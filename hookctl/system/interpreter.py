@@ -95,11 +95,7 @@ def _is_in_environment(program: str) -> bool:
 def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
     """The python3 programs of the system's folders, then those on PATH."""
     path = environ.get("PATH", "").split(os.pathsep)
-    seen = set()
-    for folder in (*_SYSTEM, *path):
+    for folder in dict.fromkeys((*_SYSTEM, *path)):
         program = os.path.join(folder, "python3")
-        if not os.path.isabs(folder) or program in seen:
-            continue
-        if os.access(program, os.X_OK):
-            seen.add(program)
+        if os.path.isabs(folder) and os.access(program, os.X_OK):
             yield program

@@ -92,12 +92,6 @@ def ask(command: Sequence[str], environ: Mapping[str, str] | None, seconds: floa
 class Keeper(Noting):
     """Runs commands and waits for them; a signal to end ends the wait with KeyboardInterrupt."""
 
-    def sleep(self, seconds: float) -> None:
-        """Let time pass."""
-        self.rest(seconds)
-        if self.is_ending:
-            raise KeyboardInterrupt
-
     def run(
         self,
         command: Sequence[str],

@@ -234,7 +234,7 @@ def _find_refused(file: Draft) -> str:
         return ""
     document = formats.parse(host.format, file.after, where=file.path)
     for above in permission.against:
-        for rule in permission.rules_in(document, above):
+        for rule in host.report_rules(document, above):
             return f"{rule} in {'.'.join(above)} stands against it"
     for text in permission.texts:
         if document.get((*permission.path, text)) is MISSING:
@@ -256,7 +256,7 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator
         yield "nothing to do"
     else:
         titles = ", ".join(_hosts_with_hooks(plan, pack.name)) or "no host"
-        text = f" for {titles}" if pack.has_hooks else ""
+        text = f" for {titles}" if pack.all_hooks else ""
         command = f"`hookctl uninstall {pack.name}{_scope_option(targets[0])}`"
         yield Line(f"{pack.name} {pack.version} is installed{text}. {command} takes it out.")
 

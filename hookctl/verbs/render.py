@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Sequence
 
 from hookctl import hosts
 from hookctl.documents import formats
-from hookctl.errors import usage_error
-from hookctl.hosts import loading, shapes
+from hookctl.errors import FAILED, HookctlError, nearest, usage_error
+from hookctl.hosts import Host, loading, shapes
 from hookctl.model import Current, Hooks, Message, Result, Wanted
 from hookctl.output.lines import amount
 from hookctl.ownership import engine
@@ -22,7 +23,6 @@ from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants
-from hookctl.settings import managed
 from hookctl.settings.targets import GUARD, Target, require_scope
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
@@ -32,6 +32,9 @@ from hookctl.verbs.choosing import choose_hosts
 # For all users of a machine: no user's own folder, where that user could change what runs.
 _SHARED = "/usr/local/lib/hookctl"
 _SHARED_PYTHON = "/usr/bin/python3"
+_OWNER, _MODE = "root", "0644"
+_PLATFORMS = {"linux": "linux", "macos": "darwin"}  # our word: Python's
+_DROP_IN = "50-hookctl"
 
 
 HELP = """
@@ -75,7 +78,7 @@ def render(
     chosen = choose_hosts(host, "user", True)[0]
     asked = Request(mode, preset, assign, nudge, nudge_env, dispatch, allow_run=allow_run)
     if scope == "managed":
-        path, is_drop_in = managed.find(chosen, managed.require_platform(platform), content.name)
+        path, is_drop_in = _find_managed(chosen, _require_platform(platform), content.name)
     elif platform:
         hint = "Leave it out: the other scopes' files are those of this machine."
         raise usage_error("--platform is for managed settings", hint)
@@ -105,14 +108,14 @@ def render(
         "settings": document.value,
         "path": path,
         "drop_in": is_drop_in,
-        "owner": managed.OWNER if scope == "managed" else "",
-        "mode": managed.MODE,
+        "owner": _OWNER if scope == "managed" else "",
+        "mode": _MODE,
         "sha256": files.digest(document.data),
         "files": copies,
     }
     said = f"put the settings at {path}"
     if scope == "managed":
-        said += f" (owner {managed.OWNER}, mode {managed.MODE})"
+        said += f" (owner {_OWNER}, mode {_MODE})"
         if not is_drop_in:
             said += "; if that file has other settings, merge the two"
     notes.append(said)
@@ -124,6 +127,35 @@ def render(
         tuple(text.removesuffix("\n").split("\n")),
         tuple(Message(note, "note") for note in notes),
     )
+
+
+def _require_platform(name: str) -> str:
+    """A known platform; without a name it is that of this machine."""
+    if not name:
+        return "macos" if sys.platform == "darwin" else "linux"
+    if name not in _PLATFORMS:
+        hint = f"{nearest(name, list(_PLATFORMS))}Platforms: {', '.join(_PLATFORMS)}."
+        raise usage_error(f"unknown platform {name!r}", hint)
+    return name
+
+
+def _find_managed(host: Host, platform: str, pack: str) -> tuple[str, bool]:
+    """The file for a pack, and whether it stands beside others and is not merged into the only one.
+
+    no_managed_scope (exit code 1) where hookctl knows of none.
+    """
+    named = _PLATFORMS[platform]
+    patterns = host.managed_files.get(named, [])
+    if not patterns:
+        able = [name for name in hosts.names() if hosts.load(name).managed_files.get(named)]
+        message = f"hookctl knows of no managed settings of {host.title} on {platform}"
+        hint = f"Install at user or project scope. Hosts that have some: {', '.join(able)}."
+        raise HookctlError("no_managed_scope", message, hint=hint, exit_code=FAILED)
+    for pattern in patterns:
+        if "*" in pattern:
+            name = _DROP_IN if pack == GUARD else f"{_DROP_IN}-{pack}"
+            return pattern.replace("*", name), True
+    return patterns[-1], False
 
 
 def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) -> Settings:
@@ -187,7 +219,7 @@ def _list_copies(
         path = os.path.join(folder, name)
         is_ours = target.shared and path.startswith("/.hookctl/")
         copy = {"to": os.path.relpath(path, "/") if is_ours else path}
-        copy["mode"] = "0755" if is_executable else managed.MODE
+        copy["mode"] = "0755" if is_executable else _MODE
         copy["sha256"] = files.digest(data)
         with contextlib.suppress(UnicodeDecodeError):
             copy["text"] = data.decode()

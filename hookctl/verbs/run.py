@@ -311,7 +311,7 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
 
 def _describe_work(run_files: RunFiles) -> Iterator[str]:
     remaining = work_files.read_task(run_files).get("remaining")
-    if remaining is None and run_files.needs_work:
+    if remaining is None and run_files.settings.mode != "keepalive":
         yield f"no work is named in {run_files.project}: {run_files.reported_by} does"
         return
     if remaining is not None:
@@ -330,7 +330,8 @@ def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     if fault := work_files.find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
-        return "nothing reported" + (", which counts as no work" if run_files.needs_work else "")
+        goes_on = run_files.settings.mode == "keepalive"
+        return "nothing reported" + ("" if goes_on else ", which counts as no work")
     return cut(str(remaining), _LONGEST_SHOWN)
 
 

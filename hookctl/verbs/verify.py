@@ -65,7 +65,9 @@ def verify(
             if number:
                 rest = max(0.0, min(pause, end - time.monotonic()))
                 progress(f"recheck {number + 1} of {looks} in {clock.age(rest)}")
-                keeper.sleep(rest)
+                keeper.rest(rest)
+                if keeper.wants_end:
+                    raise KeyboardInterrupt
             left = end - time.monotonic()
             if number and left <= 0:
                 verdict = TIMEOUT

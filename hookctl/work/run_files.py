@@ -58,11 +58,6 @@ class RunFiles:
         return os.path.join(self.settings.run_dir, name)
 
     @property
-    def needs_work(self) -> bool:
-        """Whether a run goes on only while work is named: not in mode keepalive."""
-        return bool(self.settings.mode != "keepalive")
-
-    @property
     def reported_by(self) -> str:
         """What says how much is left: our command, or the field that another system writes."""
         if not self.task_names:
