@@ -16,7 +16,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,35 +65,29 @@ def passes(name: str, version: str) -> bool:
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **wanted}).returncode == 0
 
 
-def write(name: str, version: str, sure: str, file: Path = FILE) -> None:
+def write(name: str, version: str, sure: str) -> None:
     """Put a client's version into its table, with the day and how sure it is."""
-    before, head, table = file.read_text().partition(f"[{name}]\n")
+    before, head, table = FILE.read_text().partition(f"[{name}]\n")
     table, gap, after = table.partition("\n\n")
     values = {"version": f'"{version}"', "seen": str(datetime.date.today()), "sure": f'"{sure}"'}
     for key, value in values.items():
         table = re.sub(rf"(?m)^{key} = .*$", f"{key} = {value}", table)
-    file.write_text(before + head + table + gap + after)
+    FILE.write_text(before + head + table + gap + after)
 
 
-def main(
-    words: Sequence[str] | None = None,
-    clients: Mapping[str, Mapping[str, Any]] = CLIENTS,
-    ask: Callable[[Mapping[str, Any]], str] = ask,
-    passes: Callable[[str, str], bool] = passes,
-    write: Callable[[str, str, str], None] = write,
-) -> int:
+def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.newest",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"one of {', '.join(clients)}; none: all")
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"one of {', '.join(CLIENTS)}; none: all")
     parser.add_argument("--run", action="store_true", help="run the tests of those behind, with the newest version")
     parser.add_argument("--write", action="store_true", help=f"write the newest versions into {FILE.relative_to(ROOT)}")
-    options = parser.parse_args(words)
-    if unknown := [name for name in options.clients if name not in clients]:
-        parser.error(f"unknown client {unknown[0]}: one of {', '.join(clients)}")
-    due, asked = compare(options.clients or list(clients), clients, ask)
+    options = parser.parse_args()
+    if unknown := [name for name in options.clients if name not in CLIENTS]:
+        parser.error(f"unknown client {unknown[0]}: one of {', '.join(CLIENTS)}")
+    due, asked = compare(options.clients or list(CLIENTS))
     passed = True
     for name, newest in due.items():
         outcome = passes(name, newest) if options.run else None
@@ -105,17 +99,15 @@ def main(
     return 0 if asked and passed else 1
 
 
-def compare(
-    names: Sequence[str], clients: Mapping[str, Mapping[str, Any]], ask: Callable[[Mapping[str, Any]], str]
-) -> tuple[dict[str, str], bool]:
+def compare(names: Sequence[str]) -> tuple[dict[str, str], bool]:
     """Print the table; return those that are behind or not run, with their newest versions, and: did all answer?"""
     due: dict[str, str] = {}
     unasked = 0
     print(f"{'client':12}{'here':12}newest")
     for name in names:
-        here, sure = clients[name]["version"], clients[name]["sure"]
+        here, sure = CLIENTS[name]["version"], CLIENTS[name]["sure"]
         try:
-            newest = ask(clients[name])
+            newest = ask(CLIENTS[name])
         except Unasked as error:
             unasked += 1
             newest, state = "?", str(error)

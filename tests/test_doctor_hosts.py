@@ -100,23 +100,6 @@ def test_what_was_agreed_to_is_no_finding(place: Place) -> None:
     assert "not_approved" not in [one["code"] for one in found(place, "hermes")]
 
 
-@pytest.mark.parametrize(
-    ("host", "options", "said"),
-    [
-        ("copilot", ["--set", "MAX_STOP_BLOCKS=20"], "breaker"),
-        ("codex", [], "nobody has approved it"),
-        ("gemini", ["--scope", "project"], "Gemini CLI does not trust this folder"),
-        ("claude", ["--mode", "keepalive"], "keepalive"),
-        ("openhands", ["--mode", "guard"], "guard"),
-        ("claude", ["--mode", "off"], "guard does nothing: its hook is not registered"),
-    ],
-)
-def test_status_says_what_the_host_lets_the_guard_do(place: Place, host: str, options: list[str], said: str) -> None:
-    installed(host, *options)(place)
-    (page,) = place.hookctl("status", "--json").data["files"]
-    assert [page["guard"]] == [said] or [one["reason"] for one in page["obstacles"]] == [said]
-
-
 @pytest.mark.parametrize(("nudges", "blocks"), [("10", 5), ("4", 4), ("3", 3)])
 def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place, nudges: str, blocks: int) -> None:
     put(place.root / "home" / HERMES, f"hooks_auto_accept: true\nagent:\n  max_verify_nudges: {nudges}\n")

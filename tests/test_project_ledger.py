@@ -438,32 +438,6 @@ def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: P
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"", b"\xff", b"[]", b"{", b'{"journal_version": 2}', b"[" * 100_000, b"1" * 5_000,
-        b'{"ledger_version": 2, "needs": "0.2.0", "files": {}, "more": 1}',
-    ],
-    ids=len,
-)  # fmt: skip
-def test_no_command_raises_on_a_broken_ledger_or_journal(data: bytes, hookctl: Hookctl, settings: Path) -> None:
-    assert hookctl("install", "--host", "claude").code == 0
-    before = settings.read_bytes()
-    own = folders.here()
-    for path in (own.ledger, own.journal):
-        there = Path(path).read_bytes() if Path(path).exists() else None
-        put(Path(path), data)
-        for command in ("install", "uninstall", "doctor"):
-            outcome = hookctl(command, "--host", "claude", "--json")
-            errors = [error["code"] for error in outcome.result["errors"]]
-            assert command == "doctor" or (outcome.code, errors) == (4, ["ledger_unreadable"])
-            assert command != "doctor" or (outcome.code, errors) == (1, [])
-        assert hookctl("status").code in (0, 4)
-        assert Path(path).read_bytes() == data
-        Path(path).unlink() if there is None else Path(path).write_bytes(there)
-    assert settings.read_bytes() == before
-
-
 def test_an_older_hookctl_does_not_replace_the_programs_of_a_newer_one(team: Team) -> None:
     """Ann's guard is of 0.5.0, and Bob, who has an older hookctl, has pulled that."""
     for path, name in ((hook(team, "ann"), "VERSION = "), (ledger(team, "ann"), '"version": ')):

@@ -152,9 +152,7 @@ def test_a_run_that_is_struck_leaves_whole_files_and_the_next_one_completes_it(
     assert (met > 0, wrong) == (True, [])
 
 
-@pytest.mark.parametrize(
-    ("kind", "verb"), [("existing", INSTALL), ("absent", UNINSTALL)], ids="{0[0]}".format
-)
+@pytest.mark.parametrize(("kind", "verb"), [("existing", INSTALL), ("absent", UNINSTALL)], ids="{0[0]}".format)
 def test_a_disk_that_stays_broken_leaves_whole_files_and_the_run_after_it_was_mended_completes(
     kind: str, verb: tuple[str, ...], isolated: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -327,39 +325,26 @@ def test_a_write_between_any_two_calls_is_kept_outside_the_window(
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_an_install_that_somebody_overwrites_from_memory_is_reported_and_repaired(
-    write: Write, isolated: Path, hookctl: Hookctl, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    run = Run(isolated, tmp_path_factory.mktemp("log") / "log", "existing", INSTALL)
+@pytest.mark.parametrize(("verb", "code"), [(INSTALL, "entries_wiped"), (UNINSTALL, "ledger_missing")])
+def test_a_run_that_somebody_overwrites_from_memory_is_reported_and_repaired(
+    verb: tuple[str, ...], code: str, write: Write, isolated: Path, hookctl: Hookctl,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    run, installs = Run(isolated, tmp_path_factory.mktemp("log") / "log", "existing", verb), verb == INSTALL
     old, end = run.start.data[str(run.path)], run.written()
     later = [call for call in run.calls[end:] if call in run.moments]
     looks = [call for call in later if call.name == "read"]
-    seen = later[: later.index(looks[-1])]  # nobody can tell of what is written behind the last look
-    for call in dict.fromkeys([*seen[::STRIDE_OF_INTERLEAVING], looks[-2]]):
+    # Of an install: nobody can tell of what is written behind its last look.
+    seen = later[: later.index(looks[-1])] if installs else later
+    for call in dict.fromkeys([*seen[::STRIDE_OF_INTERLEAVING], *(looks[-2:-1] if installs else ())]):
         done = run.stopped(call, write, old)
         assert done.code == 0
-        assert (call in looks) or "wrote it right after hookctl" in done.said, call
-        assert not ours(run) and run.kept(call), call
+        assert not installs or call in looks or "wrote it right after hookctl" in done.said, call
+        assert ours(run) != installs and run.kept(call), call
         findings = hookctl("doctor", "--host", "claude", "--json").data["findings"]
-        assert [f["level"] for f in findings if f["code"] == "entries_wiped"] == ["error"]
-        assert quiet(*INSTALL) == 0
-        assert ours(run) and run.kept(call)
-        assert quiet(*UNINSTALL) == 0
-        assert json.loads(data_of(run.path) or b"") == json.loads(numbered(old, run.calls.index(call)))
-
-
-@pytest.mark.parametrize("write", WRITES)
-def test_an_uninstall_that_somebody_overwrites_from_memory_is_reported_and_repaired(
-    write: Write, isolated: Path, hookctl: Hookctl, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    run = Run(isolated, tmp_path_factory.mktemp("log") / "log", "existing", UNINSTALL)
-    old, end = run.start.data[str(run.path)], run.written()
-    later = [call for call in run.calls[end:] if call in run.moments]
-    for call in later[::STRIDE_OF_INTERLEAVING]:
-        done = run.stopped(call, write, old)
-        assert done.code == 0
-        assert ours(run) and run.kept(call), call
-        findings = hookctl("doctor", "--host", "claude", "--json").data["findings"]
-        assert [f["level"] for f in findings if f["code"] == "ledger_missing"] == ["error"]
-        assert quiet(*UNINSTALL) == 0
-        assert not ours(run) and run.kept(call), call
+        assert [f["level"] for f in findings if f["code"] == code] == ["error"]
+        assert quiet(*verb) == 0
+        assert ours(run) == installs and run.kept(call), call
+        if installs:
+            assert quiet(*UNINSTALL) == 0
+            assert json.loads(data_of(run.path) or b"") == json.loads(numbered(old, run.calls.index(call)))

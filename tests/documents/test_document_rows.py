@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -276,12 +275,6 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
 REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
-
-
-def is_unmixed(before: bytes, after: bytes) -> bool:
-    """Whether the line ends of a file with one kind stayed of that kind."""
-    old, new = (set(re.findall(rb"\r?\n", data)) for data in (before, after))
-    return len(old) != 1 or new == old
 
 
 @pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import HookctlError
 
-from .arbitrary import call_everything, nearly
 from .generated import REMARKS, edits
 from .judge import BLANKS, BOM, Edit, comments, edited, judge, plain, read, value_of
 from .test_document_rows import done
@@ -146,69 +144,3 @@ def test_any_value_is_written_and_read_back(value: Any) -> None:
         document = JsonDocument.parse(text.encode("utf-8")).set(("new", "value"), value)
         assert JsonDocument.parse(document.data).get(("new", "value")) == json.loads(json.dumps(value))
         assert document.set(("new", "value"), value) is document
-
-
-PIECES = st.sampled_from(
-    [
-        "{", "}", "[", "]", ",", ":", '"', '"a"', '"b"', "'", "\\", "/", "//", "/*", "*/", "1", "-", "0.5e", "true",
-        "\n", "\r", "\r\n", " ", "\t", BOM, "\0", "\xa0", "\u2028", "é", "😀", "<<<<<<< x\n", "=======\n",
-        "NaN", '{"a": 1}', "[[[[",
-    ]
-)  # fmt: skip
-PATHS = st.lists(st.sampled_from(["a", "b", 0, 1, -1, ""]), max_size=3).map(tuple)
-NEARLY_JSON = nearly(texts(remarks=True), PIECES)
-
-
-@settings(deadline=None, max_examples=1000)
-@given(NEARLY_JSON, PATHS, st.booleans(), st.sampled_from(["1", "[", "1 // c", '"x", 2', "{/**/}", ""]))
-def test_arbitrary_bytes_raise_nothing_but_an_expected_error(
-    data: bytes, path: tuple[str | int, ...], is_strict: bool, source: str
-) -> None:
-    try:
-        document = JsonDocument.parse(data, where="/x", strict=is_strict)
-    except HookctlError as error:
-        assert error.code in ("not_utf8", "unparsable") and error.exit_code == 4
-        text = data.decode("utf-8", "replace")
-        assert 1 <= error.line <= len(re.split(r"\r\n|\r|\n", text)) and 1 <= error.column <= len(text) + 1
-        return
-    assert document.data == data
-    document.require_strict(comments=not is_strict, trailing_commas=not is_strict)
-    usual = ("strict_host", "duplicate_key", "wrong_shape")
-    call_everything(document, path, source, lambda error: error.code in usual or source not in ("1", "{/**/}"))
-
-
-@settings(deadline=None, max_examples=300)
-@given(NEARLY_JSON)
-def test_a_document_is_read_exactly_when_the_judge_can_read_it(data: bytes) -> None:
-    def constant(name: str) -> None:
-        raise ValueError(name)
-
-    try:
-        bare = plain(data.decode("utf-8"))
-        wanted = json.loads(bare, parse_constant=constant) if bare.strip(BLANKS) else None
-        # The judge is not made to tell a comma behind nothing, or a comment without an end.
-        doubtful = "/" in bare or re.search(r"[\[{,:][ \t\r\n]*,", _without_comments(data.decode("utf-8"))) is not None
-    except ValueError:
-        wanted, doubtful, bare = None, False, "x"
-    try:
-        document = JsonDocument.parse(data)
-    except HookctlError:
-        assert bare.strip(BLANKS) == "x" or doubtful or not _is_json(bare, constant)
-        return
-    if not doubtful and bare.strip(BLANKS):
-        assert document.value == wanted
-
-
-def _is_json(bare: str, constant: Any) -> bool:
-    try:
-        json.loads(bare, parse_constant=constant)
-    except ValueError:
-        return not bare.strip(BLANKS)
-    return True
-
-
-def _without_comments(text: str) -> str:
-    chars = list(text)
-    for start, stop in comments(text):
-        chars[start:stop] = " " * (stop - start)
-    return "".join(chars)
