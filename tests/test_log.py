@@ -206,7 +206,7 @@ def metrics(text: str) -> dict[tuple[str, str, str], float]:
     return samples
 
 
-# The log of a project at T: one refused call; then a line for 92, and their times from T on.
+# The log of a project at T: one refused call; then 92 that it does not tell of yet, and their times from T on.
 @pytest.mark.parametrize(
     ("since", "until", "span", "trips"),
     [
@@ -217,16 +217,19 @@ def metrics(text: str) -> dict[tuple[str, str, str], float]:
         (3599, 3599, "30m", 92),
     ],
 )
+@pytest.mark.parametrize("is_told", [False, True])
 def test_a_span_counts_what_shared_lines_stand_for_by_the_last_call(
     isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch,
-    since: int, until: int, span: str, trips: int,
+    since: int, until: int, span: str, trips: int, is_told: bool,
 ) -> None:  # fmt: skip
     folder = isolated / "state" / "guard" / ("f" * 16)
     lines = [line("dispatch_refused", "refuse", event="pre-tool", refusals=1, trips=1)]
     times = {"since": T + since, "until": T + until}
-    later = {**times, "t": T + 3600, "refusals": 92, "trips": 93}  # when the window was over
-    lines.append({**line("dispatch_refused", "refuse", event="pre-tool"), **later})
+    if is_told:  # later, when the window was over
+        later = {**times, "t": T + 3600, "refusals": 92, "trips": 93}
+        lines.append({**line("dispatch_refused", "refuse", event="pre-tool"), **later})
     put(folder / "events.jsonl", "".join(json.dumps(entry) + "\n" for entry in lines))
+    put(folder / "dispatch.json", json.dumps({"w": {}, "trips": 93, "told": 93 if is_told else 1, **times}))
     monkeypatch.setenv("HOOKCTL_NOW", str(T + 3600))
     data = hookctl("stats", "--since", span, "--json").data
     assert data["trips"] == trips

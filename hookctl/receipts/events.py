@@ -61,10 +61,18 @@ OF_WRAPPED = CODES | {
     "tripped": "the hook that is wrapped denied as often as the limit allows, and nothing moved",
 }
 IGNORED = "ignored"  # a line with this key tells of a reminder that came to nothing
+_UNTOLD = {  # a line that the hook has not written yet; it will know the host
+    "host": "",
+    "session": None,
+    "event": "pre-tool",
+    "decision": "refuse",
+    "code": "dispatch_refused",
+}
 _KIND = ("host", "event", "decision", "code")
 _TEXTS = (*_KIND, "path", "error", "id", "outcome")
 _TOP = "guard"  # the folder above those of the projects
 _FILE, _TOTALS = "events.jsonl", "totals.json"
+_TRIPS = ("dispatch.json", "*.calls")
 _PATIENCE = 1.0  # seconds to wait for a hook that changes what is counted
 _PAUSE = 0.005
 
@@ -132,15 +140,28 @@ def project_paths(state: str) -> dict[str, str]:
     return paths
 
 
+def read_untold(state: str) -> list[dict[str, Any]]:
+    """A line for the refused calls of each file that are not in the log yet."""
+    lines = []
+    for name in _TRIPS:
+        for path in find(state, name):
+            lines += _read_untold(path)
+    return lines
+
+
 def count(state: str, earliest: float | None = None) -> Counts:
     """The number of all decisions of each kind: the totals have lines that left the log.
 
     Since a moment, those of the log alone; of a line with several decisions counts the last.
     """
     rotation, counts = guard_module("rotation"), Counts()
-    for folder in folders_with(state, _TOTALS, f"{_FILE}*"):
+    for folder in folders_with(state, _TOTALS, f"{_FILE}*", *_TRIPS):
         project = "" if os.path.basename(folder) == _TOP else os.path.basename(folder)
-        with lock_held(os.path.join(folder, _FILE)):
+        paths = [path for name in _TRIPS for path in _find_in(folder, name)]
+        locked = [f"{path}.lock" for path in paths]
+        with contextlib.ExitStack() as locks:
+            for path in (*locked, os.path.join(folder, _FILE)):
+                locks.enter_context(lock_held(path))
             totals = rotation.read_totals(folder)
             numbers = totals["counts"] if earliest is None else {}
             for path in _find_in(folder, f"{_FILE}*"):
@@ -150,12 +171,16 @@ def count(state: str, earliest: float | None = None) -> Counts:
                     lines = [json.dumps(event).encode() for event in events]
                 for line in lines:
                     rotation.add_line(numbers, line)
+            untold = [event for path in paths for event in _read_untold(path)]
         for name, number in numbers.items():
             words = name.split(" ")
             if len(words) == 3:  # of an ignored reminder
                 words.insert(2, "")
             if len(words) == 4:
                 counts[project, Kind(*words)] += number
+        for event in untold:
+            if earliest is None or _is_since(event, earliest):
+                counts[project, Kind(*(event[field] for field in _KIND))] += number_of(event)
     return counts
 
 
@@ -191,6 +216,23 @@ def number_of(event: dict[str, Any]) -> int:
     """How many decisions a line stands for: refused calls may share one."""
     number = event.get("refusals", 1)
     return number if type(number) is int and number > 0 else 0
+
+
+def _read_untold(path: str) -> list[dict[str, Any]]:
+    """The refused calls that are not in the log yet, as one line; none if all are."""
+    state = read_object(path)
+    folder, name = os.path.split(path)
+    session = name.partition(".")[0] if name.endswith(".calls") else ""
+    trips, told = state.get("trips"), guard_module("dispatch").count_told(folder, session, state)
+    if type(trips) is not int or trips <= told:
+        return []
+    line = {**_UNTOLD, "t": state.get("until", 0), "since": state.get("since", 0)}
+    line["project"] = os.path.basename(folder)
+    line["refusals"] = trips - told
+    try:
+        return [_event(line)]
+    except (ValueError, TypeError):
+        return [{**line, "t": 0.0, "since": 0.0}]
 
 
 def read_object(path: str) -> dict[str, Any]:

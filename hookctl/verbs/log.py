@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hookctl import clock
@@ -61,7 +61,7 @@ def log(
     if follow:
         _follow(folders, is_wanted, runs, as_json=json)
         return None
-    lines = _select(folders, is_wanted, runs)
+    lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
     columns = _choose_columns(lines)
     text = [_make_line(event, columns) for event in lines]
     nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
@@ -85,9 +85,11 @@ def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bo
         time.sleep(_PAUSE)
 
 
-def _select(folders: Folders, is_wanted: _Filter, has_runs: bool) -> list[dict[str, Any]]:
-    """The lines that the filter lets through."""
-    lines = events.read(folders.state)
+def _select(
+    folders: Folders, is_wanted: _Filter, has_runs: bool, untold: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """The lines that the filter lets through, and those of `untold`, which no file has yet."""
+    lines = [*events.read(folders.state), *untold]
     if has_runs:
         lines += events.read_receipts(folders.state)
     paths = events.project_paths(folders.state)

@@ -42,7 +42,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     earliest = clock.moment(since, now) if since else float("-inf")
     findings, listed, counted = doctor(folders), hooks(folders), stats(folders, since)
     decided = []
-    for event in events.read(folders.state):
+    for event in (*events.read(folders.state), *events.read_untold(folders.state)):
         if event.get("decision") in events.DONE and event["t"] >= earliest:
             decided.append(event)
     about = f"{clock.local(now)}, by hookctl {__version__}"
