@@ -428,6 +428,20 @@ def work(name: str, data: str | bytes = "") -> Callable[[Place], None]:
     return lambda place: (place.install(), put(Path(".hookctl/run") / name, data))
 
 
+def run_stopped(name: str) -> Callable[[Place], None]:
+    return lambda place: (work("task.json", '{"remaining": "3"}')(place), Path(".hookctl/run", name).touch())
+
+
+def untouched_work(place: Place) -> None:
+    work("task.json", '{"remaining": 2}')(place)
+    os.utime(".hookctl/run/task.json", (1000, 1000))
+
+
+def logged(place: Place, *lines: dict[str, Any]) -> None:
+    """Lines in the guard's log of the working folder's project."""
+    folder = Path(state_folder(str(place.root / "state"), os.getcwd()))
+    base = {"host": "claude", "event": "stop", "decision": "allow", "code": "no_work"}
+    put(folder / "events.jsonl", "".join(json.dumps({**base, **line}) + "\n" for line in lines))
 
 
 def active(text: str, **knobs: Any) -> Callable[[Place], None]:
@@ -442,6 +456,15 @@ def active(text: str, **knobs: Any) -> Callable[[Place], None]:
     return arrange
 
 
+def sessions(place: Place, count: int) -> list[str]:
+    """Sessions of the host, written an hour after the install and a minute apart; and now is two hours later."""
+    names = [f"00000000-0000-4000-8000-{number:012}" for number in range(count)]
+    begin = place.hook.stat().st_mtime + 3600
+    for number, name in enumerate(names):
+        path = put(place.settings.parent / "projects" / "-work" / f"{name}.jsonl", "{")
+        os.utime(path, (begin + 60 * number,) * 2)
+    place.monkeypatch.setenv("HOOKCTL_NOW", str(begin + 7200))
+    return names
 
 
 STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
@@ -542,8 +565,14 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     # The work in hand.
     ("run_unusable", "warning", work("task.json", "{")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),
+    ("work_waiting", "info", run_stopped("STOP")),
+    ("work_waiting", "info", run_stopped("CONCLUDE")),
+    ("work_waiting", "info", work("task.json", '{"remaining": 2}')),
     ("must_ask", "warning", work("task.json", '{"remaining": 2}')),
+    ("work_waiting", "warning", untouched_work),
     ("run_unusable", "warning", active("soon")),
+    ("work_waiting", "info", active("999999", require_arm=True)),
+    ("hook_silent", "warning", lambda place: sessions(place.install(), 3)),
     ("fix_failed", "error", ledger_unreadable),
 ]  # fmt: skip
 # What an install again mends. Every other finding stays, and with it every byte.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tests.findings import (
     loose,
     ours_with,
     place,
+    sessions,
     theirs,
     work,
 )  # fmt: skip
@@ -266,6 +268,7 @@ def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -
         ("run_unusable", work("task.json", '{"remaining": "3", "heartbeat": [1]}')),
         ("run_unusable", work("task.json", '{"heartbeat": 1}')),
         ("run_unusable", active("1000001\n")),
+        ("work_waiting", work("STOP")),
         ("cap_below_limit", lambda place: place.install("--set", f"{LIMIT}=0")),
         ("unparsable", findings.managed_text(findings.MANAGED_ONLY)),
         ("not_read", lambda place: (findings.not_in_the_home_folder(place), place.install())),
@@ -281,6 +284,31 @@ def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange
     assert code not in place.codes()
 
 
+def test_only_sessions_since_the_install_that_have_ended_count(place: Place) -> None:
+    folder = place.settings.parent / "projects" / "-work"
+    sessions(place.install(), 3)
+    hook = place.hook.stat().st_mtime
+    os.utime(folder / "00000000-0000-4000-8000-000000000000.jsonl", (hook - 9, hook - 9))
+    assert "hook_silent" not in place.codes()
+    sessions(place, 3)
+    assert "hook_silent" in place.codes()
+    place.monkeypatch.setenv("HOOKCTL_NOW", str(hook + 3600 + 2 * 60 + 299))
+    assert "hook_silent" not in place.codes(), "the newest may be at work"
+    sessions(place, 3)
+    for name in ("00000000-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000001"):
+        (folder / f"{name}.jsonl").rename(folder / f"agent-{name[:8]}{name[-1]}.jsonl")
+    assert "hook_silent" not in place.codes()
+
+
+def test_transcripts_are_never_opened(place: Place) -> None:
+    sessions(place.install(), 3)
+    folder = place.settings.parent / "projects" / "-work"
+    for path in list(folder.iterdir()):
+        at = path.stat().st_mtime
+        path.unlink()
+        os.mkfifo(path)
+        os.utime(path, (at, at))
+    assert "hook_silent" in place.codes()
 
 
 # One table of codes.

@@ -23,7 +23,7 @@ from hookctl.packs.guard import HOSTS, WRAPS, configuration, host_table
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import run_packs
 from hookctl.settings import effective
-from hookctl.settings.effective import STOP, Source
+from hookctl.settings.effective import STOP
 from hookctl.settings.targets import GUARD
 from hookctl.system import interpreter, owners
 
@@ -149,19 +149,32 @@ _PROMISES = {  # what it does not do where it breaks them
 def _judge_self_test(file: File) -> Iterator[Finding]:
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), effective.variables(own)
-    effects = {name: effect for _, name, _, effect in _list_effects(file)}
-    for name, effect in effects.items():  # those that do more have a finding each
-        if effect != OVERRIDES:
-            variables.pop(name, None)
     is_shared, state = file.target.shared, file.machine.folders.state
     trial = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
     if trial is None or trial.is_kept:
         return
-    # What a team wants is in its configuration.
-    level = "warning" if is_shared and OVERRIDES not in effects.values() else "error"
-    values = {"fails": _PROMISES[trial.promised], "install": file.install}
-    values["answer"] = " ".join(trial.answer.split()) or "nothing"
-    yield file.find("self_test_failed", file.guard.config if file.guard else "", level, **values)
+    path, fails = file.guard.config if file.guard else "", _PROMISES[trial.promised]
+    if not trial.causes:
+        why = f"in a self-test it answered {' '.join(trial.answer.split()) or 'nothing'}"
+        values = {"fails": fails, "why": why, "fix": file.again(GUARD)}
+        yield file.find("self_test_failed", path, **values)
+    level = "warning" if file.target.shared else "error"  # perhaps the team wants just that
+    for name, is_variable in trial.causes:
+        if is_variable:
+            yield from _judge_variable(file, name, f"is set, so the guard {fails}")
+            continue
+        why = f"{name} is {json.dumps(masked(file.config[name], name))}"
+        values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
+        yield file.find("self_test_failed", path, level, **values)
+
+
+def _judge_variable(file: File, name: str, effect: str) -> Iterator[Finding]:
+    """A variable that keeps the guard from its promise; one that switches it off has a rule."""
+    given = effective.variable(file.reaching, {}, name)
+    scope = given.source.scope if given.source else ""
+    if scope and _find_effect(file, name, given.text, scope) in ("", OVERRIDES):
+        values = {"setting": name, "place": f"{scope} scope", "effect": effect}
+        yield file.find("hook_environment", given.path, **values)
 
 
 def judge_limit(file: File) -> Iterator[Finding]:
@@ -208,10 +221,14 @@ OVERRIDES = "overrides the hook's configuration"
 
 def judge_environment(file: File) -> Iterator[Finding]:
     """The variables that change what the guard does, or what a project's hooks are run with."""
-    for source, name, value, effect in _list_effects(file):
-        level = "warning" if effect == OVERRIDES else "error"
-        values = {"setting": _show(name, value), "place": f"{source.scope} scope"}
-        yield file.find("hook_environment", source.path, level, effect=effect, **values)
+    ours = {entry.path[-1] for entry in file.entries if not entry.id}
+    for source in file.sources:
+        for name, value in sorted(effective.variables([source]).items()):
+            effect = "" if name in ours else _find_effect(file, name, value, source.scope)
+            if effect:
+                level = "warning" if effect == OVERRIDES else "error"
+                values = {"setting": _show(name, value), "place": f"{source.scope} scope"}
+                yield file.find("hook_environment", source.path, level, effect=effect, **values)
     environ, place = file.machine.environ, "this shell"
     names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *_list_child_variables(file)}
     for name in sorted(names & environ.keys()) if file.guard else ():
@@ -221,16 +238,6 @@ def judge_environment(file: File) -> Iterator[Finding]:
             values = {"setting": _show(name, environ[name]), "place": place, "effect": effect}
             found = file.find("hook_environment", place, **values)
             yield found._replace(path="")  # no file is at fault
-
-
-def _list_effects(file: File) -> Iterator[tuple[Source, str, str, str]]:
-    """The variables of settings files, but for ours, and what they do to the hooks."""
-    ours = {entry.path[-1] for entry in file.entries if not entry.id}
-    for source in file.sources:
-        for name, value in sorted(effective.variables([source]).items()):
-            effect = "" if name in ours else _find_effect(file, name, value, source.scope)
-            if effect:
-                yield source, name, value, effect
 
 
 def _find_effect(file: File, name: str, value: str, scope: str) -> str:

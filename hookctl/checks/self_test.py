@@ -25,9 +25,10 @@ from hookctl.system.package_data import guard_module
 from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.project import session_hash, state_folder
 
-LONGEST = 5.0  # seconds for an answer
+LONGEST = 5.0  # seconds for an answer, and for the search for the causes of a failure
 _SESSION = "self-test"
 _MODE = "HOOKCTL_MODE"
+Part = tuple[str, bool]  # a setting, or a variable (True), that may keep the guard from its promise
 # They move the guard's state, which stays in our folder, or its clock.
 _LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _START = """
@@ -44,11 +45,12 @@ exec(program, {"__name__": "__main__", "__file__": hook})
 
 
 class Trial(NamedTuple):
-    """Whether the guard did what its configuration promises."""
+    """Whether the guard did what its configuration promises, and the causes if it did not."""
 
     promised: str  # block | end | refuse
     answer: str
     is_kept: bool
+    causes: tuple[Part, ...] = ()
 
 
 def run(
@@ -59,7 +61,7 @@ def run(
     is_shared: bool,  # the configuration is a project's, shared by every clone
     state: str,
 ) -> Trial | None:
-    """What the guard did; None if it promises nothing.
+    """What the guard did, and the causes if it broke its promise; None if it promises nothing.
 
     `variables` are those that settings files give it, and `of_project` those of a project's own.
     """
@@ -71,11 +73,27 @@ def run(
     promised = _find_promise(guard_module("settings").Settings(config, env=lambda name: ""), host)
     if not promised or not getattr(host.dialect, promised):
         return None
-    texts = {name: text for name, text in variables.items() if name not in _LEFT_OUT}
+    # What is a part of the promise cannot be the cause of a failure.
+    needs = ("mode", "dispatch_") if promised == "refuse" else "mode"
+    needed = {name: value for name, value in config.items() if name.startswith(needs)}
+    parts: dict[Part, Any] = {
+        (name, False): value for name, value in config.items() if name not in needed
+    }
+    parts |= {(name, True): text for name, text in variables.items() if name not in _LEFT_OUT}
     with private_folder("doctor", state) as folder:
-        place = os.path.join(os.path.realpath(folder), "self-test")
-        answer = _ask(place, host, promised, config, texts, of_project, is_shared)
-    return Trial(promised, answer, says(answer, host, promised))
+
+        def ask(kept: Mapping[Part, Any]) -> str:
+            place = os.path.join(os.path.realpath(folder), str(len(os.listdir(folder))))
+            own = {name: value for (name, is_variable), value in kept.items() if not is_variable}
+            texts = {name: text for (name, is_variable), text in kept.items() if is_variable}
+            return _ask(place, host, promised, {**needed, **own}, texts, of_project, is_shared)
+
+        answer, end, causes = ask(parts), time.monotonic() + LONGEST, []
+        is_kept = says(answer, host, promised)
+        for part, value in parts.items() if not is_kept and says(ask({}), host, promised) else ():
+            if time.monotonic() < end and not says(ask({part: value}), host, promised):
+                causes.append(part)
+    return Trial(promised, answer, is_kept, tuple(causes))
 
 
 def says(answer: str, host: Host, what: str) -> bool:

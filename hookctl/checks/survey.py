@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from hookctl import hosts
+from hookctl import clock, hosts
 from hookctl.checks import codes, entries, guard
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import MISSING, File, judge_content, judge_reading, judge_repository
@@ -28,6 +29,7 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.runner import find_event
+from hookctl.receipts import events
 from hookctl.settings import effective
 from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model
@@ -35,17 +37,23 @@ from hookctl.survey.gathering import read_settings
 from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
-from hookctl.system import project
+from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.work.run_files import (
+    RunFiles,
+    Work,
+    describe_owner,
     find_fault,
     find_work,
+    is_armed,
     locate,
     read_end,
 )
 
 _OFF = "HOOKCTL_DISABLE"
-_ENOUGH = 3  # failed runs, before anything is said
+_ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
+_AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class HostHere:
@@ -164,6 +172,30 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
         yield here.find(code, path, level, **values)
 
 
+# Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
+
+
+def judge_silence(here: HostHere) -> Iterator[Finding]:
+    """The newest sessions of the host, where none left a line in the guard's log."""
+    machine, pattern = here.machine, here.host.transcripts
+    everywhere = [file for file in here.guards if file.target.scope == "user"]
+    if not everywhere or not pattern:
+        return  # a guard of one project says nothing about sessions elsewhere
+    written = [files.written_at(file.guard.config) for file in everywhere if file.guard]
+    since, ended = max(moment or 0.0 for moment in written), []
+    config = glob.escape(hosts.config_folder(here.host, machine.environ))
+    for path in glob.iglob(pattern.format(config=config)):  # by name and date only
+        name, at = os.path.splitext(os.path.basename(path))[0], files.written_at(path)
+        if at is not None and since < at < machine.now - _AT_WORK and _SESSION.fullmatch(name):
+            ended.append((at, project.session_hash(name)))
+    newest = sorted(ended, reverse=True)[:_ENOUGH]
+    lines = events.read(machine.folders.state) if len(newest) == _ENOUGH else []
+    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
+    if len(newest) == _ENOUGH and logged.isdisjoint(session for _, session in newest):
+        seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
+        yield here.find("hook_silent", everywhere[0].path, id=effective.STOP, seen=seen)
+
+
 # Programs that are not there.
 
 # Events, by Claude Code's names, at which a refusal stops all work, or keeps the agent at it.
@@ -208,7 +240,7 @@ def judge_receipts(here: HostHere) -> Iterator[Finding]:
             yield here.find("hook_fails", hook.file, id=hook.own_id, **values)
 
 
-# The work in hand: can the guard read it, and the agent report it?
+# The work in hand: can the guard read it, and does it keep an agent at it?
 
 
 def judge_work(here: HostHere) -> Iterator[Finding]:
@@ -227,8 +259,28 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     active = os.path.join(state, "ACTIVE")
     if os.path.lexists(active) and read_end(run_files) is None:
         yield here.find("run_unusable", active, fault="it does not say when the run ends")
-    is_kept_at_work = find_work(run_files).remaining > 0 and here.host.dialect.block
-    if is_kept_at_work and not run_files.mark and not run_files.task_names:
+    work = find_work(run_files)
+    # Where the guard may keep an agent at it.
+    if work.remaining > 0 and here.host.dialect.block:
+        yield from _judge_work(here, file, run_files, work)
+
+
+def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> Iterator[Finding]:
+    options = choices.read_settings(file.config, here.variables)
+    if options.mode == "guard":
+        return
+    level, but, fix = "info", "", ""
+    if run_files.mark:
+        but, fix = f"; {run_files.mark} lets the agent stop", "`hookctl run start` removes it."
+    elif work.is_stale:
+        level, but = "warning", "; the guard ignores it by now"
+        fix = f"{run_files.reported_by} renews it, 0 ends it."
+    elif (options.require_arm or options.mode == "keepalive") and not is_armed(run_files):
+        but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
+    age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
+    values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
+    yield here.find("work_waiting", run_files.task_path, level, **values)
+    if not but and not run_files.task_names:  # else another system writes it
         yield from _judge_permission(here, file)
 
 
@@ -268,6 +320,7 @@ _HOST_RULES = (
     judge_hooks,
     judge_receipts,
     judge_work,
+    judge_silence,
 )
 
 

@@ -18,7 +18,8 @@ from hookctl.verbs.choosing import in_project, known_scope, load_hosts
 
 _MARKS = {"error": ERROR, "warning": WARN}
 _HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
-_IDLE = ("disabled", "not_approved")  # easily forgotten, so said whatever their level
+_IDLE = ("disabled", "not_approved")  # easily forgotten
+_ALWAYS = (*_IDLE, "work_waiting")  # said whatever their level
 
 HELP = """
 --fix  Repair hookctl's own entries and files first.
@@ -114,7 +115,7 @@ def finding_lines(
     # A finding that several hosts share, such as a fault of the work in hand, is printed once.
     once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
     for finding in once:
-        if verbose or finding.level in _MARKS or finding.code in _IDLE:
+        if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
             # A note that names something to do is not simply fine.
             mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
             text = f"{finding.message} [{finding.code}]"
@@ -136,6 +137,7 @@ def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
             return []
         if finding.code == "not_installed":
             return [Line(finding.message, SKIP)]
-    if findings:
-        return [Line(f"{host.title}: {amount(len(findings), 'note')} with --verbose", SKIP)]
+    notes = sum(finding.code != "work_waiting" for finding in findings)
+    if notes:
+        return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
     return [Line(f"{host.title}: nothing wrong", OK)]
