@@ -116,6 +116,14 @@ def conflict(project: Project, path: Path) -> None:
     path.write_text(f"<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n")
 
 
+def committed(project: Project, name: str) -> None:
+    """Put a file under git's control, though an ignore file names it."""
+    put(project.top / name, "")
+    (project.top / ".git").rmdir()
+    for words in (("init", "-q"), ("add", "-f", name)):
+        subprocess.run(["git", *words], cwd=project.top, check=True, capture_output=True)
+
+
 def wrap(project: Project) -> None:
     """Let the guard wrap a hook of another tool's in the project."""
     project.change(project.settings, lambda v: v["hooks"]["Stop"].append(
@@ -239,6 +247,20 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     "a Python of the project's on the PATH": (
         lambda p: (put(p.top / "bin" / "python3", ""),
                    p.change(p.settings, lambda v: v["env"].update(PATH="bin:/usr/bin"))), {"hook_environment"},
+    ),
+    "STOP committed": (lambda p: committed(p, ".hookctl/run/STOP"), {"run_committed"}),
+    "STOP committed in a linked work tree": (
+        lambda p: (
+            committed(p, ".hookctl/run/STOP"),
+            (p.top / ".git").rename(p.top.parent / "git"),
+            put(p.top / ".git", f"gitdir: {p.top.parent / 'git'}\n"),
+        ),
+        {"run_committed"},
+    ),
+    "OWNER committed": (lambda p: committed(p, ".hookctl/run/OWNER"), {"run_committed"}),
+    "a run folder of its own committed": (
+        lambda p: (committed(p, ".work/CONCLUDE"), p.change(p.config, lambda v: v.update(run_dir=".work"))),
+        {"run_committed"},
     ),
     "ignore file emptied": (
         lambda p: put(p.top / ".hookctl" / ".gitignore", ""), {"run_committed"},

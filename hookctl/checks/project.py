@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
 from hookctl.ownership.sources import FileReader
+from hookctl.packs.choices import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
@@ -34,11 +35,13 @@ from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_t
 from hookctl.survey import gathering
 from hookctl.survey.machine import Machine
 from hookctl.system import files
+from hookctl.system import project as project_folder
 from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
 LEDGER = "ledger.json"
+_RUN = os.path.join(OWN, "run")
 _IGNORED = {b"run/", b"run", b"/run/", b"/run"}  # lines of an ignore file that keep it out
 _MOST_NAMED = 5  # files that a finding names
 _NOTHING = Current({}, {}, Hooks())
@@ -196,7 +199,7 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
             if name != GUARD:
                 yield from _judge_pack(project, file, name, record)
         yield from _judge_strays(project)
-    yield from _judge_ignored(project)
+    yield from _judge_run_files(project)
 
 
 # The settings files.
@@ -253,12 +256,38 @@ def _judge_file(file: File, project: Project, required: Collection[str]) -> Iter
                 yield found._replace(level=level)
 
 
-def _judge_ignored(project: Project) -> Iterator[Finding]:
+# What git should not bring to a clone.
+
+
+def _judge_run_files(project: Project) -> Iterator[Finding]:
     """Whether a commit brings one person's work to everyone."""
-    path = os.path.join(project.folder, OWN, ".gitignore")
-    has_guard = any(file.guard and file.guard.config for file in project.files)
-    if has_guard and _IGNORED.isdisjoint((files.read_or_none(path) or b"").split()):
-        yield finding("run_committed", path=path)
+    folder = project.folder
+    top = project_folder.find_repository(folder) or folder
+    mark = files.read_or_none(os.path.join(top, ".git")) or b""  # of a linked work tree: a file
+    git = os.path.join(top, os.fsdecode(mark.removeprefix(b"gitdir: ").strip()) or ".git")
+    index = files.read_or_none(os.path.join(git, "index")) or b""
+    guards = [file for file in project.files if file.guard and file.guard.config]
+    for path in _list_run_files(project, guards):
+        name = os.path.relpath(path, folder)
+        fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
+        entry = os.fsencode(os.path.relpath(path, top))  # in the index behind its length
+        if len(entry).to_bytes(2, "big") + entry + b"\0" in index:
+            yield finding("run_committed", path=path, name=name, fix=fix)
+    path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
+    if guards and _IGNORED.isdisjoint((files.read_or_none(path) or b"").split()):
+        yield finding("run_committed", path=path, name=os.path.join(_RUN, "*"), fix=fix)
+
+
+def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
+    folders = {_RUN} if guards else set()
+    for file in guards:
+        run = confine(file.config, project.folder, {}).get("run_dir", _RUN)
+        folders.add(str(run).strip())
+    for folder in sorted(folders):
+        for name in ("task.json", "OWNER", *project_folder.MARKS):
+            path = os.path.normpath(os.path.join(project.folder, folder, name))
+            if os.path.lexists(path):
+                yield path
 
 
 # The programs, and the packs.

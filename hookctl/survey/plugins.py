@@ -44,6 +44,8 @@ class Plugin(NamedTuple):
     folder: str
     scope: str = "user"
     off: str = ""  # why none of its hooks runs
+    market: str = ""  # the folder of its marketplace, if that is on this machine
+    number: int = 0  # its place in the marketplace's file, which may have hooks of it, too
 
     @property
     def name(self) -> str:
@@ -285,10 +287,13 @@ class _HostPlugins:
         folder = markets.get(market, "")
         path = os.path.join(folder, _MARKET_FILE)
         entries = self._values(path, folder).get("plugins") if folder else None
-        for entry in entries if isinstance(entries, list) else ():
-            source = _field(entry, "source")
-            if _field(entry, "name") == name and isinstance(source, str):  # else it is elsewhere
-                return Plugin(id, os.path.normpath(os.path.join(folder, source)))
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if _field(entry, "name") == name:
+                source = _field(entry, "source")
+                if not isinstance(source, str):
+                    return None  # it is fetched from elsewhere
+                inside = os.path.normpath(os.path.join(folder, source))
+                return Plugin(id, inside, market=folder, number=number)
         return None
 
     def _read_marketplaces(self) -> dict[str, str]:
@@ -427,6 +432,14 @@ class _HostPlugins:
             usual = find_first(plugin.folder, self._table.get("files", ()))
             parts = [part for part in parts if part.path != usual]
             parts[:0] = self._read_file(usual, plugin.folder) if usual else ()
+        if plugin.market:
+            path, where = (
+                os.path.join(plugin.market, _MARKET_FILE),
+                ("plugins", plugin.number, "hooks"),
+            )
+            market = self._document(path, plugin.market)
+            if market and isinstance(value_at(market.value, where), dict):
+                parts.append(_Part(path, market, where, ""))
         for part in parts:
             yield from self._read_part(plugin, part, obstacle)
 
