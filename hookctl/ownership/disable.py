@@ -394,9 +394,8 @@ def put_back(
     before = formats.parse(host.format, layer.text.encode(), where=current.where)
     if current.data == without(host, before, layer.hooks).data:
         return without(host, before, [hook for hook in layer.hooks if hook not in chosen])
-    for hook in chosen:
-        for step in hook.steps:
-            current = _undo(host, before, current, step)
+    for step in [step for hook in chosen for step in hook.steps]:
+        current = _undo(host, before, current, step)
     return current
 
 
