@@ -277,7 +277,6 @@ def _whole_pack(
             raise ValueError("a pack's file is not in its folder")
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
-    for file in pack.files:
         require_inside(target.project, os.path.join(folder, file))
     pack = pack._replace(folder=folder, source=_resolve_source(target, pack))
     if known is None:

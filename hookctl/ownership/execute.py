@@ -132,8 +132,7 @@ def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None
     for path, record in records.items():
         if record is None:
             files.restart_expiry(folders, path)
-    needed = [record.sha256_before for record in saved.values()]
-    files.remove_expired(folders, saved, needed)
+    files.remove_expired(folders, saved, [record.sha256_before for record in saved.values()])
 
 
 _KEY = "journal_version"
