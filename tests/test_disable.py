@@ -475,7 +475,7 @@ class Life:
 
     def __init__(self, here: Place, kind: Kind) -> None:
         self.here, self.kind = here, kind
-        self.host = hosts.load(kind.host)
+        self.host = next(one for one in hosts.load(kind.host).layouts() if one.format == kind.format)
         self.texts: list[str] = []  # what people have written, and not taken out again
 
     @property
