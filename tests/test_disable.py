@@ -475,7 +475,8 @@ class Life:
 
     def __init__(self, here: Place, kind: Kind) -> None:
         self.here, self.kind = here, kind
-        self.host = next(one for one in hosts.load(kind.host).layouts() if one.format == kind.format)
+        layouts = list(hosts.load(kind.host).layouts())
+        self.host = next((one for one in layouts if one.format == kind.format), layouts[0])
         self.texts: list[str] = []  # what people have written, and not taken out again
 
     @property
