@@ -748,10 +748,6 @@ CASES_OF_ENVELOPE: dict[str, tuple[str, Callable[[Path], object]]] = {
         "install --host claude",
         lambda top: put(top / "home/.claude/settings.json", '{"disableAllHooks": true}'),
     ),
-    "a link": (
-        "install --host claude",
-        lambda top: put(top / "home/.claude/x", "").with_name("settings.json").symlink_to(top / "gone.json"),
-    ),
     "project": ("install --host claude --scope project", lambda top: (top / "work/.git").mkdir()),
     "settings": ("install --host claude --nudge-env CI", lambda top: None),
 }

@@ -165,9 +165,8 @@ def _refuse_constant(name: str) -> None:
 
 def _check_record(record: Record) -> None:
     """Refuse a record of the right types that hookctl still cannot have written."""
-    for path in record.gaps:
-        if not all(isinstance(key, str) for key in path):
-            raise TypeError("a gap is not a path of keys")
+    if not all(isinstance(key, str) for path in record.gaps for key in path):
+        raise TypeError("a gap is not a path of keys")
     for entry in record.entries:
         _check_entry(entry)
 

@@ -277,7 +277,6 @@ def _whole_pack(
             raise ValueError("a pack's file is not in its folder")
         if name == GUARD and not re.fullmatch(_GUARDS_FILE, file):
             raise ValueError(f"{file} is no file of the guard")
-    for file in pack.files:
         require_inside(target.project, os.path.join(folder, file))
     pack = pack._replace(folder=folder, source=_resolve_source(target, pack))
     if known is None:
@@ -327,9 +326,8 @@ def _resolve_folder(target: Target, name: str) -> str:
 
 def _check_entries(target: Target, record: Record) -> None:
     """Refuse entries that no pack makes: only env values, and hooks under a pack's own name."""
-    for path in record.gaps:
-        if not is_event_path(target.host.shape, path):
-            raise ValueError("a gap is not where a pack has a hook")
+    if not all(is_event_path(target.host.shape, path) for path in record.gaps):
+        raise ValueError("a gap is not where a pack has a hook")
     for entry in record.entries:
         if not all(isinstance(key, str) for key in entry.path):
             raise TypeError("an entry's path is not one of keys")
@@ -393,9 +391,8 @@ def _check_rules(record: Record, entry: Entry) -> None:
     values = [entry.written, *(claim.value for claim in entry.owners.values())]
     if entry.before is not None:
         values.append(entry.before)
-    for text in values:
-        if not isinstance(text, str) or marks_in(text):
-            raise ValueError("a text to put back is not just a pack's rules")
+    if not all(isinstance(text, str) and not marks_in(text) for text in values):
+        raise ValueError("a text to put back is not just a pack's rules")
 
 
 def _check_text(host: Host, text: str) -> None:

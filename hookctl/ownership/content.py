@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from functools import partial
+from typing import Any
 
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
@@ -78,7 +79,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
             limit = str(value) if type(value) is int else ""
         if limit != wanted_limit:  # the host's cap follows the one that will be in effect
             wants = wants_with(limit, cap)
-    recorded = {
+    recorded: dict[str, Any] = {
         "mode": settings.mode,
         "knobs": settings.options,
         "python": settings.python,

@@ -227,8 +227,7 @@ class Enable(Job):
         if draft.snapshot.data is None:
             path = draft.target.path
             message = "the file is gone, so there is no place for what was disabled in it"
-            hint = f"`hookctl restore {shlex.quote(path)} --list` shows its backups."
-            hint = f"Put it back first: {hint}"
+            hint = f"Put back a backup first: `hookctl restore {shlex.quote(path)} --list`."
             raise HookctlError("file_gone", message, path=path, hint=hint, exit_code=FAILED)
         read = draft.sources.read
         for hook in self.hooks:  # a switch of the host's may stand in another file
@@ -394,9 +393,8 @@ def put_back(
     before = formats.parse(host.format, layer.text.encode(), where=current.where)
     if current.data == without(host, before, layer.hooks).data:
         return without(host, before, [hook for hook in layer.hooks if hook not in chosen])
-    for hook in chosen:
-        for step in hook.steps:
-            current = _undo(host, before, current, step)
+    for step in [step for hook in chosen for step in hook.steps]:
+        current = _undo(host, before, current, step)
     return current
 
 

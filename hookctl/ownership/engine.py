@@ -133,14 +133,10 @@ def is_wiped(entries: Iterable[Entry], current: Current) -> bool:
 
     Hooks that we only wrap do not count: they come and go with their tools.
     """
-    has_ours = False
-    for entry in entries:
-        if entry.kind == "container" or entry.mode != "owned" or entry.id.startswith(WRAP):
-            continue
-        has_ours = True
-        if state(entry, current, entry.path, entry.id) != "missing":
-            return False
-    return has_ours
+    ours = [entry for entry in entries if entry.kind != "container" and entry.mode == "owned"]
+    ours = [entry for entry in ours if not entry.id.startswith(WRAP)]
+    missing = [one for one in ours if state(one, current, one.path, one.id) == "missing"]
+    return bool(ours) and missing == ours
 
 
 class _DecisionBuilder:
@@ -371,10 +367,7 @@ def claimed_value(claims: Mapping[str, Claim], pack: str = "", written: Any = No
         return min(values, key=int)
     if pack:
         return claims[pack].value
-    for value in values:
-        if same(value, written):
-            return value
-    return values[-1]
+    return next((value for value in values if same(value, written)), values[-1])
 
 
 def _over_others(entry: Entry) -> str:

@@ -132,8 +132,7 @@ def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None
     for path, record in records.items():
         if record is None:
             files.restart_expiry(folders, path)
-    needed = [record.sha256_before for record in saved.values()]
-    files.remove_expired(folders, saved, needed)
+    files.remove_expired(folders, saved, [record.sha256_before for record in saved.values()])
 
 
 _KEY = "journal_version"
@@ -241,8 +240,9 @@ def recover(folders: Folders) -> list[str]:
     _require_own_ledgers(folders, journal)
     before = records_before(folders, journal.records)
     removed = _removed_folders(folders, before, journal.records)
-    kept = [path for path in journal.records if not path.startswith(removed)]
-    records = {path: journal.records[path] for path in kept}
+    records = {
+        path: record for path, record in journal.records.items() if not path.startswith(removed)
+    }
     lines = list[str]()
     unchanged = set[str]()  # the ledgers of projects whose settings are as before the run
     for step in journal.steps:

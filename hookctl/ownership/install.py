@@ -327,7 +327,7 @@ class Uninstall(Job):
                 step()
             except HookctlError as error:
                 message = f"{error.message}; what is hookctl's stays in it"
-                hint = "Fix it, then run the command again."
+                hint = "Fix it, then remove by hand what names hookctl in it."
                 drafts.unread.append(error.reworded(message, hint))
 
     def explain(self, error: HookctlError, records: Records) -> None:

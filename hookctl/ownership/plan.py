@@ -112,10 +112,9 @@ def plan_jobs(
 def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list[str]:
     """The keys of records whose file is gone, with the bytes or commands of the target's file."""
     found = []
-    for key, record in records.items() if not target.shared else ():
+    for key, record in records.items():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
-        is_gone = not os.path.lexists(key) and not os.path.isdir(record.project)
-        if not is_alike or not is_gone:
+        if target.shared or not is_alike or os.path.lexists(key) or os.path.isdir(record.project):
             continue
         if (sha and record.sha256_after == sha) or store.has_our_command(target.path, record):
             found.append(key)

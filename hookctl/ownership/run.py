@@ -197,7 +197,7 @@ def _end_traces(folders: Folders, say: Say) -> None:
         path = file.target.path
         text = f"tracing has ended: {len(file.actions)} of its hooks changed back: {path}"
         say(Message(text, "trace_ended", "info", file.host.name, path))
-    for error in plan.unread:
-        say(Message(f"{error.path} stays traced: {error}", "traced", path=error.path))
+    for one in plan.unread:
+        say(Message(f"{one.path} stays traced: {one}", "traced", path=one.path))
     if not plan.unread:
         os.unlink(folders.traces)

@@ -127,8 +127,7 @@ def read(
             if unread is None:
                 raise
             unread.append(error)
-    projects_by_key = {key: stub.project for key, stub in stubs.items()}
-    return Records(records, projects_by_key, ledgers)
+    return Records(records, {key: stub.project for key, stub in stubs.items()}, ledgers)
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
