@@ -209,6 +209,11 @@ def _by_name(text: str) -> str:
 # Characters that nobody sees
 
 
+def shown(text: str) -> str:
+    """A text as it is shown: masked, and plain."""
+    return plain(by_look(text))
+
+
 def plain(text: str) -> str:
     """A line in which everything can be seen, and nothing controls the terminal: <U+200B>."""
     if text.isascii() and text.isprintable():

@@ -239,7 +239,9 @@ def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Itera
     """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
     for name, rule in host.known_keys.items():
         path = tuple(name.split("."))
-        value = value_at(root, path) if path[0] in root else MISSING
+        value = root.get(path[0], MISSING)
+        if path[1:]:
+            value = value_at(value, path[1:])
         if value is not MISSING and (needed := _needed(value, rule)):
             yield make_fault(host, "known", path, f"must be {needed}")
     for name in root if host.loading.root_keys else ():

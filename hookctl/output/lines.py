@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from hookctl.errors import FAILED, USAGE, HookctlError
-from hookctl.masking import by_look, plain, veiled
+from hookctl.masking import by_look, plain, shown, veiled
 from hookctl.model import INTERRUPTED, Line, Message, Result
 
 OK = "ok"  # done, or fine
@@ -55,13 +55,13 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     Text that is no Line is a line of a diff or of another file, and keeps its width.
     """
     if isinstance(line, str):
-        text, colour = plain(by_look(line)), _DIFF_COLOURS.get(line[:1])
+        text, colour = shown(line), _DIFF_COLOURS.get(line[:1])
         return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
     columns, coloured = width(stream), has_colours(stream)
     start = _mark(line.mark, stream if coloured else None) + " " * line.indent
     start += line.sign and f"{line.sign} "
-    start += line.label and f"{plain(by_look(line.label))}  "
-    text = wrap(plain(by_look(line.text)), columns, len(start), start=start)
+    start += line.label and f"{shown(line.label)}  "
+    text = wrap(shown(line.text), columns, len(start), start=start)
     path = line.path and f"  {plain(line.path)}"
     if columns and len(text.rsplit("\n", 1)[-1]) + len(path) > columns:
         path = f"\n{' ' * (len(start) + 2)}{path.strip()}"

@@ -153,7 +153,7 @@ def _program_lines(file: Draft) -> list[Line]:
 
 def _kept_lines(file: Draft) -> list[Line]:
     lines = []
-    for action in file.kept:
+    for action in [one for one in file.actions if one.action == "keep"]:
         reason = action.reason.removeprefix("kept ")
         name = _name_entry(file, action, None)
         lines.append(Line(f"{name} kept: {reason}", indent=4, sign="="))

@@ -142,11 +142,12 @@ def choose_python(draft: Draft, recorded: str) -> str:
 def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str:
     path = (*draft.host.env_path, LIMIT_KEY)
     value = draft.document.get(path)
-    visible = draft.pack_entries()
-    current = look(draft.host, draft.document, wants, visible)
-    for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
-        if isinstance(edit, Put) and edit.path == path:
-            value = edit.value
+    if any(want.path == path and want.value != value for want in wants):
+        visible = draft.pack_entries()
+        current = look(draft.host, draft.document, wants, visible)
+        for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
+            if isinstance(edit, Put) and edit.path == path:
+                value = edit.value
     if value is MISSING or value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)

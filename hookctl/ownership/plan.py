@@ -267,7 +267,8 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     planned |= {draft.path: draft.record for draft in drafts}
     changed = {key: record for key, record in planned.items() if records.get(key) != record}
     after = {**records, **changed}
-    remove_files(drafts, after)
+    if any(draft.lost or draft.known not in (None, draft.record) for draft in drafts):
+        remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
     by_path = {change.path: change for draft in drafts for change in draft.changes}
     runtime = list(by_path.values())

@@ -10,9 +10,8 @@ from html import escape
 from string import Template
 from typing import Any
 
-from hookctl import __version__, clock
+from hookctl import __version__, clock, masking
 from hookctl.errors import FAILED, HookctlError, usage_error
-from hookctl.masking import by_look, plain
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, table, tilde
 from hookctl.receipts import events
@@ -117,5 +116,5 @@ def _show(lines: Iterable[str | Line]) -> str:
 def _text(value: str) -> str:
     """A text as HTML shows it, without what looks like a secret, and with ~ for the home folder."""
     home = os.path.expanduser("~")
-    shown = plain(by_look(value))
-    return escape(shown if home == "/" else shown.replace(f"{home}/", "~/"))
+    text = masking.shown(value)
+    return escape(text if home == "/" else text.replace(f"{home}/", "~/"))
