@@ -138,8 +138,8 @@ def owner_of_a_project(place: Place) -> None:
 def hook_old(place: Place) -> None:
     """A launcher that an earlier hookctl released."""
     launcher = OUR_HOOK.replace(f'VERSION = "{__version__}"', 'VERSION = "0.1.9"')
-    released = {"0.1.9": {"hook.py": digest(launcher.encode())}}
-    place.monkeypatch.setattr("hookctl.packs.programs._load", lambda: released)
+    released = json.dumps({"0.1.9": {"hook.py": digest(launcher.encode())}}).encode()
+    place.monkeypatch.setattr("hookctl.packs.programs.released_versions", lambda: released)
     place.install().hook.write_text(launcher)
 
 

@@ -39,6 +39,7 @@ from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
+from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.work.run_files import (
     RunFiles,
     Work,
@@ -206,8 +207,16 @@ _BLOCKING = ("Stop", "SubagentStop")
 def judge_scripts(here: HostHere) -> Iterator[Finding]:
     """Hooks without a program that can be run: ours, and others with which the host refuses."""
     said = os.strerror(errno.ENOENT)  # as a shell says
+    told = {file.path for file in here.files if file.fault}
     for hook, obstacle in [(each, one) for each in here.running for one in each.obstacles]:
-        if obstacle.state not in model.FAILING or obstacle.fix == REPAIR:  # which has its own rule
+        if obstacle.state not in model.FAILING:
+            continue
+        if obstacle.fix == REPAIR:
+            path = obstacle.reason.removesuffix(" is not there")
+            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
+            if is_program and os.path.isabs(path) and hook.file not in told:
+                command = "hookctl doctor --fix"
+                yield here.find("hook_missing", path, whose=hook.own_id, command=command)
             continue
         name, effect, level = hook.own_id, "", "warning"
         if not name:

@@ -46,7 +46,6 @@ def execute(
         try:
             paths = tuple(package.path for package in packages)
             made = tuple(folder for path in paths for folder in files.missing_folders(path))
-            files.sweep(folders.state)  # a kill may have come before the journal was there
             # Said before anything is there: then the next run clears up.
             write_journal(folders, Journal((), {}, made, packages=paths))
             for one in packages:

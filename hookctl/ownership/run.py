@@ -38,6 +38,7 @@ def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator
         yield
         return
     with _locked(folders, say):
+        files.sweep(folders.state)  # a kill may have come before the journal was there
         if folders.has_unfinished_run():
             from hookctl.ownership.execute import recover  # late: few runs were interrupted
 

@@ -59,15 +59,20 @@ def load_programs() -> Programs:
     return Programs(launcher.encode(), *packages)
 
 
+def released_versions() -> bytes:
+    """The file with the digests of what each released version laid."""
+    return read_data("packs", "released.json")
+
+
 def version_of_launcher(launcher: bytes) -> str:
     """The released version that has this launcher, which names its packages; '' if none has."""
-    released, digest = json.loads(read_data("packs", "released.json")), files.digest(launcher)
+    released, digest = json.loads(released_versions()), files.digest(launcher)
     return next((version for version, known in released.items() if known.get(HOOK) == digest), "")
 
 
 def find_former(top: str, read: Callable[[str], files.Snapshot]) -> set[str]:
     """The files below a folder that 0.2.0 laid there: its programs as released, and their data."""
-    known, found = set(json.loads(read_data("packs", "released.json"))["0.2.0"].values()), set()
+    known, found = set(json.loads(released_versions())["0.2.0"].values()), set()
     runtime = os.path.join(top, PACKAGES)
     for path in list_former(top):
         if not path.endswith(".py"):

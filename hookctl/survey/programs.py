@@ -18,6 +18,8 @@ from hookctl.hosts import Host
 from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
+from hookctl.packs import guard
+from hookctl.packs.guard import WORD
 from hookctl.packs.runner import END
 from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
@@ -26,7 +28,7 @@ from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
 from hookctl.survey.scripts import Script, find_scripts
 from hookctl.system import owners, project
-from hookctl.system.packages import HOOK
+from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
@@ -40,6 +42,7 @@ _OPTIONS = {  # of the programs that can read a script without running it
     "zsh": ("-f", "-n"),
     **dict.fromkeys(("node", "nodejs"), ("--check",)),
 }
+_FIRST = re.compile(rf"\[ -f ({WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pack's first file
 
 
 class Programs:
@@ -65,22 +68,22 @@ class Programs:
         if lost := self._name_lost(hook):
             return Obstacle(model.MISSING, lost, status=_NOT_FOUND)
         command, folder = _command_of(hook), self._machine.start_of(file.host)
-        variables = {"HOME": self._machine.environ["HOME"], **file.variables}
-        start = folder if _is_direct(hook) else ""
-        if file.scope in ("project", "local"):
-            if environment.project:  # the folder whose settings these are
-                variables[environment.project] = folder
-            start = folder if environment.starts_there else start
         if hook.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
                 text = command.replace(environment.finds_project, "")
                 name = f"{environment.in_command}/{OWN}/"
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
-            for script in find_scripts(text, variables) if f"/{HOOK}" in text else ():
-                if lost := find_broken(script, self._machine.environ, file.host):
-                    return lost._replace(fix=REPAIR, status=0)
+            lost = self._find_lost_program(text)
+            if lost:
+                return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
+        variables = {"HOME": self._machine.environ["HOME"], **file.variables}
+        start = folder if _is_direct(hook) else ""
+        if file.scope in ("project", "local"):
+            if environment.project:  # the folder whose settings these are
+                variables[environment.project] = folder
+            start = folder if environment.starts_there else start
         for script in find_scripts(command, variables, start):
             fault = self._judge(script, file.host)
             if fault and ("/" in script.path or not hook.own_id):
@@ -100,6 +103,31 @@ class Programs:
         if _OF_WINDOWS.match(_command_of(hook)):
             return "its command names a program of Windows"
         return ""
+
+    def _find_lost_program(self, command: str) -> str:
+        python, path, _ = guard.read(command)
+        first = _FIRST.search(command)  # of a pack whose protocol is the host's
+        path = path or (os.path.join(*split_words(first[1])) if first else "")
+        if path and not os.path.isfile(path):
+            return path
+        for package in self._packages_of(path, command) if os.path.basename(path) == HOOK else ():
+            if not os.path.isdir(package):
+                return package
+        is_there = not python or _find_program(python, self._machine.environ)
+        return "" if is_there else python
+
+    def _packages_of(self, launcher: str, command: str) -> list[str]:
+        try:
+            data = self._machine.reader.snapshot(launcher).data or b""
+        except HookctlError:
+            return []
+        names = packages_named(data)
+        if version_of(data) and f"{HOOK} run " not in command.replace("'", ""):
+            names = [name for name in names if not name.startswith("runner_")]
+        top = os.path.dirname(launcher)
+        if not version_of(data):  # 0.2.0's
+            top = top.removesuffix(f"/{PACKAGES}").partition(f"/{CONFIGS}/")[0]
+        return [os.path.join(top, PACKAGES, name) for name in names]
 
     def _judge(self, script: Script, host: Host) -> Obstacle | None:
         key = (script, host.handlers.makes_executable)
