@@ -179,6 +179,10 @@ def test_hard_links_are_neither_parted_nor_written_through(verb: str, isolated: 
     refused = hookctl(verb, "--host", "claude")
     assert (refused.code, "hard links" in refused.err) == (1, True)
     assert path.samefile(second) and path.read_bytes() == before
+    if verb == "uninstall":  # where several files are meant, the others go on
+        assert hookctl("install", "--host", "gemini").code == 0
+        assert hookctl("uninstall", "--all", "--yes").code == 1
+        assert not (isolated / "home" / ".gemini" / "settings.json").exists()
     part = re.search("`(cp .*?)`", refused.err)
     assert part is not None and os.system(part[1].replace("~", str(isolated / "home"))) == 0
     assert hookctl(verb, "--host", "claude").code == 0

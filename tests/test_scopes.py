@@ -525,6 +525,27 @@ def test_uninstall_names_the_other_one_and_takes_it_out_with_all(
     assert store.load(folders.here()) == {} and not (isolated / "data").exists()
 
 
+def test_uninstall_everywhere_passes_over_files_in_which_nothing_is_ours(isolated: Path, hookctl: Hookctl) -> None:
+    put(isolated / "home" / ".cursor" / "hooks.json", "[]")
+    assert hookctl("install", "--host", "claude").code == 0
+    done = hookctl("uninstall", "--all", "--yes")
+    assert (done.code, "everything is uninstalled" in done.out) == (0, True)
+
+
+def test_a_guard_with_mode_off_is_off_because_of_that(isolated: Path, hookctl: Hookctl) -> None:
+    assert hookctl("install", "--host", "claude", "--mode", "off").code == 0
+    assert "guard does nothing: its mode is off" in hookctl("status").out
+
+
+def test_what_is_disabled_of_a_host_from_the_future_stops_no_other(isolated: Path, hookctl: Hookctl) -> None:
+    for host in ("claude", "gemini"):
+        assert hookctl("install", "--host", host).code == 0
+    assert hookctl("disable", "guard/stop", "--host", "gemini").code == 0
+    book = isolated / "state" / "disabled.json"
+    book.write_text(book.read_text().replace('"host": "gemini"', '"host": "zed9"'))
+    assert hookctl("install", "--host", "claude", "--set", "max_stop_blocks=7").code == 0
+
+
 @pytest.mark.parametrize("between", [["install"], ["install", "--force"], ["doctor", "--fix"]])
 def test_both_go_at_once_whatever_comes_between(
     between: list[str], replaced: tuple[str, Path, Path], isolated: Path, hookctl: Hookctl

@@ -324,10 +324,14 @@ def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
 
 def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
-    for hook in find_away(draft.sources.disabled(), draft.sources):
-        if _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN:
-            line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
-            yield line._replace(id=hook.name, owners=(pack,))
+    known = {}
+    for path, file in draft.sources.disabled().items():
+        file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
+        if file.hooks:
+            known[path] = file
+    for hook in find_away(known, draft.sources):
+        line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
+        yield line._replace(id=hook.name, owners=(pack,))
 
 
 # What both have in common.

@@ -94,6 +94,8 @@ def plan_jobs(
     for job in jobs:
         try:
             draft = job.decide(drafts)
+            if draft.snapshot.links > 1 and (draft.is_edited or draft.restored):
+                raise _has_hard_links(draft)
         except HookctlError as error:
             error.path = error.path or job.target.path
             job.explain(error, records)

@@ -341,7 +341,9 @@ def _describe_guard(file: File, hooks: Sequence[Hook]) -> tuple[str, bool, str]:
     is_off = options.mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
     if not hooks:
-        return "", False, "guard does nothing: its hook is not registered"
+        has_events = file.settings is not None and file.settings.events
+        why = "its hook is not registered" if has_events else "its mode is off"
+        return "", False, f"guard does nothing: {why}"
     is_off = is_off or (error is not None and error.code != NOT_THERE)
     if is_off and file.settings and file.settings.events:
         return "", False, "guard does nothing: its configuration or a variable switches it off"

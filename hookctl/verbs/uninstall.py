@@ -181,8 +181,17 @@ def _list_everywhere(
             leavings.append(Uninstall(target, names, key, loaded))
     if name in ("", GUARD):
         here = _list_here(sources, GUARD, (), targets, loaded)[0]
-        leavings += [leaving for leaving in here if not leaving.key]  # the record may be lost
+        for leaving in here:
+            if not leaving.key and _has_hooks(leaving.target):  # the record was lost
+                leavings.append(leaving)
     return leavings, records, unreadable
+
+
+def _has_hooks(target: Target) -> bool:
+    """Whether a settings file that can be read has hooks of hookctl."""
+    document = readable(target.path, target.host.format)
+    root = document.value if document is not None else None
+    return isinstance(root, dict) and bool(shapes.elements(target.host.shape, root))
 
 
 def _list_here(
