@@ -105,9 +105,9 @@ def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     return type(value)(*(with_paths(field, change, each) for each, field in fields))
 
 
-def dump_object(key: str, value: Any) -> bytes:
-    """The bytes of a file of hookctl's own, with its version under `key`."""
-    json_object = {key: VERSION, "needs": NEEDS, **to_json(value)}
+def dump_object(key: str, value: Any, change: Callable[[str], str] = str) -> bytes:
+    """The bytes of a file of hookctl's own, with its version under `key` and changed paths."""
+    json_object = {key: VERSION, "needs": NEEDS, **to_json(with_paths(value, change))}
     return encode(json.dumps(json_object, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -124,7 +124,7 @@ def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None
     kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
     if not kept:
         return None
-    return dump_object(_VERSION_KEY, with_paths(_Book(kept), folders.shorten))
+    return dump_object(_VERSION_KEY, _Book(kept), folders.shorten)
 
 
 def add_change(

@@ -195,8 +195,7 @@ def read_journal(folders: Folders) -> Journal | None:
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:
-    stored = with_paths(journal, folders.shorten)
-    files.write_own(folders.journal, dump_object(_KEY, stored))
+    files.write_own(folders.journal, dump_object(_KEY, journal, folders.shorten))
 
 
 def close_journal(

@@ -242,8 +242,8 @@ def dump(records: dict[str, Record], change: Callable[[str], str] = str) -> byte
 
     `change` makes paths those on disk.
     """
-    files_by_path = with_paths(_Ledger(records), change).files
-    return dump_object(_VERSION_KEY, _Ledger(dict(sorted(files_by_path.items()))))
+    ordered = dict(sorted(records.items(), key=lambda item: change(item[0])))
+    return dump_object(_VERSION_KEY, _Ledger(ordered), change)
 
 
 def parse_record(folders: Folders, data: bytes | None) -> Record | None:

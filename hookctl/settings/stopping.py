@@ -33,10 +33,10 @@ def find_fatal_files(
 
     `user` is the path of the user's settings file.
     """
+    usual = [*host.layouts(), *filter(None, [host.beside])]
     for scope in host.scope_rules.precedence:
-        layouts = [*host.layouts(), *filter(None, [host.beside])]
-        if scope == "managed" and host.managed:
-            layouts = host.managed.layouts()
+        is_managed = scope == "managed" and host.managed
+        layouts = host.managed.layouts() if is_managed else usual
         costs = [cost for layout in layouts for cost in layout.loading.costs]
         if not any(cost.endswith((HOST, CLIENT)) for cost in costs):
             continue  # no file is read for nothing
