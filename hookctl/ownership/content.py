@@ -37,7 +37,7 @@ Content = tuple[list[Wanted], Files, PackRecord]
 def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
-    hooks = shapes.elements(draft.host.shape, draft.document.value or {})
+    hooks = shapes.elements(draft.host.shape, draft.document.value)
     config = former = find_config(draft, records)
     if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, records, draft.key))
@@ -97,9 +97,8 @@ def find_config(draft: Draft, records: Records) -> str:
     """The path of the guard's configuration: the recorded one, or that of a hook without record."""
     if GUARD in draft.packs and draft.packs[GUARD].config:
         return draft.packs[GUARD].config
-    root = draft.document.value if isinstance(draft.document.value, dict) else {}
     in_use = {record.packs[GUARD].config for record in records.values() if GUARD in record.packs}
-    for hook in shapes.elements(draft.host.shape, root):
+    for hook in shapes.elements(draft.host.shape, draft.document.value):
         event, command = hook.id.partition("/")[2], str(hook.fields.get("command"))
         path = guard.config_path(command, hook.id, event, draft.target)
         if path.startswith(f"{draft.folders.data}/") and path not in in_use:

@@ -294,8 +294,7 @@ class Uninstall(Job):
             draft.drop_stranded_hooks(name)
             wants = _wants_of(draft, self.loaded.get(name), config)
             # Without a record only our hooks are known; without hooks any shape will do.
-            root = draft.document.value if isinstance(draft.document.value, dict) else {}
-            ids = {hook.id for hook in shapes.elements(draft.host.shape, root)}
+            ids = {hook.id for hook in shapes.elements(draft.host.shape, draft.document.value)}
             is_orphan = draft.known is None and any(want.id in ids for want in wants)
             visible, sought = draft.pack_entries(), wants if is_orphan else ()
             current = look(draft.host, draft.document, sought, visible, null_is_nothing=True)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from hookctl import hosts
-from hookctl.documents import MISSING, formats
+from hookctl.documents import formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Action, Decision, Put, Record
@@ -32,9 +32,8 @@ class EndTraces(Job):
     def decide(self, drafts: Drafts) -> Draft:
         """Put the commands back."""
         draft = drafts.open(self.target)
-        root = {} if draft.document.value is MISSING else draft.document.value
         edits, actions = [], []
-        for path, fields, _ in shapes.handlers(draft.host.shape, root):
+        for path, fields, _ in shapes.handlers(draft.host.shape, draft.document.value):
             for key in draft.host.registration.commands:
                 command = fields.get(key)
                 if isinstance(command, str) and command in self.own:

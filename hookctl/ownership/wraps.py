@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hookctl.documents import MISSING, Document
+from hookctl.documents import Document
 from hookctl.errors import USAGE, HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
@@ -173,13 +173,13 @@ def _list_path(host: Host, path: Path) -> Path:
 
 
 def _wrapped_hooks(host: Host, document: Document) -> list[HookEntry]:
-    root = {} if document.value is MISSING else document.value
-    return [hook for hook in shapes.elements(host.shape, root) if hook.id.startswith(WRAP)]
+    hooks = shapes.elements(host.shape, document.value)
+    return [hook for hook in hooks if hook.id.startswith(WRAP)]
 
 
 def _foreign_commands(host: Host, root: Any) -> Iterator[_Foreign]:
     """Where other tools' hooks on the stop event stand, their commands, and if they are plain."""
-    for path, handler, _ in shapes.handlers(host.shape, {} if root is MISSING else root):
+    for path, handler, _ in shapes.handlers(host.shape, root):
         # `bash` goes before `command` where it is one.
         is_bash = "bash" in host.registration.commands and "bash" in handler
         command = handler.get("bash" if is_bash else "command")

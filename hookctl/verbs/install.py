@@ -81,7 +81,7 @@ def install(
     if not dry_run and folders.has_unfinished_run():
         finish_pending(folders, say)
     targets = choosing.find_targets(folders, hosts, scope, project)
-    content = load_source(folders, pack) if pack.startswith(GIT) else load(pack)
+    content = load_source(folders, pack)
     wish = Request(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )
@@ -150,8 +150,9 @@ def _describe(
     done: list[str | Line] = []
     is_done = not (plan.empty or ineffective)
     if is_done:
-        done += _describe_success(plan, pack, targets)
-        steps = [*_list_next(plan, pack, targets)]
+        idle = [file.target.host.title for file in plan.files if file.runs_nothing]
+        done += _describe_success(plan, pack, targets, idle)
+        steps = [*_list_next(plan, pack, targets, idle)]
         done += ["Next:", *steps] if steps else []
     warned = {error.path for error in ineffective}
     result = plan_result(plan, done, dry_run=dry_run, warned=warned)
@@ -245,9 +246,11 @@ def _find_refused(file: Draft) -> str:
 # What the pack does now, and what to do next.
 
 
-def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator[str | Line]:
-    """What the pack does now, and in which hosts."""
-    if idle := _list_idle(plan):
+def _describe_success(
+    plan: Plan, pack: Pack, targets: list[Target], idle: list[str]
+) -> Iterator[str | Line]:
+    """What the pack does now, and in which hosts; in the idle ones nothing of it runs."""
+    if idle:
         text = f"{pack.name} is written, but does not run in {', '.join(idle)}: see the message."
         yield Line(text)
     elif pack.name == GUARD:
@@ -259,11 +262,6 @@ def _describe_success(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator
         text = f" for {titles}" if pack.all_hooks else ""
         command = f"`hookctl uninstall {pack.name}{_scope_option(targets[0])}`"
         yield Line(f"{pack.name} {pack.version} is installed{text}. {command} takes it out.")
-
-
-def _list_idle(plan: Plan) -> list[str]:
-    """The hosts in which nothing of what is written runs."""
-    return [file.target.host.title for file in plan.files if file.runs_nothing]
 
 
 def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
@@ -301,11 +299,13 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     return titles
 
 
-def _list_next(plan: Plan, pack: Pack, targets: list[Target]) -> Iterator[str | Line]:
+def _list_next(
+    plan: Plan, pack: Pack, targets: list[Target], idle: list[str]
+) -> Iterator[str | Line]:
     """The next steps: what to do with the project's files, and commands to copy."""
     if targets[0].project and (pack.name == GUARD or plan.changes):
         yield from _advise_on_commit(plan, targets)
-    if _list_idle(plan):
+    if idle:
         yield "  hookctl doctor"
         return
     if pack.name != GUARD or not _hosts_with_hooks(plan, GUARD):

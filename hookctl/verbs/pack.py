@@ -13,7 +13,6 @@ from typing import Any
 
 from hookctl import hosts as known
 from hookctl import packs
-from hookctl.documents import MISSING
 from hookctl.documents.toml import block, inline
 from hookctl.errors import FAILED, OK, HookctlError, nearest, usage_error
 from hookctl.firing.calls import Asked, Place, is_meant, make_call
@@ -354,7 +353,7 @@ def _import(folders: Folders, names: Sequence[str], output: str) -> Result:
 def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
     """Each hook as a table of a pack, and why it cannot be one, if so."""
     usual = host.registration.usual_timeouts
-    for path, fields, group in shapes.handlers(host.shape, {} if root is MISSING else root):
+    for path, fields, group in shapes.handlers(host.shape, root):
         command = fields.get("command")
         event = str(path[len(host.shape.root)])
         if not isinstance(command, str) or fields.get("type", "command") != "command":

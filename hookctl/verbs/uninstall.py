@@ -190,8 +190,7 @@ def _list_everywhere(
 def _has_hooks(target: Target) -> bool:
     """Whether a settings file that can be read has hooks of hookctl."""
     document = readable(target.path, target.host.format)
-    root = document.value if document is not None else None
-    return isinstance(root, dict) and bool(shapes.elements(target.host.shape, root))
+    return document is not None and bool(shapes.elements(target.host.shape, document.value))
 
 
 def _list_here(
@@ -288,7 +287,7 @@ def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> Ite
 def _name_orphans(plan: Plan) -> Iterator[Message]:
     """The hooks of packs that no record has any more: only their own file says what they are."""
     for file in plan.files:
-        is_known = file.record is not None or not isinstance(file.document.value, dict)
+        is_known = file.record is not None
         for hook in () if is_known else shapes.elements(file.host.shape, file.document.value):
             text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more"
             yield Message(f"{text}; `hookctl uninstall PACKFILE` takes it out", "orphan_hook")
