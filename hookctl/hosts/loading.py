@@ -173,8 +173,13 @@ def read(host: Host, document: Document) -> Contents:
     for above, events in shapes.event_maps(host.shape, root):
         for event, items in events.items():
             _read_event(host, (*above, event), items, entries, faults)
-    for key in host.loading.ignored_keys:
-        _list_ignored(host, root, key, entries, faults)
+    for key in [key for key in host.loading.ignored_keys if key in root]:
+        reason = f"has no hook that {host.title} runs: only those at the root of this file"
+        fix = f'Move what is below "{key}" to the root of this file, and remove "{key}".'
+        faults.append(Fault("place", (key,), reason, ITEM, fix))
+        shape = host.shape._replace(root=(*host.shape.root, key))
+        for path, fields, group in shapes.handlers(shape, root):
+            entries.append(Entry(path, shapes.event_of(shape, path), fields, group))
     faults = [fault for fault in faults if fault.reach != NOWHERE]
     return Contents(tuple(_with_faults(host, entries, faults)), tuple(faults))
 
@@ -319,19 +324,6 @@ def _read_item(
         faults += _judge_handler(host, place, event, handler)
 
 
-def _list_ignored(
-    host: Host, root: dict[str, Any], key: str, entries: list[Entry], faults: list[Fault]
-) -> None:
-    if key not in root:
-        return
-    reason = f"has no hook that {host.title} runs: only those at the root of this file"
-    fix = f'Move what is below "{key}" to the root of this file, and remove "{key}".'
-    faults.append(Fault("place", (key,), reason, ITEM, fix))
-    shape = host.shape._replace(root=(*host.shape.root, key))
-    for path, fields, group in shapes.handlers(shape, root):
-        entries.append(Entry(path, shapes.event_of(shape, path), fields, group))
-
-
 def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Iterator[Entry]:
     """The hooks, each with the faults that cost it and not the whole file."""
     at: dict[Path, list[Fault]] = {}
@@ -402,32 +394,27 @@ def judge_fields(host: Host, event: str, handler: Any) -> tuple[str, str]:
 
 def _needed(value: Any, rule: dict[str, Any]) -> str:
     """What a value must be by a rule of the host's file; empty if it fits."""
-    if value is None and rule.get("null"):
-        return ""
-    if value in rule.get("aliases", ()):
+    if (value is None and rule.get("null")) or value in rule.get("aliases", ()):
         return ""
     kinds = _KINDS[rule["type"]]
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         return f"of type {rule['type']}"
-    if "items" in rule:
-        items = value.values() if isinstance(value, dict) else value
-        if any(_needed(item, {"type": rule["items"]}) for item in items):
-            return f"of type {rule['type']}, with every item of type {rule['items']}"
-    if "one_of" in rule and value not in rule["one_of"]:
-        return f"one of {', '.join(rule['one_of'])}"
-    if "above" in rule and value <= rule["above"]:
-        return f"above {rule['above']}"
-    if "most" in rule and value > rule["most"]:
-        return f"{rule['most']} or less"
-    if rule.get("filled") and not value:
-        return "more than an empty text"
-    if rule.get("visible") and not value.strip():
-        return "more than blanks"
-    if rule.get("url") and not re.fullmatch(_URL, value.strip()):
-        return "a URL"
-    if not str(value).startswith(rule.get("begins", "")):
-        return f"a text that begins with {rule['begins']}"
-    return ""
+    each, one_of, begins = rule.get("items"), rule.get("one_of", ()), rule.get("begins", "")
+    items = value.values() if isinstance(value, dict) else value
+    rows = (
+        (
+            each and any(_needed(item, {"type": each}) for item in items),
+            f"of type {rule['type']}, with every item of type {each}",
+        ),
+        (one_of and value not in one_of, f"one of {', '.join(one_of)}"),
+        ("above" in rule and value <= rule["above"], f"above {rule.get('above')}"),
+        ("most" in rule and value > rule["most"], f"{rule.get('most')} or less"),
+        (rule.get("filled") and not value, "more than an empty text"),
+        (rule.get("visible") and not value.strip(), "more than blanks"),
+        (rule.get("url") and not re.fullmatch(_URL, value.strip()), "a URL"),
+        (not str(value).startswith(begins), f"a text that begins with {begins}"),
+    )
+    return next((needed for is_needed, needed in rows if is_needed), "")
 
 
 def _field_fault(host: Host, event: str, handler: dict[str, Any], given: dict[str, Any]) -> str:
@@ -435,11 +422,9 @@ def _field_fault(host: Host, event: str, handler: dict[str, Any], given: dict[st
 
     `given` still has the nulls that count as absent.
     """
-    by_type, kind = host.handlers.values, handler.get("type")
-    field_rules = dict(by_type.get("*", {}))
-    if isinstance(kind, str):
-        field_rules |= by_type.get(kind, {})
-    for key, rule in field_rules.items():
+    by_type = host.handlers.values
+    rules = {**by_type.get("*", {}), **by_type.get(str(handler.get("type")), {})}
+    for key, rule in rules.items():
         name = host.registration.names.get(key, key)
         if rule.get("null") is False and given.get(key, "") is None:
             return f"has {name}, which must be of type {rule['type']}"
@@ -456,18 +441,17 @@ def _field_fault(host: Host, event: str, handler: dict[str, Any], given: dict[st
 
 
 def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
-    kind, value = host.handlers.timeout, handler.get(host.registration.timeout, 1)
-    fits, wanted = kind == "any", "a whole number"
-    if kind == "text":
-        fits, wanted = _as_number(value) is not None, "a number"
-    elif kind == "number":
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        fits, wanted = is_number and value > 0, "a number above 0"
-    elif kind == "integer":
-        fits = type(value) is int and value >= 0
-    elif kind == "whole":
-        is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-        fits = is_whole or (isinstance(value, str) and value.strip().lstrip("+-").isdecimal())
+    value = handler.get(host.registration.timeout, 1)
+    is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+    is_written = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
+    rows = {
+        "any": (True, ""),
+        "text": (_as_number(value) is not None, "a number"),
+        "number": (type(value) in (int, float) and value > 0, "a number above 0"),
+        "integer": (type(value) is int and value >= 0, "a whole number"),
+        "whole": (is_whole or is_written, "a whole number"),
+    }
+    fits, wanted = rows[host.handlers.timeout]
     return "" if fits else f"has a timeout that is not {wanted}"
 
 
@@ -495,9 +479,13 @@ def _as_number(value: Any) -> float | None:
 
 def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     """Why an entry that the host loads is never run; empty if it may be."""
-    for row in host.handlers.skipped:
-        if _fits_row(row, event, handler):
-            what = row.partition(" at ")[0].partition(" except ")[0].replace("=", " ")
+    for row in host.handlers.skipped:  # FIELD[=TEXT] [at EVENTS | except EVENTS]
+        about, _, others = row.partition(" except ")
+        what, _, events = about.partition(" at ")
+        name, _, text = what.partition("=")
+        is_there = bool(handler.get(name)) and text in ("", handler[name])
+        if is_there and event in (events.split() or [event]) and event not in others.split():
+            what = what.replace("=", " ")
             return f"has {what}, and {host.title} never runs such a hook on {event}"
     if host.handlers.switch and handler.get(host.handlers.switch) is False:
         return f"is switched off: {host.handlers.switch} is false"
@@ -505,18 +493,6 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
     if name:
         return f"has ${name} in its command, which {host.title} does not find: write $''{name}"
     return ""
-
-
-def _fits_row(row: str, event: str, handler: dict[str, Any]) -> bool:
-    """Whether `FIELD[=TEXT] [at EVENTS | except EVENTS]` is about a hook of an event."""
-    what, _, except_events = row.partition(" except ")
-    what, _, events = what.partition(" at ")
-    name, _, text = what.partition("=")
-    if not handler.get(name) or (text and handler[name] != text):
-        return False
-    if except_events:
-        return event not in except_events.split()
-    return not events or event in events.split()
 
 
 def _find_loop_variable(command: Any) -> str:
@@ -534,19 +510,25 @@ def why_disarmed(host: Host, fields: dict[str, Any], *, blocks: bool) -> str:
 
     `blocks`: the host must wait for it.
     """
-    known = host.handlers.fields
-    if fields.get("type", "command") != "command":
-        return f"as a hook of type {fields['type']} it does not run its command"
-    if "args" in fields and "args" in known:
-        return "with `args` no shell runs the command"
-    if fields.get("shell", "bash") != "bash" and "shell" in known:
-        return "its command needs sh, but `shell` names another shell"
-    if blocks and "async" in known and fields.get("async") is True:
-        return f"with `async` {host.title} does not wait for its answer"
-    given = timeout_seconds(host, fields)
-    if given is not None and given < SHORTEST:
-        return f"with a timeout below {SHORTEST} seconds it may be killed before it answers"
-    return ""
+    kind, given = fields.get("type", "command"), timeout_seconds(host, fields)
+    known = {name: value for name, value in fields.items() if name in host.handlers.fields}
+    rows = (
+        (kind != "command", f"as a hook of type {kind} it does not run its command"),
+        ("args" in known, "with `args` no shell runs the command"),
+        (
+            known.get("shell", "bash") != "bash",
+            "its command needs sh, but `shell` names another shell",
+        ),
+        (
+            blocks and known.get("async") is True,
+            f"with `async` {host.title} does not wait for its answer",
+        ),
+        (
+            given is not None and given < SHORTEST,
+            f"with a timeout below {SHORTEST} seconds it may be killed before it answers",
+        ),
+    )
+    return next((reason for applies, reason in rows if applies), "")
 
 
 # What it makes of an exit status
