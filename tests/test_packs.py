@@ -23,7 +23,7 @@ from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.choices import PRESETS, Request, Settings, choose
 from hookctl.packs.listing import is_risky
-from hookctl.packs.pack import Pack, PackHook, load_file
+from hookctl.packs.pack import Pack, PackHook, Part, load_file
 from hookctl.packs.runner import Programs
 from hookctl.packs.runner import wants as wants_of
 from hookctl.packs.slots import Unreadable, slots
@@ -51,7 +51,8 @@ def in_protocol(pack: Pack, protocol: str) -> Pack:
     """The same pack with its hooks in another protocol."""
     changes: dict[str, Any] = {"is_run": protocol == "claude"}
     changes |= {} if protocol == "claude" else {"timeout": None}
-    return pack._replace(protocol=protocol, hooks=tuple(hook._replace(**changes) for hook in pack.hooks))
+    part = pack.parts[""]._replace(hooks=tuple(hook._replace(**changes) for hook in pack.hooks))
+    return pack._replace(protocol=protocol, parts={**pack.parts, "": part})
 
 
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
@@ -528,7 +529,7 @@ ATOMS = st.sampled_from(
 
 def filled(command: str, path: str) -> str:
     """The command for a pack whose files lie there, without its head."""
-    pack = Pack("p", "1", hooks=(PackHook("x", "stop", command),))
+    pack = Pack("p", "1", parts={"": Part(hooks=(PackHook("x", "stop", command),))})
     return command_of(pack, shlex.quote(path)).removeprefix(": hookctl=p/x; ")
 
 

@@ -295,7 +295,7 @@ def list_shots(bench: Bench, call: Call) -> Iterator[Shot]:
     """Every hook of a pack on a host, to be run for a call."""
     host, pack = call.host, bench.pack
     bench.lay_table(host)
-    env = {key: claim.value for key, claim in pack.env.items()}
+    env = {key: claim.value for key, claim in pack.parts[""].env.items()}
     file = HookFile(host, "user", pack.source, variables=env if host.env_path else {})
     for wanted in bench.look_at(host)[0]:
         matcher = wanted.value.get("matcher") or ""

@@ -10,7 +10,7 @@ import tomllib
 
 from hookctl.errors import nearest, usage_error
 from hookctl.model import GIT
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.model import Pack, PackHook, Part
 from hookctl.system.package_data import list_data, read_data
 
 
@@ -33,7 +33,7 @@ def load(name: str) -> Pack:
         return Pack(
             **data["pack"],
             files=tuple(data["files"]["include"]),
-            hooks=tuple(hooks),
+            parts={"": Part(hooks=tuple(hooks))},
             rules=data["rules"]["text"].strip("\n"),
         )
     if name.startswith(GIT):

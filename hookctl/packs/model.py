@@ -34,10 +34,10 @@ class PackHook(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The pack's additions for one host."""
+    """What a pack has for every host, or for one of them."""
 
-    env: dict[str, EnvClaim]
-    hooks: tuple[PackHook, ...]
+    env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
+    hooks: tuple[PackHook, ...] = ()
 
 
 class Pack(NamedTuple):
@@ -49,9 +49,7 @@ class Pack(NamedTuple):
     # Absolute path of the pack's file, or its git address; empty for a built-in one.
     source: str = ""
     files: tuple[str, ...] = ()  # relative to the pack's folder, in the pack's order
-    env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
-    hooks: tuple[PackHook, ...] = ()
-    hosts: dict[str, Part] = {}  # noqa: RUF012
+    parts: dict[str, Part] = {"": Part()}  # noqa: RUF012  # by host; "" is for every one
     rules: str = ""  # for the file with instructions for the agent
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
     protocol: str = "host"  # host | claude
@@ -59,18 +57,19 @@ class Pack(NamedTuple):
     contents: Mapping[str, tuple[bytes, bool]] = {}  # bytes, and if executable
 
     @property
+    def hooks(self) -> tuple[PackHook, ...]:
+        """The hooks for every host."""
+        return self.parts[""].hooks
+
+    @property
     def all_hooks(self) -> list[tuple[str, PackHook]]:
         """Every hook, behind the host that it is for alone; '' for the common ones."""
-        hooks = [("", hook) for hook in self.hooks]
-        return hooks + [(host, hook) for host, part in self.hosts.items() for hook in part.hooks]
+        return [(host, hook) for host, part in self.parts.items() for hook in part.hooks]
 
     @property
     def all_env(self) -> list[tuple[str, str, EnvClaim]]:
         """Every variable's name and value, behind its host as hooks are."""
-        env = [("", *variable) for variable in self.env.items()]
-        for host, part in self.hosts.items():
-            env += [(host, *variable) for variable in part.env.items()]
-        return env
+        return [(host, *named) for host, part in self.parts.items() for named in part.env.items()]
 
 
 def run_packs(record: Record) -> list[str]:

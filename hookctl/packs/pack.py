@@ -45,13 +45,32 @@ class Unfit(Exception):
 
 def load_file(path: str) -> Pack:
     """The pack of a file, or of a folder's only pack file; `usage` if there is none."""
-    target = _find_pack_file(path)
+    target = os.path.abspath(path)
+    try:
+        target = os.path.join(target, choose_manifest(target, os.listdir(path)))
+    except NotADirectoryError:
+        pass  # it is the pack's file
+    except (FileNotFoundError, ValueError):
+        hint = "Give a pack file, or a folder that has one."
+        raise usage_error("there is no such pack", hint, path) from None
+    except OSError as error:
+        message = f"the pack cannot be read ({error.strerror})"
+        hint = "Give yourself read access to it."
+        raise HookctlError("unreadable", message, path=path, hint=hint) from None
     return parse(files.read(target).data or b"", target)
 
 
 def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
     """The pack of a text that is, or is to become, the file of this path."""
-    document = _read(path, data)
+    if len(data) > MANIFEST_LIMIT:
+        message = "the pack file is larger than 64 KiB"
+        hint = "Put long texts into files of the pack."
+        raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
+    try:
+        document = TomlDocument(decode(data, path), path)
+    except HookctlError as error:
+        error.code = "bad_pack"
+        raise
     values = {} if document.value is MISSING else document.value
     _check_text(document, values)
     _refuse_first(document, _find_problems(values))
@@ -70,22 +89,6 @@ def committed_files(pack: Pack) -> dict[str, bytes]:
     return {**contents, MANIFEST: pack.manifest}
 
 
-def _find_pack_file(path: str) -> str:
-    """The absolute path of the pack file that a path names."""
-    folder = os.path.abspath(path)
-    try:
-        return os.path.join(folder, choose_manifest(folder, os.listdir(path)))
-    except NotADirectoryError:
-        return folder
-    except (FileNotFoundError, ValueError):
-        hint = "Give a pack file, or a folder that has one."
-        raise usage_error("there is no such pack", hint, path) from None
-    except OSError as error:
-        message = f"the pack cannot be read ({error.strerror})"
-        hint = "Give yourself read access to it."
-        raise HookctlError("unreadable", message, path=path, hint=hint) from None
-
-
 def choose_manifest(folder: str, names: Iterable[str]) -> str:
     """The pack file among the names in a folder: pack.toml, or the only TOML file."""
     found = sorted({name for name in names if name.endswith(".toml")} - {"pyproject.toml"})
@@ -100,19 +103,6 @@ def choose_manifest(folder: str, names: Iterable[str]) -> str:
     raise usage_error(message, hint, folder)
 
 
-def _read(path: str, data: bytes) -> TomlDocument:
-    """The document of a pack file."""
-    if len(data) > MANIFEST_LIMIT:
-        message = "the pack file is larger than 64 KiB"
-        hint = "Put long texts into files of the pack."
-        raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
-    try:
-        return TomlDocument(decode(data, path), path)
-    except HookctlError as error:
-        error.code = "bad_pack"
-        raise
-
-
 def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
     """Raise the mistake that stands first in the file, if there is any."""
     found = list(mistakes)
@@ -121,33 +111,23 @@ def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
 
 
 def _pack(path: str, data: dict[str, Any]) -> Pack:
-    header, parts = data["pack"], {}
-    protocol = header.get("protocol", CLAUDE)
-    for name, table in data.get("host", {}).items():
-        hooks = tuple(_hook(hook) for hook in table.get("hooks", ()))
-        parts[name] = Part(_env(table), hooks)
+    header, parts = {"protocol": CLAUDE, **data["pack"]}, {}
+    for name, table in {"": data, **data.get("host", {})}.items():
+        env = {}
+        for key, claim in table.get("env", {}).items():
+            env[key] = EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
+        protocol = "" if name else header["protocol"]
+        parts[name] = Part(env, tuple(_hook(hook, protocol) for hook in table.get("hooks", ())))
     return Pack(
-        header["name"],
-        header["version"],
-        header.get("description", ""),
-        path,
-        tuple(data.get("files", {}).get("include", ())),
-        _env(data),
-        tuple(_hook(table, protocol) for table in data.get("hooks", ())),
-        parts,
+        **header,
+        source=path,
+        files=tuple(data.get("files", {}).get("include", ())),
+        parts=parts,
         rules=data.get("rules", {}).get("text", "").strip("\n"),
-        protocol=protocol,
     )
 
 
-def _env(table: dict[str, Any]) -> dict[str, EnvClaim]:
-    claims = {}
-    for key, claim in table.get("env", {}).items():
-        claims[key] = EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
-    return claims
-
-
-def _hook(table: dict[str, Any], protocol: str = "") -> PackHook:
+def _hook(table: dict[str, Any], protocol: str) -> PackHook:
     """A hook of every host, which speaks this protocol; without one a host's own."""
     is_run, fields = protocol == CLAUDE, {**table, "hosts": tuple(table.get("hosts", ()))}
     if protocol:
@@ -194,30 +174,24 @@ def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
     for error in jsonschema.Draft202012Validator(schema).iter_errors(data):
-        yield from _describe_problem(error)
-
-
-def _describe_problem(error: Any) -> Iterator[Mistake]:
-    """The place, message and hint of each problem in a schema error."""
-    place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
-    hint = error.schema.get("description", "")
-    if "propertyNames" in error.absolute_schema_path:
-        yield (*place, value), f"{_table(place)} cannot have the key {shown(value)}", hint
-    elif error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        for key in value.keys() - known:
-            hint = f"{nearest(key, known)}Known keys: {', '.join(known)}."
-            yield (*place, key), f"{_table(place)} has an unknown key {shown(key)}", hint
-    elif error.validator == "required":
-        for key in rule:
-            if key not in value:
+        place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
+        hint = error.schema.get("description", "")
+        if "propertyNames" in error.absolute_schema_path:
+            yield (*place, value), f"{_table(place)} cannot have the key {shown(value)}", hint
+        elif error.validator == "additionalProperties":
+            known = list(error.schema["properties"])
+            for key in value.keys() - known:
+                hint = f"{nearest(key, known)}Known keys: {', '.join(known)}."
+                yield (*place, key), f"{_table(place)} has an unknown key {shown(key)}", hint
+        elif error.validator == "required":
+            for key in [key for key in rule if key not in value]:
                 missing = key if place else "[pack] table"
                 yield place, f"{_table(place)} has no {missing}", "Add it."
-    else:
-        if error.validator == "enum":
-            hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
-        hint = hint or "docs/packs.md has what it can be."
-        yield place, f"{_dotted(place)} cannot be {shown(value)}", hint
+        else:
+            if error.validator == "enum":
+                hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
+            hint = hint or "docs/packs.md has what it can be."
+            yield place, f"{_dotted(place)} cannot be {shown(value)}", hint
 
 
 def _read_contents(
@@ -267,22 +241,28 @@ Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
 
 def find_mistakes(pack: Pack) -> Iterator[Mistake]:
     """What is wrong in a pack that keeps to the schema."""
+    known = hosts.names()
     if pack.name == GUARD:
         message = f"the name {pack.name!r} is taken by a built-in pack"
         yield ("pack", "name"), message, "Choose another."
     if marks_in(pack.rules):
         message = "rules.text has a marker line of a block of rules"
         yield ("rules", "text"), message, "Leave it out: hookctl writes those lines."
-    yield from _find_in_part((), Part(pack.env, pack.hooks), pack)
-    for number, hook in enumerate(pack.hooks):
-        yield from _find_misplaced(("hooks", number), hook, is_claude=pack.protocol == CLAUDE)
-        for position, host in enumerate(hook.hosts):
-            yield from _find_unknown_host(("hooks", number, "hosts", position), host)
-    for host, part in pack.hosts.items():
-        yield from _find_unknown_host(("host", host), host)
-        yield from _find_in_part(("host", host), part, pack)
-        for number, hook in enumerate(part.hooks if host in hosts.names() else ()):
-            yield from _find_unknown_event(("host", host, "hooks", number, "event"), hook, host)
+    for host, part in pack.parts.items():
+        place: Path = ("host", host) if host else ()
+        named: list[tuple[Path, str]] = [(place, host)] if host else []
+        for number, hook in enumerate(part.hooks):
+            at = (*place, "hooks", number)
+            named += [((*at, "hosts", index), name) for index, name in enumerate(hook.hosts)]
+            if not host:
+                yield from _find_misplaced(at, hook, is_claude=pack.protocol == CLAUDE)
+            elif host in known:
+                yield from _find_unknown_event((*at, "event"), hook, host)
+        for place_of_name, name in named:
+            if name not in known:
+                hint = f"{nearest(name, known)}Known hosts: {', '.join(known)}."
+                yield place_of_name, f"there is no host {name!r}", hint
+        yield from _find_in_part(place, part, pack)
 
 
 def shown(value: Any) -> str:
@@ -350,13 +330,6 @@ def _find_misplaced(place: Path, hook: PackHook, *, is_claude: bool) -> Iterator
             message = f"the hook {hook.id} has {field}, which {hook.event} does not know here"
             hint = f"It is for {' and '.join(events)}."
             yield (*place, field), message, hint if events else f"It needs the protocol {CLAUDE!r}."
-
-
-def _find_unknown_host(place: Path, host: str) -> Iterator[Mistake]:
-    known = hosts.names()
-    if host not in known:
-        hint = f"{nearest(host, known)}Known hosts: {', '.join(known)}."
-        yield place, f"there is no host {host!r}", hint
 
 
 def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mistake]:

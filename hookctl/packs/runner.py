@@ -21,7 +21,7 @@ from hookctl.packs.abilities import (
     possible_answers,
 )
 from hookctl.packs.guard import QUIET, files_form
-from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook
+from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
 from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
 from hookctl.packs.slots import fill, list_named_files, top_wants, wanted_hook
 from hookctl.settings.targets import Target, in_sh, quote
@@ -141,7 +141,7 @@ def wants(
     answers_of: Callable[[PackHook], Collection[str]] = possible_answers,
 ) -> tuple[list[Wanted], list[str], list[str]]:
     """The pack's entries for this host, what it lacks, and what for answers that may never come."""
-    env = {**pack.env, **(pack.hosts[host.name].env if host.name in pack.hosts else {})}
+    env = pack.parts[""].env | pack.parts.get(host.name, Part()).env
     values = {key: claim.value for key, claim in env.items()}
     found: list[Wanted] = []
     lacking: list[str] = []
@@ -206,7 +206,7 @@ def _runner_wants(
 
 def hooks_of(pack: Pack, host: str) -> list[PackHook]:
     """A host's hooks: its own replace those with the same id in place, and the others follow."""
-    own = {hook.id: hook for hook in pack.hosts[host].hooks} if host in pack.hosts else {}
+    own = {hook.id: hook for hook in pack.parts.get(host, Part()).hooks}
     common = [hook for hook in pack.hooks if not hook.hosts or host in hook.hosts]
     replaced = [own.pop(hook.id, hook) for hook in common]
     return [*replaced, *own.values()]

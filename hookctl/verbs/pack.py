@@ -483,7 +483,7 @@ def _find_lost(pack: Pack) -> list[str]:
             lost.append(f'{hook.id}: on_failure = "deny" (a failing command lets the call go)')
         if hook.hosts and CLAUDE not in hook.hosts:
             lost.append(f"{hook.id}: it is for {', '.join(hook.hosts)}")
-    others = sorted(name for name in pack.hosts if name != CLAUDE)
+    others = sorted(pack.parts.keys() - {"", CLAUDE})
     if others:
         lost.append(f"the parts for {', '.join(others)}")
     if pack.rules:
