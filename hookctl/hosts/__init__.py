@@ -21,25 +21,9 @@ from hookctl.system.package_data import asset, list_data, read_data
 RULES = "rules"  # the format of a file with instructions for the agent
 # Their files are checked by the tests. A file of any other name is checked whenever it is loaded.
 SHIPPED = (
-    "antigravity",
-    "claude",
-    "codex",
-    "copilot",
-    "cursor",
-    "droid",
-    "gemini",
-    "grok",
-    "hermes",
-    "kimi",
-    "kiro",
-    "opencode",
-    "openhands",
-    "pi",
-    "qwen",
-    "vibe",
-    "vscode",
-    "windsurf",
-)
+    "antigravity", "claude", "codex", "copilot", "cursor", "droid", "gemini", "grok", "hermes",
+    "kimi", "kiro", "opencode", "openhands", "pi", "qwen", "vibe", "vscode", "windsurf",
+)  # fmt: skip
 
 _FOLDER = "hosts"  # in the package
 _HUGE = 1e300  # the hook takes no larger number either
@@ -67,11 +51,6 @@ def load(name: str) -> Host:
     if error:
         raise error
     return Host(read_data(_FOLDER, f"{name}.toml").decode())
-
-
-def load_readers(host: Host) -> list[Host]:
-    """The other hosts that run hookctl's hooks in the files of this one."""
-    return [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
 
 
 def reader_title(agent: Table) -> str:
@@ -128,12 +107,8 @@ def managed_layout(host: Host, path: str) -> Host:
 
 def other_layouts(host: Host) -> list[Host]:
     """The variants of a host whose hooks stand elsewhere in the very same file."""
-    if not host.variants:
-        return []
-    layouts = load(host.name).layouts()
-    return [
-        layout for layout in layouts if layout.files == host.files and layout.shape != host.shape
-    ]
+    others = [layout for layout in load(host.name).layouts() if layout.shape != host.shape]
+    return [layout for layout in others if layout.files == host.files]
 
 
 def config_folder(host: Host, environ: Mapping[str, str]) -> str:

@@ -55,17 +55,12 @@ def trusted_hash(event: str, group: dict[str, Any], handler: dict[str, Any]) -> 
 def approvals(shape: Shape, root: Any) -> Iterator[tuple[Path, str]]:
     """The path and the hash of each hook of a settings file; '' for one that is no command."""
     for path, handler, group in shapes.handlers(shape, root):
-        if _is_loaded(handler):
+        seconds, message = handler.get("timeout"), handler.get("statusMessage")
+        # Of a file with any other value the client runs no hook.
+        if (seconds is None or type(seconds) is int) and isinstance(message, str | None):
             is_command = isinstance(handler.get("command"), str)
             event = shapes.event_of(shape, path)
             yield path, trusted_hash(event, group, handler) if is_command else ""
-
-
-def _is_loaded(handler: dict[str, Any]) -> bool:
-    """Whether the client can read a hook; if not, it runs no hook of the file."""
-    seconds, message = handler.get("timeout"), handler.get("statusMessage")
-    is_time = seconds is None or type(seconds) is int
-    return is_time and (message is None or isinstance(message, str))
 
 
 def _snake(event: str) -> str:

@@ -65,23 +65,16 @@ def is_ours(command: str) -> bool:
 
 def is_event_path(shape: Shape, path: Path) -> bool:
     """Whether the list at a path may hold a pack's hooks of some event."""
-    if len(path) != len(shape.root) + 1:
-        return False
     for pattern, key in zip(shape.root, path, strict=False):
-        if pattern != key and not _is_pack_key(pattern, str(key)):
+        any_pack = pattern.replace(_ANY, "[a-z0-9{}-]+")
+        if pattern != key and not (_ANY in pattern and re.fullmatch(any_pack, str(key))):
             return False
-    return True
-
-
-def _is_pack_key(pattern: str, key: str) -> bool:
-    return _ANY in pattern and bool(re.fullmatch(pattern.replace(_ANY, "[a-z0-9{}-]+"), key))
+    return len(path) == len(shape.root) + 1
 
 
 def event_of(shape: Shape, path: Path) -> str:
     """The event of a hook, from its path or the path of its list."""
-    position = len(shape.root)
-    if position >= len(path):  # the path is one of another layout
-        position = len(path) - 1
+    position = min(len(shape.root), len(path) - 1)  # the path may be one of another layout
     return str(path[position])
 
 

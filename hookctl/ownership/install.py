@@ -24,7 +24,7 @@ from hookctl.packs.choices import Choice, Request, Settings, choose, settings_fr
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.settings import approval, switches
-from hookctl.settings.stopping import find_fatal_files
+from hookctl.settings.approval import find_fatal_files
 from hookctl.settings.targets import (
     GUARD,
     OWN,

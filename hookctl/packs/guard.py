@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from hookctl import __version__
-from hookctl.hosts import Host, load_readers, parse_version
+from hookctl.hosts import Host, load, parse_version
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -254,7 +254,7 @@ def is_newer(version: str) -> bool:
 
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
-    others = load_readers(host)
+    others = [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
     table = {host.name: _hook_facts(host)}
     if others:
         table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}

@@ -1,20 +1,20 @@
-"""The approvals that a host requires before it runs a hook: of the hook, and of the folder.
-
-The host's own files show it.
-"""
+"""What a host refuses to run: hooks and folders that nobody approved, and files of no use to it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookctl.documents import MISSING, Document
-from hookctl.hosts import Host, codex, config_folder, shapes
+from hookctl.errors import HookctlError
+from hookctl.hosts import Host, codex, config_folder, loading, shapes
+from hookctl.hosts.loading import CLIENT, HOST, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path
-from hookctl.settings import switches
+from hookctl.settings import effective, switches
 from hookctl.settings.targets import Read, read_settings, readable
+from hookctl.system.folders import Folders
 
 UNKNOWN = "nobody has approved it"
 CHANGED = "it was changed since it was approved"
@@ -64,7 +64,7 @@ def is_untrusted(
     if is_off or (is_off is None and not trust.on):
         return False
     document = _read_host_file(host, trust.file, trust.format, environ, read)
-    return document is None or not _is_trusted(trust, _trust_levels(trust, document), folder)
+    return document is None or not _is_trusted(trust, document, folder)
 
 
 def list_scopes(
@@ -84,12 +84,12 @@ def _read_host_file(
     return readable(name.format(config=config_folder(host, environ)), format, read)
 
 
-def _trust_levels(trust: Table, document: Document) -> dict[str, Any]:
-    folders = document.get(tuple(trust.folders))
-    if not isinstance(folders, dict):
-        return {}
+def _is_trusted(trust: Table, document: Document, folder: str) -> bool:
+    """Whether the folder is trusted, or the nearest folder above where trust is inherited."""
+    listed = document.get(tuple(trust.folders))
+    folders = listed.items() if isinstance(listed, dict) else ()
     levels: dict[str, Any] = {}
-    for name, said in sorted(folders.items(), key=lambda item: item[0] not in trust.trusted):
+    for name, said in sorted(folders, key=lambda item: item[0] not in trust.trusted):
         if trust.lists:  # a word has its folders; of two words the trusting one, only of real paths
             for folder in said if isinstance(said, list) else ():
                 is_path = isinstance(folder, str) and "\0" not in folder
@@ -99,11 +99,6 @@ def _trust_levels(trust: Table, document: Document) -> dict[str, Any]:
             levels[name] = said
         elif isinstance(said, dict):
             levels[name] = said.get(trust.level)
-    return levels
-
-
-def _is_trusted(trust: Table, levels: Mapping[str, Any], folder: str) -> bool:
-    """Whether the folder is trusted, or the nearest folder above where trust is inherited."""
     folder = os.path.realpath(folder)
     by_name = {}
     for name, level in levels.items():
@@ -114,3 +109,47 @@ def _is_trusted(trust: Table, levels: Mapping[str, Any], folder: str) -> bool:
         if path == folder or (trust.inherited and folder.startswith(f"{path.rstrip('/')}/")):
             by_name[name] = level
     return by_name.get(max(by_name, key=len, default="")) in trust.trusted
+
+
+# Files of which a host takes nothing
+
+
+def read_fault(host: Host, scope: str, path: str, read: Read) -> Unreadable | None:
+    """Why a host takes nothing from the file at a path; None if it does."""
+    try:
+        snapshot, document = read(path, host.format)
+    except HookctlError as error:
+        stops = loading.reach_of(host, "text") == CLIENT
+        # What hookctl itself does not read, the host may.
+        cost = f"; {loading.cost(host)}" if error.line or stops else ""
+        text = f"{error.message}{cost}"
+        return Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
+    return loading.find_fault(host, scope, path, document) if snapshot.data is not None else None
+
+
+def find_fatal_files(
+    folders: Folders, host: Host, user: str, start: str, read: Read
+) -> Iterator[Unreadable]:
+    """The files of a host that stop its client when it is started in a folder.
+
+    `user` is the path of the user's settings file.
+    """
+    usual = [*host.layouts(), *filter(None, [host.beside])]
+    for scope in host.scope_rules.precedence:
+        is_managed = scope == "managed" and host.managed
+        layouts = host.managed.layouts() if is_managed else usual
+        costs = [cost for layout in layouts for cost in layout.loading.costs]
+        if not any(cost.endswith((HOST, CLIENT)) for cost in costs):
+            continue  # no file is read for nothing
+        if is_skipped(folders, host, scope, start, read):
+            continue
+        for variant, path in effective.find_files(folders, host, scope, user, start, read):
+            fault = read_fault(variant, scope, path, read) if os.path.lexists(path) else None
+            if fault and fault.stops_client:
+                yield fault
+
+
+def is_skipped(folders: Folders, host: Host, scope: str, start: str, read: Read) -> bool:
+    """Whether a host does not even read the files of a scope, in a folder without its trust."""
+    reads = host.folder_trust.reads
+    return not reads and is_untrusted(host, scope, start, folders.environ, read)

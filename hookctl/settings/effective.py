@@ -55,23 +55,16 @@ def sources(
     readable_files = []
     for scope in host.scope_rules.precedence:
         for variant, path in find_files(folders, host, scope, user, start, read):
-            source = _read_source(scope, variant, path, user, read)
-            if source:
-                readable_files.append(source)
+            try:
+                snapshot, document = read(path, variant.format)
+                # In HOME, the project's settings file is the user's own.
+                is_users = scope != "user" and snapshot.path == files.real(user)
+            except HookctlError:
+                continue
+            is_read = snapshot.data is not None and loading.refusal(variant, document) is None
+            if is_read and not is_users and isinstance(document.value, dict):
+                readable_files.append(Source(scope, path, document, variant))
     return readable_files[:1] if host.scope_rules.first_only else readable_files
-
-
-def _read_source(scope: str, variant: Host, path: str, user: str, read: Read) -> Source | None:
-    try:
-        snapshot, document = read(path, variant.format)
-        if scope != "user" and snapshot.path == files.real(user):
-            return None  # in HOME, the project's settings file is the user's own
-    except HookctlError:
-        return None
-    is_read = snapshot.data is not None and loading.refusal(variant, document) is None
-    if is_read and isinstance(document.value, dict):
-        return Source(scope, path, document, variant)
-    return None
 
 
 def find_files(
@@ -88,7 +81,17 @@ def find_files(
     variant, path = variant_of_file(host, user, read), user
     if scope != "user":
         variant, path = active_file(host, scope, folders.environ, start, read)
-    found = _with_neighbours(folders, variant, path, scope, start, read)
+    found = [(variant, path)]
+    if variant.variants:
+        candidates = all_files(load(host.name), scope, folders.environ, start, read)
+        # It reads them together.
+        merges = any(layout.where != "wrapped" for layout in variant.variants)
+        if merges and path in [other for _, other in candidates]:
+            found += [(layout, other) for layout, other in candidates if other != path]
+    if variant.files_beside:
+        for other in _find_matching(os.path.dirname(path), variant.files_beside):
+            if other != path and os.path.basename(other) not in variant.not_beside:
+                found.append((variant, other))
     for pattern in host.other_files.get(scope, ()):  # they may have comments, too
         other = pattern.format(config=config_of(host, user), project=start.rstrip("/"))
         layout = host.beside or managed_layout(host, other)
@@ -102,25 +105,6 @@ def _find_matching(folder: str, pattern: str) -> list[str]:
     import glob  # late: few hosts have such a folder
 
     return sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
-
-
-def _with_neighbours(
-    folders: Folders, host: Host, path: str, scope: str, start: str, read: Read
-) -> list[tuple[Host, str]]:
-    result = [(host, path)]
-    if host.variants:
-        candidates = all_files(load(host.name), scope, folders.environ, start, read)
-        merges = any(variant.where != "wrapped" for variant in host.variants)  # reads them together
-        if merges and path in [other for _, other in candidates]:
-            for variant, other in candidates:
-                if other != path:
-                    result.append((variant, other))
-    beside = host.files_beside
-    if beside:
-        for other in _find_matching(os.path.dirname(path), beside):
-            if other != path and os.path.basename(other) not in host.not_beside:
-                result.append((host, other))
-    return result
 
 
 def text(source: Source | None, path: Path) -> str:

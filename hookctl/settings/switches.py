@@ -258,10 +258,7 @@ def _fits(glob: str, path: str) -> bool:
                     fitting.add(used + 1)
         else:
             rest = [used for used in fitting if used < len(names)]
-            fitting = {used + 1 for used in rest if _fits_part(part, names[used])}
+            fits = [used for used in rest if fnmatchcase(names[used], part)]
+            names_hidden = part.startswith(".")
+            fitting = {used + 1 for used in fits if names_hidden or not names[used].startswith(".")}
     return len(names) in fitting
-
-
-def _fits_part(glob: str, name: str) -> bool:
-    is_hidden = name.startswith(".") and not glob.startswith(".")
-    return fnmatchcase(name, glob) and not is_hidden

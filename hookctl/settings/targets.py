@@ -146,9 +146,7 @@ def _is_active(variant: Host, path: str, usual: str, read: Read) -> bool:
 
 def _read_values(host: Host, path: str, read: Read) -> dict[str, Any]:
     document = readable(path, host.format, read)
-    if document and isinstance(document.value, dict):
-        return document.value
-    return {}
+    return document.value if document and isinstance(document.value, dict) else {}
 
 
 def readable(path: str, format: str, read: Read = read_settings) -> Document | None:
@@ -203,21 +201,15 @@ def require_inside(project: str, path: str) -> None:
     if real == path or not path.startswith(f"{own}/"):
         return
     is_linked = real != files.real(own) + path.removeprefix(own)
-    if is_linked and not _is_ours_alone(own, path):
+    # No program of ours is a link, nor a folder of them, and no configuration without the program
+    # that reads it.
+    room, _, rest = path.removeprefix(f"{own}/").partition("/")
+    is_config = room == CONFIGS and rest.endswith(".json") and "/" not in rest
+    is_ours = is_config and os.path.isfile(os.path.join(own, HOOK))
+    if is_linked and room in (HOOK, CONFIGS, PACKS, PACKAGES) and not is_ours:
         # A repository could bring one from our folder of programs to its own sources.
         message = f"a link inside {OWN} points to other files: {real}"
         raise HookctlError("link_leaves_project", message, path=path, hint="Remove the link.")
-
-
-def _is_ours_alone(own: str, path: str) -> bool:
-    """Whether the target of a link below our folder can be ours: no program is, nor a folder of
-    them, and no configuration without the program that reads it.
-    """
-    room, _, rest = path.removeprefix(f"{own}/").partition("/")
-    if room not in (HOOK, CONFIGS, PACKS, PACKAGES):
-        return True
-    is_config = room == CONFIGS and rest.endswith(".json") and "/" not in rest
-    return is_config and os.path.isfile(os.path.join(own, HOOK))
 
 
 def read_inside(project: str, path: str) -> files.Snapshot:

@@ -21,8 +21,8 @@ from hookctl.model import Path
 from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import approval, effective, switches
+from hookctl.settings.approval import is_skipped, read_fault
 from hookctl.settings.effective import Source
-from hookctl.settings.stopping import is_skipped, read_fault
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import variant_of_file
 from hookctl.survey import model
