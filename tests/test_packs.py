@@ -57,8 +57,8 @@ def in_protocol(pack: Pack, protocol: str) -> Pack:
 
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
     """What a pack of the protocol `host` wants."""
-    wanted, lacking, perhaps = wants_of(in_protocol(pack, "host"), host, Programs(files_text))
-    return wanted, lacking + perhaps
+    wanted, notes = wants_of(in_protocol(pack, "host"), host, Programs(files_text))
+    return wanted, [text for text, _ in notes]
 
 
 def pack_of(folder: Path, text: str | bytes) -> Pack:

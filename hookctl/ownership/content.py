@@ -166,7 +166,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     programs = runner.find_programs(
         draft.target, folder, own_top(draft.folders, draft.target), python
     )
-    wanted, *notes = runner.wants(pack, draft.host, programs)
+    wanted, notes = runner.wants(pack, draft.host, programs)
     source = pack.source
     if draft.target.shared and not pack.commit:
         # Links are resolved, to tell whether it lies in the project.
@@ -186,7 +186,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
-    surely, perhaps = describe(pack, draft.host, *notes)
+    surely, perhaps = describe(pack, draft.host, notes)
     draft.tell("not_on_host", *surely)
     if known is None or known.consent.digest != consent.digest:  # told once
         draft.tell("not_on_host", *perhaps, level="info")

@@ -19,6 +19,7 @@ from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
+Note = tuple[str, bool]  # what a host lacks for a pack, and whether that is certain
 _LEVELS = {"refuse_end": "warning", "message": "info"}  # of what only some settings need
 
 
@@ -57,22 +58,17 @@ def lacks(
     host: Host, version: str, settings: Settings | None, document: Document | None
 ) -> Iterator[tuple[str, str, str]]:
     """What of the installed setup a client's version lacks: level, what it does, since when."""
+    faults = loading.read(host, document).faults if document else ()
+    refuses = settings is not None and "pre-tool" in settings.events
+    is_needed = {
+        "entries": any(fault.reach in (loading.ITEM, loading.EVENT) for fault in faults),
+        "refuse_end": refuses and ends_refused(settings, host),
+        "message": settings is not None and settings.mode != "off",
+    }
     for feature, (since, does) in host.client.since.items():
         is_older = parse_version(version) < parse_version(since)
-        if is_older and _is_needed(feature, host, settings, document):
+        if is_older and is_needed.get(feature, True):
             yield _LEVELS.get(feature, "error"), does, since
-
-
-def _is_needed(
-    feature: str, host: Host, settings: Settings | None, document: Document | None
-) -> bool:
-    if feature == "entries":
-        faults = loading.read(host, document).faults if document else ()
-        return any(fault.reach in (loading.ITEM, loading.EVENT) for fault in faults)
-    if feature == "refuse_end":
-        is_asked = settings is not None and "pre-tool" in settings.events
-        return is_asked and ends_refused(settings, host)
-    return feature != "message" or (settings is not None and settings.mode != "off")
 
 
 def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str], list[str]]:
@@ -173,12 +169,11 @@ _LOST = {  # what becomes of an answer that the host has no form for
 _MCP_NAME = r"mcp__[^|,()$\s]*"
 
 
-def describe(
-    pack: Pack, host: Host, lacking: Iterable[str], perhaps: Iterable[str]
-) -> tuple[list[str], list[str]]:
+def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
     """What the host lacks, and what it lacks for answers that may never come, in sentences."""
-    start, assumed = f"{pack.name} on {host.title}", "; ".join(dict.fromkeys(perhaps))
-    surely = [f"{start}: {text}" for text in dict.fromkeys(lacking)]
+    start, certainties = f"{pack.name} on {host.title}", dict(notes)
+    surely = [f"{start}: {text}" for text, is_sure in certainties.items() if is_sure]
+    assumed = "; ".join(text for text, is_sure in certainties.items() if not is_sure)
     return surely, [f"{start}, of what it may answer: {assumed}"] if assumed else []
 
 
@@ -190,19 +185,21 @@ def no_event(hook: PackHook, host: Host) -> str:
     return f"{hook.id}: {lack}: not registered"
 
 
-def notes_on_tools(hook: PackHook, host: Host, lost: Iterable[str], *, fits: bool) -> Iterator[str]:
+def notes_on_tools(
+    hook: PackHook, host: Host, lost: Iterable[str], *, fits: bool
+) -> Iterator[Note]:
     """The tools that the hook is for, and that the host lacks or never names so."""
     if lost:
         end = "" if fits else ": not registered"
-        yield f"{hook.id}: it has no {', '.join(lost)}{end}"
+        yield f"{hook.id}: it has no {', '.join(lost)}{end}", True
     names = ", ".join(re.findall(_MCP_NAME, hook.matcher or ""))
     if not fits or not names or hook.event not in TOOL_EVENTS:
         return
     forms = host.tools.get("mcp", ())
     if not forms:
-        yield f"{hook.id}: how it names MCP tools is not known: {names} may never fit"
+        yield f"{hook.id}: how it names MCP tools is not known: {names} may never fit", True
     elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
-        yield f"{hook.id}: it does not tell the server of an MCP tool: {names} never fits"
+        yield f"{hook.id}: it does not tell the server of an MCP tool: {names} never fits", True
 
 
 def possible_answers(hook: PackHook) -> set[str]:
@@ -216,22 +213,16 @@ def declared_answers(hook: PackHook) -> set[str]:
     return answers | ({"refuse"} if hook.on_failure == "deny" else set())
 
 
-def notes_on_answers(
-    hook: PackHook, host: Host, answers: Collection[str]
-) -> tuple[list[str], list[str]]:
-    """What becomes of answers on the host: of those that the pack declares, and of others."""
-    forms, declared = host.runner.get("answers", {}).get(EVENTS[hook.event], {}), []
-    perhaps = []
+def notes_on_answers(hook: PackHook, host: Host, answers: Collection[str]) -> Iterator[Note]:
+    """What becomes of answers on the host; that the pack declares one is certain."""
+    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
     is_own = host.runner.get("own_protocol")
     for answer in () if is_own else ("refuse", "change", "ask", "allow", "context", "end"):
         text = _find_loss(hook, answer, forms) if answer in answers else ""
         if text:
-            texts = declared if answer in declared_answers(hook) else perhaps
-            texts.append(f"{hook.id}: {text}")
+            yield f"{hook.id}: {text}", answer in declared_answers(hook)
     if forms.get("silence"):
-        text = "no opinion is told as an `allow`, since silence refuses there"
-        perhaps.append(f"{hook.id}: {text}")
-    return declared, perhaps
+        yield f"{hook.id}: no opinion is told as an `allow`, since silence refuses there", False
 
 
 def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:

@@ -120,8 +120,9 @@ class Bench:
         """The pack's hooks as they would be registered, and what the host lacks."""
         target = Target(host, "user", os.path.join(self.top, "settings"))
         programs = find_programs(target, self.files, self.data, sys.executable)
-        wanted, lacking, perhaps = wants(self.pack, host, programs, answers_of)
-        return [want for want in wanted if want.kind == "element"], lacking + perhaps
+        wanted, notes = wants(self.pack, host, programs, answers_of)
+        texts = [text for certain in (True, False) for text, is_sure in notes if is_sure == certain]
+        return [want for want in wanted if want.kind == "element"], texts
 
     def lay_table(self, host: Host) -> None:
         """Write what the runner has to know of a host."""

@@ -60,10 +60,8 @@ def native_events(host: Host, event: str, tools: str | None) -> list[str]:
 
 def protocol_event(host: Host, event: str) -> str:
     """Claude Code's name of a host's event; the host's own where that has none."""
-    for short, own in host.events.items():
-        if own == event:
-            return EVENTS[short]
-    return event
+    own = (EVENTS[short] for short, name in host.events.items() if name == event)
+    return next(own, event)
 
 
 def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[str]]:
@@ -75,13 +73,9 @@ def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[s
         return (None if matcher in ALL else matcher), []
     if event not in TOOL_EVENTS or not _NAMES.fullmatch(matcher or ""):
         return None, []
-    names: list[str] = []
-    lacking: list[str] = []
-    for name in re.split("[|,] ?", matcher or ""):
-        own = own_names(host, name)
-        names += own
-        if not own:
-            lacking.append(name)
+    own = {name: own_names(host, name) for name in re.split("[|,] ?", matcher or "")}
+    names = [each for found in own.values() for each in found]
+    lacking = [name for name, found in own.items() if not found]
     if not names:
         return None, lacking
     lacking = [name for name in lacking if name not in GONE]
@@ -112,10 +106,8 @@ def own_names(host: Host, name: str) -> list[str]:
 
 def kind_of(host: Host, tool: str) -> str:
     """The class of a tool by Claude Code's name or the host's; '' if it has none."""
-    for kind, name in guard_module("payload").TOOLS.items():
-        if tool in (name, *host.tools.get(kind, ())):
-            return str(kind)
-    return ""
+    tools = guard_module("payload").TOOLS.items()
+    return next((kind for kind, name in tools if tool in (name, *host.tools.get(kind, ()))), "")
 
 
 def native_payload(

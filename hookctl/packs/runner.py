@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host, load
@@ -15,6 +14,7 @@ from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.abilities import (
+    Note,
     no_event,
     notes_on_answers,
     notes_on_tools,
@@ -62,34 +62,30 @@ def needs_runner(pack: Pack, host: Host) -> bool:
     return any(one.is_run and native_event(host, one.event) for one in hooks)
 
 
-def _options(hook: PackHook, host: Host, env: dict[str, str]) -> list[str]:
-    """The runner's options for a hook, but for its files."""
-    options = []
+# What stands in a command for the fields of Programs, by their numbers.
+_FILES, _CALL, _LEAD, _QUIET = "\0", "\1", "\2", "\3"
+
+
+def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str]) -> str:
+    """The call of the runner with a hook's command."""
+    words = ["run", EVENTS[hook.event], "--host", shlex.quote(host.name)]
+    words += ["--id", f"{pack.name}/{hook.id}"]
     limit = hook.timeout or DEFAULT_TIMEOUT
     if host.registration.longest:  # the host would end the runner, which then could not refuse
         limit = min(limit, host.registration.longest - MARGIN)
     if limit != DEFAULT_TIMEOUT:
-        options += ["--timeout", str(limit)]
+        words += ["--timeout", str(limit)]
     if hook.event in MATCHED_EVENTS and hook.matcher not in ALL:
-        options += ["--matcher", quote(host, hook.matcher)]
+        words += ["--matcher", quote(host, hook.matcher)]
     if hook.on_failure == "deny":
-        options += ["--on-failure", "deny"]
+        words += ["--on-failure", "deny"]
     if hook.may_allow:
-        options += ["--may-allow"]
+        words += ["--may-allow"]
     if not host.env_path and not host.env_field:
         for key, value in env.items():
-            options += ["--env", quote(host, f"{key}={value}")]
-    return options
-
-
-def _runner_command(
-    pack: Pack, hook: PackHook, host: Host, options: list[str], programs: Programs
-) -> str:
-    """The call of the runner with a hook's command."""
-    words = ["run", EVENTS[hook.event], "--host", shlex.quote(host.name)]
-    words += ["--id", f"{pack.name}/{hook.id}", *options]
+            words += ["--env", quote(host, f"{key}={value}")]
     if pack.files:
-        words += ["--files", programs.files]
+        words += ["--files", _FILES]
         for name in dict.fromkeys(list_named_files(hook.command)):
             if name in pack.files:
                 words += ["--file", name]
@@ -97,20 +93,19 @@ def _runner_command(
     # Python itself ends with 2 where it finds no file, which would refuse.
     answers = host.runner.get("answers", {}).values()
     refuses = any(BY_STATUS in forms.values() for forms in answers)
-    end = f"{programs.quiet}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
-    return f"{programs.lead}{programs.call} {' '.join(words)}{end}"
+    end = f"{_QUIET}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
+    return f"{_LEAD}{_CALL} {' '.join(words)}{end}"
 
 
-def _texts(
-    host: Host, id: str, programs: Programs, write: Callable[[Programs], str]
-) -> tuple[str, str]:
+def _texts(host: Host, id: str, programs: Programs, command: str) -> tuple[str, str]:
     """A command, and a pattern for every one that this pack writes for this hook, with any path."""
-    text = re.escape(head(id) + write(Programs("\0", call="\1", lead="\2", quiet="\3")))
-    text = text.replace("\2\1", guard.start_forms(host, PACKAGES))
-    text = text.replace("\2", f"(?:{re.escape(host.environment.finds_project)})?")  # 0.2.0 had none
-    text = text.replace("\3", f"(?:{QUIET})?")  # nor this
-    text = text.replace("\0", f"(?P<files>{files_form(host)})", 1)
-    return head(id) + write(programs), text.replace("\0", "(?P=files)")
+    command = head(id) + command
+    text = re.escape(command).replace(_LEAD + _CALL, guard.start_forms(host, PACKAGES))
+    # 0.2.0 had neither a lead nor this end.
+    text = text.replace(_LEAD, f"(?:{re.escape(host.environment.finds_project)})?")
+    text = text.replace(_QUIET, f"(?:{QUIET})?")
+    text = text.replace(_FILES, f"(?P<files>{files_form(host)})", 1)
+    return command.translate(dict(enumerate(programs))), text.replace(_FILES, "(?P=files)")
 
 
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
@@ -139,38 +134,38 @@ def wants(
     host: Host,
     programs: Programs,
     answers_of: Callable[[PackHook], Collection[str]] = possible_answers,
-) -> tuple[list[Wanted], list[str], list[str]]:
-    """The pack's entries for this host, what it lacks, and what for answers that may never come."""
+) -> tuple[list[Wanted], list[Note]]:
+    """The pack's entries for this host, and what it lacks: each with whether that is certain.
+
+    It is not, of an answer that may never come.
+    """
     env = pack.parts[""].env | pack.parts.get(host.name, Part()).env
     values = {key: claim.value for key, claim in env.items()}
     found: list[Wanted] = []
-    lacking: list[str] = []
-    perhaps: list[str] = []
+    notes: list[Note] = []
     hooks = hooks_of(pack, host.name)
     if pack.all_hooks and not hooks:
         hosts = sorted({name for own, hook in pack.all_hooks for name in (own, *hook.hosts)} - {""})
-        lacking.append(f"no hook is for it, only for {', '.join(hosts)}")
+        notes.append((f"no hook is for it, only for {', '.join(hosts)}", True))
     for hook in hooks:
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if not (native_event(host, hook.event) if hook.is_run else event):
-            lacking.append(no_event(hook, host))
+            notes.append((no_event(hook, host), True))
         elif hook.is_run:
             matcher, lost = fit(host, hook.event, hook.matcher)
             fits = bool(matcher) or not lost
-            lacking += notes_on_tools(hook, host, lost, fits=fits)
+            notes += notes_on_tools(hook, host, lost, fits=fits)
             if fits:
-                declared, others = notes_on_answers(hook, host, answers_of(hook))
-                lacking += declared
-                perhaps += others
+                notes += notes_on_answers(hook, host, answers_of(hook))
                 found += _runner_wants(pack, hook, host, programs, values, matcher)
         else:
             # None for all tools, as `*` and "" match none on some hosts.
             matcher = None if hook.matcher in FOR_ALL else hook.matcher
-            id, write = f"{pack.name}/{hook.id}", partial(_host_command, pack, hook, host, event)
-            texts, seconds = _texts(host, id, programs, write), hook.timeout
+            id, command = f"{pack.name}/{hook.id}", _host_command(pack, hook, host, event)
+            texts, seconds = _texts(host, id, programs, command), hook.timeout
             found.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values))
             if reason := explain_mismatch(host, event, matcher):
-                lacking.append(f"the hook {hook.id} never runs there: {reason}")
+                notes.append((f"the hook {hook.id} never runs there: {reason}", True))
     found = [*top_wants(host), *found] if found else []
     if host.env_path:
         found += [
@@ -180,8 +175,8 @@ def wants(
     elif env and not host.env_field:
         has_runner = bool(hooks) and all(hook.is_run for hook in hooks)
         if not has_runner:  # which gives every hook its variables
-            lacking.append(f"it has no env channel: {', '.join(env)} is not set")
-    return found, lacking, perhaps
+            notes.append((f"it has no env channel: {', '.join(env)} is not set", True))
+    return found, notes
 
 
 def _runner_wants(
@@ -193,14 +188,12 @@ def _runner_wants(
     matcher: str | None,
 ) -> Iterator[Wanted]:
     """The entries of a hook that the runner runs: several where the host has several events."""
-    options = _options(hook, host, env)
     seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     for number, event in enumerate(native_events(host, hook.event, matcher)):
         # An ID for each entry.
         own = hook._replace(id=f"{hook.id}.{event}") if number else hook
-        write = partial(_runner_command, pack, own, host, options)
         id = f"{pack.name}/{own.id}"
-        texts = _texts(host, id, programs, write)
+        texts = _texts(host, id, programs, _runner_command(pack, own, host, env))
         yield wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env)
 
 
@@ -212,12 +205,12 @@ def hooks_of(pack: Pack, host: str) -> list[PackHook]:
     return [*replaced, *own.values()]
 
 
-def _host_command(pack: Pack, hook: PackHook, host: Host, event: str, programs: Programs) -> str:
+def _host_command(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
     """A hook's command, which does nothing where the pack's files are gone."""
-    files_text, closed = programs.files, host.registration.fails_closed
+    closed = host.registration.fails_closed
     text = FAILS_OPEN * any(host.events.get(name) == event for name in closed)
     if pack.files:
-        first = f"{files_text}/{pack.files[0]}"
-        text += f"{programs.lead}[ -f {first} ] && [ -r {first} ] || exit 0; "
-    values = {"files": files_text, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
+        first = f"{_FILES}/{pack.files[0]}"
+        text += f"{_LEAD}[ -f {first} ] && [ -r {first} ] || exit 0; "
+    values = {"files": _FILES, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
     return text + "".join(fill(hook.command, values))

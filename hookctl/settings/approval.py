@@ -91,10 +91,10 @@ def _is_trusted(trust: Table, document: Document, folder: str) -> bool:
     levels: dict[str, Any] = {}
     for name, said in sorted(folders, key=lambda item: item[0] not in trust.trusted):
         if trust.lists:  # a word has its folders; of two words the trusting one, only of real paths
-            for folder in said if isinstance(said, list) else ():
-                is_path = isinstance(folder, str) and "\0" not in folder
-                if is_path and folder == os.path.realpath(folder):
-                    levels.setdefault(folder, name)
+            for path in said if isinstance(said, list) else ():
+                is_path = isinstance(path, str) and "\0" not in path
+                if is_path and path == os.path.realpath(path):
+                    levels.setdefault(path, name)
         elif not trust.level:
             levels[name] = said
         elif isinstance(said, dict):

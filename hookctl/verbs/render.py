@@ -190,8 +190,8 @@ def _list_wants(
         return guard.wants(settings, target, pack, config, limit), notes
     files_folder = os.path.join(folder, PACKS, pack.name)
     programs = find_programs(target, files_folder, folder, settings.python)
-    wants, *more = pack_wants(pack, target.host, programs)
-    surely, perhaps = describe(pack, target.host, *more)
+    wants, more = pack_wants(pack, target.host, programs)
+    surely, perhaps = describe(pack, target.host, more)
     return wants, [*surely, *perhaps, *notes]
 
 
