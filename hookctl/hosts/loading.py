@@ -378,18 +378,18 @@ def judge_fields(host: Host, event: str, handler: Any) -> tuple[str, str]:
         return "type", "has no type"
     if rules.types and handler["type"] not in rules.types:
         return "type", f"has a type that is none of {', '.join(rules.types)}"
-    reason = _timeout_fault(host, handler) or _field_fault(host, event, handler, given)
-    strange = [name for name in handler if rules.only and name not in rules.only]
-    if strange and not reason:
-        name = json.dumps(masked_text(strange[0]), ensure_ascii=False)
-        reason = f"has {name}, which no hook may have there"
-    if not reason and not _has_command(host, handler):
-        is_command = handler.get("type", "command") == "command"
-        reason = "has no command" if is_command else ""
-    for twins in () if reason else rules.twins:
+    faults = [_timeout_fault(host, handler), _field_fault(host, event, handler, given)]
+    for name in handler if rules.only else ():
+        if name not in rules.only:
+            shown = json.dumps(masked_text(name), ensure_ascii=False)
+            faults.append(f"has {shown}, which no hook may have there")
+    if handler.get("type", "command") == "command" and not _has_command(host, handler):
+        faults.append("has no command")
+    for twins in rules.twins:
         if all(name in handler for name in twins):
-            reason = f"has both {' and '.join(twins)}, which are one field"
-    return ("field", reason) if reason else ("", "")
+            faults.append(f"has both {' and '.join(twins)}, which are one field")
+    reason = next(filter(None, faults), "")
+    return ("field" if reason else "", reason)
 
 
 def _needed(value: Any, rule: dict[str, Any]) -> str:

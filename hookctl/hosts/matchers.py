@@ -118,7 +118,8 @@ def _explain_names(host: Host, matcher: str, text: str) -> str:
         single = words if is_comma_known else [part for part in names.split("|") if "," not in part]
         may_fit = any(by_name[name] is None for name in single)
     else:
-        may_fit = "mcp" in text.lower() or (bool(words) and not any(map(_is_known, words)))
+        known = {tool for name in hosts.names() for tool in _own_tools(hosts.load(name))}
+        may_fit = "mcp" in text.lower() or (bool(words) and known.isdisjoint(words))
     if may_fit:
         return ""
     tools = dict.fromkeys(tool for word in words for tool in by_name[word] or ())
@@ -142,10 +143,6 @@ def _mcp_tools(host: Host, words: Sequence[str], *, is_list: bool) -> Iterator[s
             yield form.format(server=server, tool=tool)
 
 
-def _is_known(name: str) -> bool:
-    return any(name in _own_tools(host) for host in map(hosts.load, hosts.names()))
-
-
 def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     """Whether a matcher fits one of a tool's names, or the value that an event is matched by.
 
@@ -159,22 +156,19 @@ def fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
 
 def _fits(host: Host, matcher: str | None, names: Sequence[str]) -> bool:
     rules = host.matchers
+    fold = str.lower if rules.any_case else str
     if rules.none or matcher is None:
         return True
     matcher = matcher.strip() if rules.trims else matcher
     if matcher in (*FOR_ALL, *rules.all):
         return matcher in rules.all
     if rules.prefix and not matcher.startswith(rules.prefix):
-        pattern = matcher.lower() if rules.any_case else matcher
-        return any(fnmatchcase(name.lower() if rules.any_case else name, pattern) for name in names)
+        return any(fnmatchcase(fold(name), fold(matcher)) for name in names)
     matcher = matcher.removeprefix(rules.prefix)
-    separators = "[|,] ?" if rules.commas else "[|]"
     is_list = r"[\w|, -]+" if rules.commas else r"[\w|-]+"
     if re.fullmatch(is_list, matcher) and not (rules.parts or rules.prefix):
-        listed = [part.strip() for part in re.split(separators, matcher)]
-        if rules.any_case:
-            listed, names = [*map(str.lower, listed)], [*map(str.lower, names)]
-        return not set(listed).isdisjoint(names)
+        listed = [fold(part.strip()) for part in re.split("[|,] ?", matcher)]
+        return not set(listed).isdisjoint(map(fold, names))
     if rules.plain_names:
         is_list = rules.parts or re.fullmatch(r"[\w|, -]+", matcher)
         if is_list and set(names) & set(matcher.split("|")):
@@ -224,12 +218,9 @@ def fits_word(host: Host, event: str, matcher: str | None, word: str) -> bool:
 def sent_names(host: Host, name: str) -> list[str]:
     """The names that the host sends for the tools which a matcher may call so, or the name."""
     fold = str.lower if host.matchers.any_case else str
-    sent = []
-    for tool in _sent_tools(host):
-        names = (tool, *host.matchers.names.get(tool, ()))
-        if fold(name) in map(fold, names):
-            sent.append(tool)
-    return list(dict.fromkeys(sent)) or [name]
+    sent = {tool: [tool, *host.matchers.names.get(tool, ())] for tool in _sent_tools(host)}
+    meant = [tool for tool, names in sent.items() if fold(name) in map(fold, names)]
+    return meant or [name]
 
 
 def _reason(host: Host, matcher: str, what: str) -> str:

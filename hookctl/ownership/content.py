@@ -16,7 +16,7 @@ from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
 from hookctl.ownership.sources import look
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
-from hookctl.packs.abilities import describe, limits_for
+from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
     LIMIT_KEY,
     Choice,
@@ -186,7 +186,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         env=tuple(name for name in risky_env(pack) if name in allowed),
         source=source if pack.commit else "",
     )
-    surely, perhaps = describe(pack, draft.host, notes)
+    surely, perhaps = runner.describe(pack, draft.host, notes)
     draft.tell("not_on_host", *surely)
     if known is None or known.consent.digest != consent.digest:  # told once
         draft.tell("not_on_host", *perhaps, level="info")

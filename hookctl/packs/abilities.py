@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 
 from hookctl.documents import Document
 from hookctl.hosts import Host, loading, parse_version, read_cap
@@ -15,11 +14,8 @@ from hookctl.packs.guard import (
     matcher_of,
     wanted_limit,
 )
-from hookctl.packs.model import Pack, PackHook
-from hookctl.packs.protocol import EVENTS, FAILURE_EVENT, TOOL_EVENTS
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
-Note = tuple[str, bool]  # what a host lacks for a pack, and whether that is certain
 _LEVELS = {"refuse_end": "warning", "message": "info"}  # of what only some settings need
 
 
@@ -146,98 +142,3 @@ def _find_lost(host: Host) -> Iterator[tuple[str, str]]:
         yield "refuse_end", "a refused tool call cannot end the turn"
     if not dialect.context:
         yield "context", "a session's start takes no text from a hook"
-
-
-# What a hook may answer, by its event; at the others nobody waits for an answer.
-_POSSIBLE = {
-    "pre-tool": ("refuse", "ask", "change", "context"),
-    "post-tool": ("refuse", "context"),
-    FAILURE_EVENT: ("context",),
-    "prompt": ("refuse", "context"),
-    "session-start": ("context",),
-    "stop": ("refuse",),
-    "subagent-stop": ("refuse",),
-}
-_LOST = {  # what becomes of an answer that the host has no form for
-    "refuse": "it cannot refuse there, so the call runs",
-    "change": "a changed input becomes a refusal that names it",
-    "replace": "what it puts in place of a result is dropped",
-    "ask": "`ask` becomes a refusal",
-    "allow": "`allow` lifts no permission",
-    "context": "context for the model is dropped",
-}
-_MCP_NAME = r"mcp__[^|,()$\s]*"
-
-
-def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
-    """What the host lacks, and what it lacks for answers that may never come, in sentences."""
-    start, certainties = f"{pack.name} on {host.title}", dict(notes)
-    surely = [f"{start}: {text}" for text, is_sure in certainties.items() if is_sure]
-    assumed = "; ".join(text for text, is_sure in certainties.items() if not is_sure)
-    return surely, [f"{start}, of what it may answer: {assumed}"] if assumed else []
-
-
-def no_event(hook: PackHook, host: Host) -> str:
-    """The host has no event for the hook."""
-    lack = f"it has no event {EVENTS.get(hook.event, hook.event)}"
-    if hook.event == FAILURE_EVENT and host.events.get("post-tool"):
-        lack = "it does not say which calls failed"
-    return f"{hook.id}: {lack}: not registered"
-
-
-def notes_on_tools(
-    hook: PackHook, host: Host, lost: Iterable[str], *, fits: bool
-) -> Iterator[Note]:
-    """The tools that the hook is for, and that the host lacks or never names so."""
-    if lost:
-        end = "" if fits else ": not registered"
-        yield f"{hook.id}: it has no {', '.join(lost)}{end}", True
-    names = ", ".join(re.findall(_MCP_NAME, hook.matcher or ""))
-    if not fits or not names or hook.event not in TOOL_EVENTS:
-        return
-    forms = host.tools.get("mcp", ())
-    if not forms:
-        yield f"{hook.id}: how it names MCP tools is not known: {names} may never fit", True
-    elif "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
-        yield f"{hook.id}: it does not tell the server of an MCP tool: {names} never fits", True
-
-
-def possible_answers(hook: PackHook) -> set[str]:
-    """What a hook may answer as far as its pack says."""
-    return {*_POSSIBLE.get(hook.event, ()), *declared_answers(hook)}
-
-
-def declared_answers(hook: PackHook) -> set[str]:
-    """What a hook answers by the words of its pack."""
-    answers = {"allow"} if hook.may_allow else set()
-    return answers | ({"refuse"} if hook.on_failure == "deny" else set())
-
-
-def notes_on_answers(hook: PackHook, host: Host, answers: Collection[str]) -> Iterator[Note]:
-    """What becomes of answers on the host; that the pack declares one is certain."""
-    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
-    is_own = host.runner.get("own_protocol")
-    for answer in () if is_own else ("refuse", "change", "ask", "allow", "context", "end"):
-        text = _find_loss(hook, answer, forms) if answer in answers else ""
-        if text:
-            yield f"{hook.id}: {text}", answer in declared_answers(hook)
-    if forms.get("silence"):
-        yield f"{hook.id}: no opinion is told as an `allow`, since silence refuses there", False
-
-
-def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:
-    """What becomes of an answer with the host's forms; '' where nothing is lost."""
-    if answer == "change" and hook.event == "post-tool":
-        answer = "replace"
-    if answer == "change" and forms.get("change_allows") and not hook.may_allow:
-        return f"{_LOST['change']} (may_allow = false)"
-    if forms.get(answer):
-        return ""
-    if answer == "refuse" and hook.event in TOOL_EVENTS[1:]:
-        return "nobody reads a refusal"
-    if answer == "end" and hook.event in ("stop", "subagent-stop"):
-        return "`continue: false` lets the agent stop"
-    if answer == "end":
-        fate = "becomes a refusal" if forms.get("on_end") == "refuse" else "is dropped"
-        return f"`continue: false` {fate}"
-    return _LOST[answer]

@@ -13,11 +13,16 @@ from typing import Any, NamedTuple
 from hookctl.errors import HookctlError, nearest
 from hookctl.hosts import Host, names
 from hookctl.model import Wanted
-from hookctl.packs.abilities import declared_answers, possible_answers
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.programs import load_programs
 from hookctl.packs.protocol import EVENTS, SHORT
-from hookctl.packs.runner import find_programs, hosts_file, wants
+from hookctl.packs.runner import (
+    declared_answers,
+    find_programs,
+    hosts_file,
+    possible_answers,
+    wants,
+)
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import PACKS, TABLE

@@ -215,16 +215,20 @@ def choose(settings: Settings, request: Request) -> Settings:
     """The settings with the request on top; a usage error names what is unknown and what exists."""
     if request == Request():
         return settings
-    _require_known("mode", request.mode, MODES)
-    _require_known("preset", request.preset, (*PRESETS, "none"))
-    preset = request.preset or settings.preset
+    named = {"mode": (request.mode, MODES), "preset": (request.preset, (*PRESETS, "none"))}
+    for kind, (name, known) in named.items():
+        if name and name not in known:
+            hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
+            raise usage_error(f"unknown {kind} {name!r}", hint)
+    mode, preset = request.mode or settings.mode, request.preset or settings.preset
     if preset == "none":
         preset = ""
-    given = parse_options(request.assignments, request.nudge, request.nudge_env, request.dispatch)
-    options = {**settings.options, **given}
+    if request.preset and not request.mode:  # a mode from the old preset is dropped
+        former = PRESETS.get(settings.preset, {}).get("mode")
+        mode = PRESETS.get(preset, {}).get("mode", "breaker" if mode == former else mode)
+    options = {**settings.options, **_parse_options(request)}
     if request.guidance:
         options["guidance"] = True
-    mode = _choose_mode(settings, request, preset)
     allow_run = settings.allow_run or request.allow_run
     return Settings(mode, options, settings.python, preset, allow_run=allow_run)
 
@@ -240,23 +244,6 @@ def asked_names(request: Request) -> set[str]:
     if "max_stop_blocks" in names:
         names.add(LIMIT_KEY)
     return names | {f"guard/{event}" for event in events}
-
-
-def _choose_mode(settings: Settings, request: Request, preset: str) -> str:
-    """The requested mode, or the new preset's; a mode from the old preset is dropped."""
-    if request.mode:
-        return request.mode
-    if not request.preset:
-        return settings.mode
-    former = PRESETS.get(settings.preset, {}).get("mode")
-    kept = "breaker" if settings.mode == former else settings.mode
-    return str(PRESETS.get(preset, {}).get("mode", kept))
-
-
-def _require_known(kind: str, name: str, known: tuple[str, ...]) -> None:
-    if name and name not in known:
-        hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
-        raise usage_error(f"unknown {kind} {name!r}", hint)
 
 
 def remarks(settings: Settings, request: Request) -> tuple[str, ...]:
@@ -320,8 +307,7 @@ def variables_of(env: Mapping[str, str]) -> Callable[[str], str]:
 
 def confine(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """A project's own configuration without values that lead out of it, as the hook reads it."""
-    kept: dict[str, Any] = guard_module("settings").confine(config, root, variables_of(environ))
-    return kept
+    return dict(guard_module("settings").confine(config, root, variables_of(environ)))
 
 
 def list_outside(config: dict[str, Any], root: str, environ: Mapping[str, str]) -> list[str]:
@@ -365,15 +351,14 @@ def is_valid(name: str, value: Any, rule: Mapping[str, Any]) -> bool:
     return is_default or bool(settings.fits(name, value, settings.DEFAULTS[name]))
 
 
-def parse_options(
-    assignments: Sequence[str], nudge: str | None, nudge_env: str | None, dispatch: Sequence[str]
-) -> dict[str, Any]:
+def _parse_options(request: Request) -> dict[str, Any]:
     """The options that --set, --nudge, --nudge-env and --dispatch give; the later ones win."""
     options: dict[str, Any] = {}
+    nudge, nudge_env = request.nudge, request.nudge_env
     if nudge_env and not re.fullmatch(r"\s*[A-Za-z_][A-Za-z0-9_]*\s*", nudge_env):
         hint = "Give the name of one, as --nudge-env HERMES_KANBAN_TASK."
         raise usage_error(f"--nudge-env {nudge_env!r} is not a variable name", hint)
-    given = [*assignments]
+    given = [*request.assignments]
     given += [] if nudge is None else [f"required_tools={nudge}"]
     given += [] if nudge_env is None else [f"required_scope_env={nudge_env}"]
     known = settable_options() if given else {}
@@ -389,7 +374,7 @@ def parse_options(
         if not equals:
             raise usage_error(f"{assignment} needs a value", names)
         options[name] = _parse_value(name, text.strip(), known[name])
-    return options | _parse_dispatch(dispatch)
+    return options | _parse_dispatch(request.dispatch)
 
 
 def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
@@ -415,22 +400,18 @@ def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
 
 def settable_options() -> dict[str, Any]:
     """The schemas of the options of --set; the mode has --mode, the state folder is hookctl's."""
-    options = schema()
-    for name in ("mode", "state_dir"):
-        options.pop(name, None)
-    return options
+    others = ("mode", "state_dir")
+    return {name: rule for name, rule in schema().items() if name not in others}
 
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
     """An option's value from the command line, in the type and form that its schema wants."""
-    settings, kind = guard_module("settings"), rule.get("type", "string")
-    value = None
-    if text.isprintable():
-        value = settings.parse_text(type(settings.DEFAULTS[name]), text)
+    settings = guard_module("settings")
+    value = settings.parse_text(type(settings.DEFAULTS[name]), text) if text.isprintable() else None
     if isinstance(value, list):
         value = [part for part in value if part]
     if not is_valid(name, value, rule):
         kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
-        hint = kinds.get(kind, "") + rule.get("description", "")
+        hint = kinds.get(rule.get("type"), "") + rule.get("description", "")
         raise usage_error(f"{name} cannot be {text!r}", hint)
     return value

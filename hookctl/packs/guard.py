@@ -23,7 +23,7 @@ UNLIMITED_CAP = 5000  # if the guard's own limit is as high, or there is none
 _CAP_KEYS = ("key", "default", "most", "overrides_last", "counts_anew")  # the hook counts by these
 WORD = r"""(?:'[^']*'|"'"|[A-Za-z0-9_@%+=:,./-])+"""  # quoted by shlex
 # What {files} becomes: quoted, behind a variable of the host where the project is meant.
-_FILES_FORM = rf"""(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?{WORD}"""
+FILES_FORM = rf"""(?:"\$[A-Za-z0-9_]+"|\$[A-Za-z0-9_]+)?{WORD}"""
 _ABSOLUTE = rf"(?='?/){WORD}"
 QUIET = " 2>/dev/null"  # where the host takes what the shell says for an answer
 # Whether both files are there: 0.2.0 asked that before each call, now only a wrapped hook does.
@@ -31,8 +31,8 @@ IS_FILE = r"\[ -f {0} \] && \[ -r {1} \]"
 ON_PATH = "command -v python3 >/dev/null 2>&1"
 _STARTED = (
     rf": hookctl=[^;]*; (?:set -- {WORD}; if )?"
-    rf"(?:{IS_FILE.format(_FILES_FORM, _FILES_FORM)} && (?:\[ -x {WORD} \]|{ON_PATH})"
-    rf"(?: && |; then exec ))?(?P<python>{WORD}) -I -S (?P<hook>{_FILES_FORM}) "
+    rf"(?:{IS_FILE.format(FILES_FORM, FILES_FORM)} && (?:\[ -x {WORD} \]|{ON_PATH})"
+    rf"(?: && |; then exec ))?(?P<python>{WORD}) -I -S (?P<hook>{FILES_FORM}) "
 )
 
 
@@ -99,12 +99,6 @@ def start_forms(host: Host, folder: str) -> str:
     return f"(?:{own}|{shared}|(?P<former>{shared_0_2_0}))"
 
 
-def files_form(host: Host) -> str:
-    """A pattern for what {files} becomes."""
-    old = re.escape(host.environment.in_command_0_2_0)
-    return f"(?:{_FILES_FORM}|{old}/{OWN}/packs/[a-z0-9-]+)" if old else _FILES_FORM
-
-
 def read(command: str) -> tuple[str, str, str]:
     """Interpreter, program of ours and arguments of a registered command; '' if it has none."""
     match = re.match(_STARTED, command)
@@ -154,7 +148,10 @@ def wants(
     if settings.mode == "breaker" and settings.effective.get("locked") is not True:
         env[LIMIT_KEY] = wanted_limit(settings)  # the hook reads it in this mode only
     needed, wanted = events(settings, host, wraps=wraps), []
-    needed_cap = wanted_cap(settings, host, limit)
+    needed_cap = ""
+    if settings.mode in ("breaker", "keepalive") and host.cap:
+        number = whole_number(limit or wanted_limit(settings))
+        needed_cap = cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
     for hook in pack.hooks:
         if hook.event not in needed:
             continue
@@ -229,14 +226,6 @@ def matcher_of(settings: Settings, host: Host) -> str | None:
 def wanted_limit(settings: Settings) -> str:
     """The limit as an env value."""
     return str(settings.effective.get("max_stop_blocks", DEFAULT_LIMIT))
-
-
-def wanted_cap(settings: Settings, host: Host, limit: str = "") -> str:
-    """The host's cap as these settings need it, '' for none; `limit`: the one in effect there."""
-    if settings.mode not in ("breaker", "keepalive") or not host.cap:
-        return ""
-    number = whole_number(limit or wanted_limit(settings))
-    return cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
 
 
 def cap_for(host: Host, mode: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host, load
@@ -13,18 +13,20 @@ from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
-from hookctl.packs.abilities import (
-    Note,
-    no_event,
-    notes_on_answers,
-    notes_on_tools,
-    possible_answers,
-)
-from hookctl.packs.guard import QUIET, files_form
+from hookctl.packs.guard import QUIET
 from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
-from hookctl.packs.protocol import ALL, EVENTS, MATCHED_EVENTS, fit, native_event, native_events
+from hookctl.packs.protocol import (
+    ALL,
+    EVENTS,
+    FAILURE_EVENT,
+    MATCHED_EVENTS,
+    TOOL_EVENTS,
+    fit,
+    native_event,
+    native_events,
+)
 from hookctl.packs.slots import fill, list_named_files, top_wants, wanted_hook
-from hookctl.settings.targets import Target, in_sh, quote
+from hookctl.settings.targets import OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
 
 BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
@@ -32,6 +34,28 @@ REFUSES = 42  # the runner's status for it
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 # The end of a registered command.
 END = rf"(?: 2>/dev/null)?; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"
+# What stands in a command for the fields of Programs, by their numbers.
+_FILES, _CALL, _LEAD, _QUIET = "\0", "\1", "\2", "\3"
+Note = tuple[str, bool]  # what a host lacks for a pack, and whether that is certain
+# What a hook may answer, by its event; at the others nobody waits for an answer.
+_POSSIBLE = {
+    "pre-tool": ("refuse", "ask", "change", "context"),
+    "post-tool": ("refuse", "context"),
+    FAILURE_EVENT: ("context",),
+    "prompt": ("refuse", "context"),
+    "session-start": ("context",),
+    "stop": ("refuse",),
+    "subagent-stop": ("refuse",),
+}
+_LOST = {  # what becomes of an answer that the host has no form for
+    "refuse": "it cannot refuse there, so the call runs",
+    "change": "a changed input becomes a refusal that names it",
+    "replace": "what it puts in place of a result is dropped",
+    "ask": "`ask` becomes a refusal",
+    "allow": "`allow` lifts no permission",
+    "context": "context for the model is dropped",
+}
+_MCP_NAME = r"mcp__[^|,()$\s]*"
 
 
 class Programs(NamedTuple):
@@ -60,10 +84,6 @@ def needs_runner(pack: Pack, host: Host) -> bool:
     """Whether any hook of a pack is run by the runner on a host."""
     hooks = hooks_of(pack, host.name)
     return any(one.is_run and native_event(host, one.event) for one in hooks)
-
-
-# What stands in a command for the fields of Programs, by their numbers.
-_FILES, _CALL, _LEAD, _QUIET = "\0", "\1", "\2", "\3"
 
 
 def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str]) -> str:
@@ -104,7 +124,11 @@ def _texts(host: Host, id: str, programs: Programs, command: str) -> tuple[str, 
     # 0.2.0 had neither a lead nor this end.
     text = text.replace(_LEAD, f"(?:{re.escape(host.environment.finds_project)})?")
     text = text.replace(_QUIET, f"(?:{QUIET})?")
-    text = text.replace(_FILES, f"(?P<files>{files_form(host)})", 1)
+    files = guard.FILES_FORM
+    old = re.escape(host.environment.in_command_0_2_0)
+    if old:
+        files = f"(?:{files}|{old}/{OWN}/packs/[a-z0-9-]+)"
+    text = text.replace(_FILES, f"(?P<files>{files})", 1)
     return command.translate(dict(enumerate(programs))), text.replace(_FILES, "(?P=files)")
 
 
@@ -129,6 +153,17 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def possible_answers(hook: PackHook) -> set[str]:
+    """What a hook may answer as far as its pack says."""
+    return {*_POSSIBLE.get(hook.event, ()), *declared_answers(hook)}
+
+
+def declared_answers(hook: PackHook) -> set[str]:
+    """What a hook answers by the words of its pack."""
+    answers = {"allow"} if hook.may_allow else set()
+    return answers | ({"refuse"} if hook.on_failure == "deny" else set())
+
+
 def wants(
     pack: Pack,
     host: Host,
@@ -150,14 +185,14 @@ def wants(
     for hook in hooks:
         event = hook.event if hook.native else host.events.get(hook.event, "")
         if not (native_event(host, hook.event) if hook.is_run else event):
-            notes.append((no_event(hook, host), True))
+            lack = f"it has no event {EVENTS.get(hook.event, hook.event)}"
+            if hook.event == FAILURE_EVENT and host.events.get("post-tool"):
+                lack = "it does not say which calls failed"
+            notes.append((f"{hook.id}: {lack}: not registered", True))
         elif hook.is_run:
-            matcher, lost = fit(host, hook.event, hook.matcher)
-            fits = bool(matcher) or not lost
-            notes += notes_on_tools(hook, host, lost, fits=fits)
-            if fits:
-                notes += notes_on_answers(hook, host, answers_of(hook))
-                found += _runner_wants(pack, hook, host, programs, values, matcher)
+            run, more = _runner_wants(pack, hook, host, programs, values, answers_of(hook))
+            found += run
+            notes += more
         else:
             # None for all tools, as `*` and "" match none on some hosts.
             matcher = None if hook.matcher in FOR_ALL else hook.matcher
@@ -185,16 +220,30 @@ def _runner_wants(
     host: Host,
     programs: Programs,
     env: dict[str, str],
-    matcher: str | None,
-) -> Iterator[Wanted]:
+    answers: Collection[str],
+) -> tuple[list[Wanted], list[Note]]:
     """The entries of a hook that the runner runs: several where the host has several events."""
-    seconds = (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
+    matcher, lost = fit(host, hook.event, hook.matcher)
+    lack = f"{hook.id}: it has no {', '.join(lost)}"
+    if lost and not matcher:
+        return [], [(f"{lack}: not registered", True)]
+    notes = [(lack, True)] if lost else []
+    is_about_tools, forms = hook.event in TOOL_EVENTS, host.tools.get("mcp")
+    names = ", ".join(re.findall(_MCP_NAME, hook.matcher or "")) if is_about_tools else ""
+    if names and not forms:
+        text = f"{hook.id}: how it names MCP tools is not known: {names} may never fit"
+        notes.append((text, True))
+    elif names and "{server}" not in forms[0] and "mcp_server" not in host.runner.get("fields", {}):
+        text = f"{hook.id}: it does not tell the server of an MCP tool: {names} never fits"
+        notes.append((text, True))
+    wanted, seconds = [], (hook.timeout or DEFAULT_TIMEOUT) + MARGIN
     for number, event in enumerate(native_events(host, hook.event, matcher)):
         # An ID for each entry.
         own = hook._replace(id=f"{hook.id}.{event}") if number else hook
         id = f"{pack.name}/{own.id}"
         texts = _texts(host, id, programs, _runner_command(pack, own, host, env))
-        yield wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env)
+        wanted.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env))
+    return wanted, [*notes, *_notes_on_answers(hook, host, answers)]
 
 
 def hooks_of(pack: Pack, host: str) -> list[PackHook]:
@@ -214,3 +263,44 @@ def _host_command(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
         text += f"{_LEAD}[ -f {first} ] && [ -r {first} ] || exit 0; "
     values = {"files": _FILES, "host": shlex.quote(host.name), "event": shlex.quote(hook.event)}
     return text + "".join(fill(hook.command, values))
+
+
+# What a host lacks for a pack
+
+
+def describe(pack: Pack, host: Host, notes: Iterable[Note]) -> tuple[list[str], list[str]]:
+    """What the host lacks, and what it lacks for answers that may never come, in sentences."""
+    start, certainties = f"{pack.name} on {host.title}", dict(notes)
+    surely = [f"{start}: {text}" for text, is_sure in certainties.items() if is_sure]
+    assumed = "; ".join(text for text, is_sure in certainties.items() if not is_sure)
+    return surely, [f"{start}, of what it may answer: {assumed}"] if assumed else []
+
+
+def _notes_on_answers(hook: PackHook, host: Host, answers: Collection[str]) -> Iterator[Note]:
+    """What becomes of answers on the host; that the pack declares one is certain."""
+    forms = host.runner.get("answers", {}).get(EVENTS[hook.event], {})
+    is_own = host.runner.get("own_protocol")
+    for answer in () if is_own else ("refuse", "change", "ask", "allow", "context", "end"):
+        text = _find_loss(hook, answer, forms) if answer in answers else ""
+        if text:
+            yield f"{hook.id}: {text}", answer in declared_answers(hook)
+    if forms.get("silence"):
+        yield f"{hook.id}: no opinion is told as an `allow`, since silence refuses there", False
+
+
+def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:
+    """What becomes of an answer with the host's forms; '' where nothing is lost."""
+    if answer == "change" and hook.event == "post-tool":
+        answer = "replace"
+    if answer == "change" and forms.get("change_allows") and not hook.may_allow:
+        return f"{_LOST['change']} (may_allow = false)"
+    if forms.get(answer):
+        return ""
+    if answer == "refuse" and hook.event in TOOL_EVENTS[1:]:
+        return "nobody reads a refusal"
+    if answer == "end" and hook.event in ("stop", "subagent-stop"):
+        return "`continue: false` lets the agent stop"
+    if answer == "end":
+        fate = "becomes a refusal" if forms.get("on_end") == "refuse" else "is dropped"
+        return f"`continue: false` {fate}"
+    return _LOST[answer]
