@@ -168,8 +168,31 @@ def read(host: Host, document: Document) -> Contents:
         return Contents((), () if host.empty else (make_fault(host, "text", (), "is empty"),))
     if not isinstance(root, dict):
         return Contents((), (make_fault(host, "hooks", (), "is not an object"),))
-    faults = [*_find_at_root(host, document, root)]
     entries: list[Entry] = []
+    faults: list[Fault] = []
+    for name, rule in host.known_keys.items():
+        path = tuple(name.split("."))
+        value = value_at(root, path)
+        if value is not MISSING and (needed := _needed(value, rule)):
+            faults.append(make_fault(host, "known", path, f"must be {needed}"))
+    for name in root if host.loading.root_keys else ():
+        if name not in host.loading.root_keys:
+            reason = "is not allowed at the root of this file"
+            fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."
+            faults.append(make_fault(host, "key", (name,), reason, fix))
+    has_hooks = bool(shapes.handlers(host.shape, root))
+    for name, value in host.registration.top.items() if has_hooks else ():
+        text = json.dumps(value)
+        if json.dumps(root.get(name)) != text:
+            kind = "top" if name in root else "bare"
+            reason = f"at the root of this file must be {text}"
+            faults.append(make_fault(host, kind, (name,), reason, f"Set {name} to {text}."))
+    path = host.shape.root[:1]
+    value = value_at(root, path) if path else {}
+    is_none = value is MISSING or (value is None and host.null_is_absent)
+    if not is_none and not isinstance(value, dict):
+        needed = document.needed_at(path, "an object")
+        faults.append(make_fault(host, "hooks", path, f"is not {needed}"))
     for above, events in shapes.event_maps(host.shape, root):
         for event, items in events.items():
             _read_event(host, (*above, event), items, entries, faults)
@@ -238,34 +261,6 @@ def make_fault(host: Host, kind: str, path: Path, reason: str, fix: str = "") ->
     length = len(host.shape.root)
     event = str(path[length]) if len(path) > length else ""
     return Fault(kind, path, reason, reach_of(host, kind, event), fix)
-
-
-def _find_at_root(host: Host, document: Document, root: dict[str, Any]) -> Iterator[Fault]:
-    """Keys at the root that the host rejects, requires or ignores, and wrong values of them."""
-    for name, rule in host.known_keys.items():
-        path = tuple(name.split("."))
-        value = root.get(path[0], MISSING)
-        if path[1:]:
-            value = value_at(value, path[1:])
-        if value is not MISSING and (needed := _needed(value, rule)):
-            yield make_fault(host, "known", path, f"must be {needed}")
-    for name in root if host.loading.root_keys else ():
-        if name not in host.loading.root_keys:
-            fix = f"Remove {json.dumps(masked_text(str(name)), ensure_ascii=False)}."
-            yield make_fault(host, "key", (name,), "is not allowed at the root of this file", fix)
-    has_hooks = bool(shapes.handlers(host.shape, root))
-    for name, value in host.registration.top.items() if has_hooks else ():
-        text = json.dumps(value)
-        if json.dumps(root.get(name)) != text:
-            kind = "top" if name in root else "bare"
-            reason = f"at the root of this file must be {text}"
-            yield make_fault(host, kind, (name,), reason, f"Set {name} to {text}.")
-    path = host.shape.root[:1]
-    value = value_at(root, path) if path else MISSING
-    is_none = value is MISSING or (value is None and host.null_is_absent)
-    if not is_none and not isinstance(value, dict):
-        needed = document.needed_at(path, "an object")
-        yield make_fault(host, "hooks", path, f"is not {needed}")
 
 
 def _read_event(
@@ -378,7 +373,19 @@ def judge_fields(host: Host, event: str, handler: Any) -> tuple[str, str]:
         return "type", "has no type"
     if rules.types and handler["type"] not in rules.types:
         return "type", f"has a type that is none of {', '.join(rules.types)}"
-    faults = [_timeout_fault(host, handler), _field_fault(host, event, handler, given)]
+    value = handler.get(host.registration.timeout, 1)
+    is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+    is_written = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
+    timeouts = {
+        "any": (True, ""),
+        "text": (_as_number(value) is not None, "a number"),
+        "number": (type(value) in (int, float) and value > 0, "a number above 0"),
+        "integer": (type(value) is int and value >= 0, "a whole number"),
+        "whole": (is_whole or is_written, "a whole number"),
+    }
+    fits, wanted = timeouts[rules.timeout]
+    faults = ["" if fits else f"has a timeout that is not {wanted}"]
+    faults.append(_field_fault(host, event, handler, given))
     for name in handler if rules.only else ():
         if name not in rules.only:
             shown = json.dumps(masked_text(name), ensure_ascii=False)
@@ -438,21 +445,6 @@ def _field_fault(host: Host, event: str, handler: dict[str, Any], given: dict[st
         if handler[key] and event not in rule.get("events", (event,)):
             return f"has {name}, which no hook may have on {event}"
     return ""
-
-
-def _timeout_fault(host: Host, handler: dict[str, Any]) -> str:
-    value = handler.get(host.registration.timeout, 1)
-    is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-    is_written = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
-    rows = {
-        "any": (True, ""),
-        "text": (_as_number(value) is not None, "a number"),
-        "number": (type(value) in (int, float) and value > 0, "a number above 0"),
-        "integer": (type(value) is int and value >= 0, "a whole number"),
-        "whole": (is_whole or is_written, "a whole number"),
-    }
-    fits, wanted = rows[host.handlers.timeout]
-    return "" if fits else f"has a timeout that is not {wanted}"
 
 
 # Running

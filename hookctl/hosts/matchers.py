@@ -242,8 +242,15 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
         (form,) = host.tools["mcp"]
         return [form.format(server=mcp[1], tool=mcp[2] or ".*")]
     found, is_known = [], False
+    plain = name.replace("_", "").lower()
     for other in map(hosts.load, hosts.names()):
-        kinds = [kind for kind, tools in other.tools.items() if _is_called(other, name, tools)]
+        kinds = []
+        for kind, tools in other.tools.items():
+            called = [*tools]
+            for tool in tools:
+                called += other.matchers.names.get(tool, ())
+            if plain in [each.replace("_", "").lower() for each in called]:
+                kinds.append(kind)
         if kinds and kinds[0] in host.tools:  # one tool may have several purposes
             is_known = True
             found += host.tools[kinds[0]]
@@ -251,8 +258,3 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
     found += difflib.get_close_matches(name, own, 1, 0.75)
     found += [] if host.matchers.parts else [tool for tool in own if tool.startswith(name)]
     return found if found or is_known else None
-
-
-def _is_called(host: Host, name: str, tools: Sequence[str]) -> bool:
-    own = [each for tool in tools for each in (tool, *host.matchers.names.get(tool, ()))]
-    return name.replace("_", "").lower() in [each.replace("_", "").lower() for each in own]

@@ -199,16 +199,13 @@ def settings_from(recorded: dict[str, Any]) -> Settings:
         and isinstance(recorded.get("config", {}), dict)
         and isinstance(options, dict)
         and all(type(options.get(name, 0)) is int for name in _NUMBERS)
-        and all(_is_list_of_texts(options.get(name, [])) for name in _TOOLS)
+        and all(type(options.get(name, [])) is list for name in _TOOLS)
+        and all(isinstance(text, str) for name in _TOOLS for text in options.get(name, []))
     ):
         message = "the guard's settings in hookctl's record are of a wrong kind"
         hint = "Move hookctl's record away; `hookctl install` takes back the hooks that it finds."
         raise HookctlError("ledger_unreadable", message, hint=hint)
     return Settings(mode, options, python, preset, allow_run=allow_run)
-
-
-def _is_list_of_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def choose(settings: Settings, request: Request) -> Settings:

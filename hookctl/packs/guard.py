@@ -244,30 +244,25 @@ def is_newer(version: str) -> bool:
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
     others = [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
-    table = {host.name: _hook_facts(host)}
+    table: dict[str, Any] = {}
+    for one in (host, *others):
+        cap = one.cap
+        if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
+            cap = {}
+        facts = {
+            **vars(one.dialect),
+            "project": one.environment.project,
+            "session": one.environment.session,
+            "process": one.environment.process,
+            "cap": {name: cap[name] for name in _CAP_KEYS if name in cap},
+            "payload": one.payload,
+            "denials": one.denials,
+            "reminds_where": one.guard.reminds_where,
+        }
+        table[one.name] = {name: value for name, value in facts.items() if value}
     if others:
         table[host.name]["also_run_by"] = {other.name: other.told_by for other in others}
-    for other in others:
-        table[other.name] = _hook_facts(other)
     return table
-
-
-def _hook_facts(host: Host) -> dict[str, Any]:
-    """The facts about a host that the hook needs; empty values are left out."""
-    cap = host.cap
-    if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
-        cap = {}
-    facts = {
-        **vars(host.dialect),
-        "project": host.environment.project,
-        "session": host.environment.session,
-        "process": host.environment.process,
-        "cap": {name: cap[name] for name in _CAP_KEYS if name in cap},
-        "payload": host.payload,
-        "denials": host.denials,
-        "reminds_where": host.guard.reminds_where,
-    }
-    return {name: value for name, value in facts.items() if value}
 
 
 def configuration(

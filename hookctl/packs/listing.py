@@ -54,36 +54,38 @@ def _only(brought: Mapping[str, Any]) -> str:
 
 def data(pack: Pack, digest: str) -> dict[str, Any]:
     """The same for machines."""
-    commands = []
-    for host, hook in pack.all_hooks:
-        commands.append(
-            {
-                "id": hook.id,
-                "event": hook.event,
-                "command": OwnText(hook.command),
-                "matcher": hook.matcher,
-                "timeout": hook.timeout,
-                "on_failure": hook.on_failure,
-                "may_allow": _may_allow(hook),
-                "hosts": [host] if host else list(hook.hosts),
-            }
-        )
-    env = []
-    for host, name, claim in pack.all_env:
-        named = {"name": name, "value": OwnText(claim.value)}
-        env.append({**named, "hosts": [host] if host else [], "risky": is_risky(name)})
-    listed = []
-    for name, (content, is_executable) in pack.contents.items():
-        text = _text(content)
-        listed.append(
-            {
-                "name": name,
-                "bytes": len(content),
-                "sha256": files.digest(content),
-                "executable": is_executable,
-                "text": None if text is None else OwnText(text),
-            }
-        )
+    commands = [
+        {
+            "id": hook.id,
+            "event": hook.event,
+            "command": OwnText(hook.command),
+            "matcher": hook.matcher,
+            "timeout": hook.timeout,
+            "on_failure": hook.on_failure,
+            "may_allow": _may_allow(hook),
+            "hosts": [host] if host else list(hook.hosts),
+        }
+        for host, hook in pack.all_hooks
+    ]
+    env = [
+        {
+            "name": name,
+            "value": OwnText(claim.value),
+            "hosts": [host] if host else [],
+            "risky": is_risky(name),
+        }
+        for host, name, claim in pack.all_env
+    ]
+    listed = [
+        {
+            "name": name,
+            "bytes": len(content),
+            "sha256": files.digest(content),
+            "executable": is_executable,
+            "text": _text(content),
+        }
+        for name, (content, is_executable) in pack.contents.items()
+    ]
     return {
         "name": pack.name,
         "version": pack.version,
@@ -128,12 +130,12 @@ def _may_allow(hook: PackHook) -> bool:
     return bool(re.search(_ASKS, EVENTS.get(hook.event, hook.event)))
 
 
-def _text(data: bytes) -> str | None:
+def _text(data: bytes) -> OwnText | None:
     """The text of a file; None where it is none, or too long to be read at a terminal."""
     if len(data) > LONGEST_TEXT or b"\0" in data:
         return None
     try:
-        return data.decode("utf-8").removesuffix("\n")
+        return OwnText(data.decode("utf-8").removesuffix("\n"))
     except UnicodeDecodeError:
         return None
 

@@ -142,7 +142,15 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
     part = host.runner.get("parts", {}).get(native_tool(host, tool), {})
     is_patch = "patch" in part and (kind == "write" or "only" not in part)
     if is_patch and kind in ("write", "edit") and "file_path" in input:
-        return {first(part["patch"])[-1]: _patch_of(kind, input), **part.get("only", {})}
+        added, action = str(input.get("content", "")), "Add"
+        removed: list[str] = []
+        if kind == "edit":
+            added, action = str(input.get("new_string", "")), "Update"
+            removed = str(input.get("old_string", "")).splitlines()
+        body = [f"-{line}" for line in removed] + [f"+{line}" for line in added.splitlines()]
+        start = ["*** Begin Patch", f"*** {action} File: {input['file_path']}"]
+        patch = "\n".join([*start, *body, "*** End Patch"])
+        return {first(part["patch"])[-1]: patch, **part.get("only", {})}
     names = host.runner.get("input", {}).get(kind, {})
     native = {first(names.get(name, name))[0]: value for name, value in input.items()}
     by = host.runner.get("by")
@@ -150,19 +158,6 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
         values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
         native = {by["field"]: values[0], **native}
     return native
-
-
-def _patch_of(kind: str, input: dict[str, Any]) -> str:
-    """A patch that does what a write or an edit does."""
-    path = input.get("file_path", "file")
-    if kind == "write":
-        body = [f"+{line}" for line in str(input.get("content", "")).splitlines()]
-        head = f"*** Add File: {path}"
-    else:
-        body = [f"-{line}" for line in str(input.get("old_string", "")).splitlines()]
-        body += [f"+{line}" for line in str(input.get("new_string", "")).splitlines()]
-        head = f"*** Update File: {path}"
-    return "\n".join(["*** Begin Patch", head, *body, "*** End Patch"])
 
 
 def _path(host: Host, name: str) -> str:
