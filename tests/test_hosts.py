@@ -19,7 +19,7 @@ from hookctl.hosts import loading
 from hookctl.hosts.codex import state_path, trusted_hash
 from hookctl.packs import guard
 from hookctl.settings import targets
-from hookctl.settings.approval import is_untrusted
+from hookctl.settings.switches import is_untrusted
 from hookctl.settings.targets import active_file
 from tests.conftest import Hookctl, put
 from tests.templates.modules import module

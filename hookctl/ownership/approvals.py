@@ -15,7 +15,7 @@ from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts
 from hookctl.ownership.sources import look
-from hookctl.settings import approval
+from hookctl.settings import switches
 from hookctl.settings.targets import Target
 
 
@@ -64,8 +64,8 @@ def _waits(draft: Draft, pack: str) -> bool:
     read = draft.sources.read
     if host.trust.memory or host.trust.config:
         root = draft.document.value or {}
-        closed = approval.closed(host, target.path, root, environ, read)
+        closed = switches.closed(host, target.path, root, environ, read)
         hooks = shapes.elements(host.shape, root)
         return any(hook.path in closed for hook in hooks if hook.pack == pack)
     folder = target.project or draft.folders.cwd
-    return draft.is_edited or approval.is_untrusted(host, target.scope, folder, environ, read)
+    return draft.is_edited or switches.is_untrusted(host, target.scope, folder, environ, read)

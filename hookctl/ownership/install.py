@@ -23,8 +23,7 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import Choice, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
-from hookctl.settings import approval, switches
-from hookctl.settings.approval import find_fatal_files
+from hookctl.settings import switches
 from hookctl.settings.targets import (
     GUARD,
     OWN,
@@ -379,11 +378,11 @@ def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
     start, user = target.project or folders.cwd, target.path
     if target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
-    for stopping in find_fatal_files(folders, host, user, start, read):
+    for stopping in switches.find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
             yield "not_loaded", stopping.sentence
             draft.runs_nothing = True
-    scopes = approval.list_scopes(host, start, folders.environ, read)
+    scopes = switches.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)
     off = switches.find_stopping(found, target.scope, target.path)
     if off:

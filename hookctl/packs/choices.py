@@ -333,11 +333,7 @@ def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> Any:
 def _is_usable(value: Any) -> bool:
     """Whether every text of a value is allowed in a path: no NUL and no lone surrogate."""
     values = value if isinstance(value, list) else [value]
-    text = "".join(one for one in values if isinstance(one, str))
-    try:
-        return "\0" not in text.encode().decode()
-    except UnicodeEncodeError:
-        return False
+    return not re.search("[\0\ud800-\udfff]", "".join(map(str, values)))
 
 
 def is_valid(name: str, value: Any, rule: Mapping[str, Any]) -> bool:

@@ -7,12 +7,11 @@ import re
 from typing import Any
 
 from hookctl import __version__
-from hookctl.hosts import Host, load, parse_version
+from hookctl.hosts import Host, load, parse_version, timeout
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
 from hookctl.packs.model import Pack
-from hookctl.packs.slots import top_wants, wanted_hook
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK
 
@@ -179,6 +178,44 @@ def wants(
     for text in host.permission.texts if settings.allow_run else ():
         wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
     return wanted
+
+
+def wanted_hook(
+    host: Host,
+    id: str,
+    event: str,
+    command: str,
+    forms: str,
+    seconds: int | None,
+    *,
+    matcher: str | None = None,
+    env: dict[str, str] | None = None,
+    cap: str = "",
+) -> Wanted:
+    """A hook at an event of the host's; `seconds` is its timeout, `cap` needs a field for it."""
+    registration, pack = host.registration, id.partition("/")[0]
+    fields: dict[str, Any] = {}
+    whole_name = id.replace("/", "-")
+    for key, value in registration.fields.items():
+        if isinstance(value, str):
+            name = GUARD if pack == GUARD else whole_name
+            value = value.replace("{name}", name).replace("{id}", whole_name)
+        fields[key] = value
+    fields["command"] = command
+    if seconds is not None and registration.timeout:
+        fields[registration.timeout] = timeout(host, seconds)
+    if matcher is not None and not host.matchers.none:
+        fields["matcher"] = matcher
+    if env and host.env_field:
+        fields[host.env_field] = env
+    if cap and "field" in host.cap:
+        fields[host.cap["field"]] = int(cap)
+    return Wanted(host.shape.event_path(event, pack), "element", fields, id, forms)
+
+
+def top_wants(host: Host) -> list[Wanted]:
+    """The keys that the host's settings file needs at its top for any hook."""
+    return [Wanted((key,), "leaf", value) for key, value in host.registration.top.items()]
 
 
 def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
-from hookctl.packs.guard import QUIET
+from hookctl.packs.guard import QUIET, top_wants, wanted_hook
 from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
 from hookctl.packs.protocol import (
     ALL,
@@ -25,7 +25,7 @@ from hookctl.packs.protocol import (
     native_event,
     native_events,
 )
-from hookctl.packs.slots import fill, list_named_files, top_wants, wanted_hook
+from hookctl.packs.slots import fill, list_named_files
 from hookctl.settings.targets import OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
 

@@ -20,10 +20,9 @@ from hookctl.hosts.model import Table
 from hookctl.model import Path
 from hookctl.ownership import store
 from hookctl.packs.protocol import EVENTS
-from hookctl.settings import approval, effective, switches
-from hookctl.settings.approval import is_skipped, read_fault
+from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.switches import Switch
+from hookctl.settings.switches import Switch, is_skipped, read_fault
 from hookctl.settings.targets import variant_of_file
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
@@ -224,7 +223,7 @@ def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle |
 
 def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
     """Why no hook of a scope runs in a folder that the host does not trust."""
-    if approval.is_untrusted(host, scope, folder, machine.environ, machine.read):
+    if switches.is_untrusted(host, scope, folder, machine.environ, machine.read):
         action = host.folder_trust.action
         return Obstacle(model.FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
     return None
@@ -261,11 +260,11 @@ def find_waiting(
     """The hooks of a file that the host approves one by one, and that it does not run yet."""
     waiting: dict[Path, Obstacle] = {}
     trust, config = host.trust, hosts.config_folder(host, machine.environ)
-    closed = approval.closed(host, name, root, machine.environ, machine.read)
+    closed = switches.closed(host, name, root, machine.environ, machine.read)
     for entry in entries:
         is_lost = bool(entry.faults) and entry.faults[0].kind != "event"
         why = "" if is_lost else closed.get(entry.path)
-        if why == approval.OFF:
+        if why == switches.OFF:
             reason = f"it has enabled = false in {trust.config.format(config=config)}"
             waiting[entry.path] = Obstacle(model.OFF, reason, "set it to true there")
         elif why:

@@ -14,7 +14,7 @@ from hookctl.model import Record
 from hookctl.ownership import store
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
-from hookctl.settings import approval, effective, switches
+from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
@@ -112,7 +112,7 @@ class Machine:
         """The switches of a host that are set where it is started."""
 
         def find() -> tuple[Switch, ...]:
-            scopes = approval.list_scopes(host, start, self.environ, self.read)
+            scopes = switches.list_scopes(host, start, self.environ, self.read)
             return switches.find(self.folders, host, users, start, scopes, self.read)
 
         return self.reader.once(("switches", host.name, host.stands, users, start), find)
