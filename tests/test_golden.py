@@ -18,7 +18,7 @@ import pytest
 from hookctl import hosts
 from hookctl.documents.formats import PROGRAMS
 from hookctl.documents.plugin import current_code
-from hookctl.packs import guard, wrapping
+from hookctl.packs import guard
 from hookctl.settings.targets import Target
 from tests import screens
 from tests.conftest import Hookctl, put
@@ -264,7 +264,7 @@ def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(cas
     edits = [hook.command + " ", hook.command.replace(" -S ", " ", 1), hook.command.replace(" -S ", " -S /tmp", 1)]
     for command, is_ours in [(hook.command, True), *((edit, False) for edit in edits)]:
         if "wrap-" in id:
-            assert (wrapping.original_of(command) is not None) == is_ours
+            assert (guard.original_of(command) is not None) == is_ours
             continue
         assert bool(guard.config_path(command, id, id.partition("/")[2], target)) == is_ours
         assert scope != "project" or guard.is_shared_command(command, id, target) == is_ours

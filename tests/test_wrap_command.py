@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.packs import wrapping
+from hookctl.packs import guard
 from hookctl.settings.targets import Target
 from tests.conftest import Hookctl, put
 from tests.templates.lab import lay
@@ -100,7 +100,7 @@ WAYS: list[Callable[[Path], str]] = [with_everything, without_file, with_a_folde
 def test_the_other_hook_runs_as_it_did(name: str, way: Callable[[Path], str], folder: Path, isolated: Path) -> None:
     original = ORIGINALS[name]
     python = way(folder)
-    command = wrapping.command(original, place("user"), config(folder), python)
+    command = guard.wrap_command(original, place("user"), config(folder), python)
     assert as_before(run(command, isolated)) == as_before(run(original, isolated))
     if way is with_everything:
         logs = [path.read_text().splitlines() for path in isolated.glob("state/**/events.jsonl")]
@@ -117,10 +117,10 @@ def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, fo
     odd = {"spaces": "   ", "one quote": "'", "no UTF-8": "echo \ud800", "long": "x" * 100_000 + "'" * 1000}
     original = {**ORIGINALS, **odd}[name]
     where = config(isolated / "work" / ".hookctl" if scope == "project" else folder)
-    command = wrapping.command(original, place(scope, isolated / "work"), where, "/opt/it's; python")
-    assert wrapping.original_of(command) == original
-    again = wrapping.command(command, place(scope, isolated / "work"), where, "/usr/bin/python3")
-    assert wrapping.original_of(again) == command
+    command = guard.wrap_command(original, place(scope, isolated / "work"), where, "/opt/it's; python")
+    assert guard.original_of(command) == original
+    again = guard.wrap_command(command, place(scope, isolated / "work"), where, "/usr/bin/python3")
+    assert guard.original_of(again) == command
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, fo
     ],
 )
 def test_an_edited_command_is_not_taken_for_ours(change: Callable[[str], str], folder: Path) -> None:
-    command = wrapping.command("say done", place("user"), config(folder), "/usr/bin/python3")
-    assert wrapping.original_of(command) == "say done"
+    command = guard.wrap_command("say done", place("user"), config(folder), "/usr/bin/python3")
+    assert guard.original_of(command) == "say done"
     assert change(command) != command
-    assert wrapping.original_of(change(command)) is None
+    assert guard.original_of(change(command)) is None
 
 
 # A wrapped hook in a project: what a committed record of a stranger's making says is not believed.

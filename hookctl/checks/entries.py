@@ -14,7 +14,7 @@ from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks
 from hookctl.ownership import consent, engine
-from hookctl.packs import guard, wrapping
+from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 
 
@@ -175,7 +175,7 @@ def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterato
         return
     is_ours = guard.is_shared_command(str(command), id, file.target)
     if id.startswith(WRAP):
-        is_ours = wrapping.is_shared_command(str(command), file.target)
+        is_ours = guard.is_shared_wrap(str(command), file.target)
     keys = [key for key in file.host.registration.commands if key in hook.fields]
     if {*keys} - {"command"} or not is_ours:
         how = "no version of hookctl writes its command"

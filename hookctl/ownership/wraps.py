@@ -17,7 +17,7 @@ from hookctl.hosts import Host, shapes
 from hookctl.masking import masked_text
 from hookctl.model import WRAP, Action, Claim, Decision, Entry, HookEntry, Path, Put
 from hookctl.ownership.draft import Draft
-from hookctl.packs import wrapping
+from hookctl.packs import guard
 from hookctl.settings.targets import GUARD
 
 # What a host that expands variables takes for one.
@@ -37,7 +37,7 @@ def unwrap_hooks(draft: Draft) -> None:
     edits, actions = [], []
     hooks = _wrapped_hooks(draft.host, draft.document)
     for hook in hooks:
-        original = wrapping.original_of(str(hook.fields["command"]))
+        original = guard.original_of(str(hook.fields["command"]))
         path = _list_path(draft.host, hook.path)
         if original is None:
             reason = "its command was edited, so it stays; without our file it runs by itself"
@@ -74,15 +74,15 @@ def wrap_hooks(
     if text:
         commands = [command for _, command, _ in foreign]
         commands += [original for original, _, _ in chosen]
-        kept = [wrapping.original_of(entry.written["command"]) for entry in entries.values()]
+        kept = [guard.original_of(entry.written["command"]) for entry in entries.values()]
         original = _find_named(document, host, text, [*commands, *filter(None, kept)])
-        ids = {*entries, *(wrapping.id_of(each) for each, _, _ in chosen)}
-        if wrapping.id_of(original) not in ids:
+        ids = {*entries, *(guard.wrap_id(each) for each, _, _ in chosen)}
+        if guard.wrap_id(original) not in ids:
             chosen.append((original, _plain_paths(document, foreign, original), ""))
     edits = list[Put]()
     for original, paths, taken in chosen:
-        id, path = wrapping.id_of(original), _list_path(host, paths[0])
-        written = {"command": wrapping.command(original, draft.target, config, python)}
+        id, path = guard.wrap_id(original), _list_path(host, paths[0])
+        written = {"command": guard.wrap_command(original, draft.target, config, python)}
         owners = {GUARD: Claim(written, version)}
         raw = _source(document, (*paths[0], "command"), known.get(id), original)
         entries[id] = Entry(path, "element", "owned", raw, written, owners, id)
@@ -109,9 +109,9 @@ def _renew(
     chosen, edited, actions = list[_Chosen](), dict[str, Entry](), list[Action]()
     for hook in _wrapped_hooks(draft.host, draft.document):
         command, taken = str(hook.fields["command"]), ""
-        original, entry = wrapping.original_of(command), known.get(hook.id)
+        original, entry = guard.original_of(command), known.get(hook.id)
         if original is None and entry and force:
-            original = wrapping.original_of(entry.written["command"])
+            original = guard.original_of(entry.written["command"])
             taken = f"took over your {masked_text(command)}"
         if original is not None:
             chosen.append((original, [hook.path], taken))
@@ -122,9 +122,9 @@ def _renew(
             edited[hook.id] = entry
         path = _list_path(draft.host, hook.path)
         actions.append(_line("keep", path, hook.id, "overridden", "overridden", reason))
-    there = {*edited, *(wrapping.id_of(original) for original, _, _ in chosen)}
+    there = {*edited, *(guard.wrap_id(original) for original, _, _ in chosen)}
     for id, entry in known.items():
-        original = wrapping.original_of(entry.written["command"])
+        original = guard.original_of(entry.written["command"])
         paths = [path for path, command, is_plain in foreign if is_plain and command == original]
         if original is not None and paths:  # its tool has registered it anew
             chosen.append((original, paths, ""))

@@ -19,9 +19,8 @@ from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
-from hookctl.packs.guard import WORD
+from hookctl.packs.guard import WORD, original_of
 from hookctl.packs.runner import END
-from hookctl.packs.wrapping import original_of
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
 from hookctl.survey.machine import Machine

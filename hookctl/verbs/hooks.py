@@ -26,8 +26,8 @@ from hookctl.output.lines import (
     tilde,
     tildes,
 )
+from hookctl.packs.guard import original_of
 from hookctl.packs.protocol import EVENTS
-from hookctl.packs.wrapping import original_of
 from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook, list_reasons
 from hookctl.survey.scripts import name_program

@@ -16,7 +16,7 @@ from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_proje
 from hookctl.output.plans import event_of
 from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
-from hookctl.packs import choices, wrapping
+from hookctl.packs import choices, guard
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, Target, variant_of_file
 from hookctl.survey.gathering import read_settings
@@ -209,7 +209,7 @@ def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any
     if entry.kind == "leaf":
         value = current.values.get(entry.path)
     elif entry.id.startswith(WRAP):
-        wraps = masked_text(wrapping.original_of(value["command"]) or "an unknown command")
+        wraps = masked_text(guard.original_of(value["command"]) or "an unknown command")
     else:
         env = masked(value.get(host.env_field)) if host.env_field else None
         value = {**value, "command": OwnText(value["command"])}  # which no mask touches
