@@ -143,11 +143,9 @@ def client(host: Host, environ: Mapping[str, str]) -> str:
     """
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
-    for name in (host.client.command, *host.client.other_commands):
-        program = shutil.which(name, path=path)
-        if program:
-            return program
-    return ""
+    commands = (host.client.command, *host.client.other_commands)
+    found = (shutil.which(name, path=path) for name in commands)
+    return next(filter(None, found), "")
 
 
 def parse_version(version: str) -> list[int]:

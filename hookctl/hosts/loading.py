@@ -461,11 +461,9 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
 
 
 def _as_number(value: Any) -> float | None:
-    if not isinstance(value, str | int | float):
-        return None
     try:
         return float(value)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
 
 

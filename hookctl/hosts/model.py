@@ -77,7 +77,6 @@ def _table(name: str, kind: Any = Table) -> Any:
 
 
 def _list(name: str) -> Any:
-    """Several tables of one name."""
     return cached_property(lambda host: [Table(name, row) for row in host.data.get(name, ())])
 
 

@@ -40,14 +40,13 @@ def list_abilities(host: Host) -> dict[str, bool]:
 def shortcomings(host: Host) -> list[str]:
     """Everything that a host cannot do, with any settings."""
     older = [f"before {since} it {does}" for since, does in host.client.since.values()]
-    lost = [text for _, text in _find_lost(host)]
     most, caps = _fixed_cap(host), list[str]()
     if most:
         unless = "whatever is set"
         if "setting" in host.cap and "key" not in host.cap:
             unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
         caps = [f"grants at most {count_blocks(host, most)}, {unless}"]
-    return [*_unproven(host), *caps, *lost, *host.cannot, *older]
+    return [*_unproven(host), *caps, *_find_lost(host).values(), *host.cannot, *older]
 
 
 def lacks(
@@ -86,7 +85,7 @@ def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str]
         "refuse": bool(options.get("dispatch_tools")),
         "context": options.get("guidance") is True,
     }
-    for name, text in _find_lost(host) if settings.events else ():
+    for name, text in _find_lost(host).items() if settings.events else ():
         if asked.get(name):
             missed.append(text)
         if name == "refuse_end" and asked["refuse"] and options.get("dispatch_end", 0) > 0:
@@ -125,20 +124,23 @@ def _fixed_cap(host: Host, text: str = "") -> int:
     return cap.get("most", cap["default"]) - cap.get("overrides_last", False)
 
 
-def _find_lost(host: Host) -> Iterator[tuple[str, str]]:
-    """What the guard cannot do there, each behind a word for it."""
-    dialect = host.dialect
-    if not dialect.block:
-        yield "block", "a hook cannot keep it working at a stop"
-    if not dialect.release:
-        yield "message", "shows no message of a hook that lets the agent stop; `hookctl log` has it"
-    if not dialect.end:
-        wrap = "; `--wrap` limits such a hook" * host.registration.wraps
-        yield "end", f"a hook cannot end a turn that other hooks force on{wrap}"
-    if not can_refuse(host):
-        packs = "; a pack's hook can" if list_abilities(host)["refuse"] else ""
-        yield "refuse", f"the guard cannot refuse a tool call{packs}"
-    elif not dialect.refuse_end:
-        yield "refuse_end", "a refused tool call cannot end the turn"
-    if not dialect.context:
-        yield "context", "a session's start takes no text from a hook"
+def _find_lost(host: Host) -> dict[str, str]:
+    """What the guard cannot do there, by a word for it."""
+    dialect, refuses = host.dialect, can_refuse(host)
+    wrap = "; `--wrap` limits such a hook" * host.registration.wraps
+    packs = "; a pack's hook can" * list_abilities(host)["refuse"]
+    rows = {
+        "block": (dialect.block, "a hook cannot keep it working at a stop"),
+        "message": (
+            dialect.release,
+            "shows no message of a hook that lets the agent stop; `hookctl log` has it",
+        ),
+        "end": (dialect.end, f"a hook cannot end a turn that other hooks force on{wrap}"),
+        "refuse": (refuses, f"the guard cannot refuse a tool call{packs}"),
+        "refuse_end": (
+            dialect.refuse_end or not refuses,
+            "a refused tool call cannot end the turn",
+        ),
+        "context": (dialect.context, "a session's start takes no text from a hook"),
+    }
+    return {name: text for name, (can, text) in rows.items() if not can}

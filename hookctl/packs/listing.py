@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -108,19 +108,18 @@ def file_changes(old: bytes, new: bytes) -> list[str]:
     return [f"  | {line}" for line in list(diff)[2:]]
 
 
-def _limits(hook: PackHook) -> Iterator[str]:
+def _limits(hook: PackHook) -> list[str]:
     """For which calls a command runs, how long, and what it may do, in words."""
-    if hook.matcher not in ALL:
-        yield f"matcher {hook.matcher}"
-    elif hook.event in TOOL_EVENTS:
-        yield "every tool"
-    if hook.timeout is not None:
-        yield f"timeout {hook.timeout} s"
-    if hook.is_run and hook.event in REFUSING_EVENTS:
-        is_refused = hook.on_failure == "deny"
-        yield f"on_failure {hook.on_failure}{': refuses where it fails' if is_refused else ''}"
-    if _may_allow(hook):
-        yield "its allow lifts your own permission"
+    is_for_all, refuses = hook.matcher in ALL, hook.is_run and hook.event in REFUSING_EVENTS
+    costs = ": refuses where it fails" * (hook.on_failure == "deny")
+    rows = (
+        (not is_for_all, f"matcher {hook.matcher}"),
+        (is_for_all and hook.event in TOOL_EVENTS, "every tool"),
+        (hook.timeout is not None, f"timeout {hook.timeout} s"),
+        (refuses, f"on_failure {hook.on_failure}{costs}"),
+        (_may_allow(hook), "its allow lifts your own permission"),
+    )
+    return [text for applies, text in rows if applies]
 
 
 def _may_allow(hook: PackHook) -> bool:

@@ -104,7 +104,6 @@ def choose_manifest(folder: str, names: Iterable[str]) -> str:
 
 
 def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
-    """Raise the mistake that stands first in the file, if there is any."""
     found = list(mistakes)
     if found:
         raise _error(document, *min(found, key=lambda mistake: document.offset(mistake[0])))
@@ -169,7 +168,6 @@ def _table(place: Path) -> str:
 
 
 def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
-    """What of a pack is against the schema."""
     import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
@@ -223,7 +221,6 @@ def _read_contents(
 
 
 def _read_file(folder: str, name: str) -> tuple[bytes, bool]:
-    """A regular file in a pack's folder."""
     path = os.path.realpath(os.path.join(folder, name))
     if os.path.commonpath([folder, path]) != folder:
         raise Unfit("is a link that leads out of the pack's folder")
@@ -272,7 +269,6 @@ def shown(value: Any) -> str:
 
 
 def _find_in_part(place: Path, part: Part, pack: Pack) -> Iterator[Mistake]:
-    """Mistakes in the variables and hooks for one host, or the common ones."""
     for key, claim in part.env.items():
         is_number = re.fullmatch(r"-?[0-9]{1,18}", claim.value)
         if claim.merge in ("max", "min") and not is_number:
@@ -370,7 +366,6 @@ def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
 
 
 def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:
-    """The pack's file in the commit, by its path there."""
     folder = address.folder.removesuffix("/")
     if folder:
         entry = commit.find(folder)
@@ -386,7 +381,6 @@ def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:
 
 
 def _read_entry(commit: Commit, entry: TreeEntry) -> bytes:
-    """The bytes of a regular file in a commit."""
     if not entry.is_file:
         raise Unfit("is a folder" if entry.is_folder else "is a link or a submodule")
     if entry.size > LIMIT:

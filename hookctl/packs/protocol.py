@@ -137,7 +137,6 @@ def native_tool(host: Host, tool: str) -> str:
 
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
-    """The tool's input by the host's names."""
     first = guard_module("payload").alternatives
     part = host.runner.get("parts", {}).get(native_tool(host, tool), {})
     is_patch = "patch" in part and (kind == "write" or "only" not in part)

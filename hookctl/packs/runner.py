@@ -87,7 +87,6 @@ def needs_runner(pack: Pack, host: Host) -> bool:
 
 
 def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str]) -> str:
-    """The call of the runner with a hook's command."""
     words = ["run", EVENTS[hook.event], "--host", shlex.quote(host.name)]
     words += ["--id", f"{pack.name}/{hook.id}"]
     limit = hook.timeout or DEFAULT_TIMEOUT
