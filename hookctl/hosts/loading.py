@@ -328,9 +328,8 @@ def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Itera
             path = fault.path[:length] if fault.reach in (EVENT, EVERYWHERE) else fault.path
             at.setdefault(path, []).append(fault)
     for entry in entries:
-        found: list[Fault] = []
-        for end in range(1, len(entry.path) + 1):
-            found += at.get(entry.path[:end], ())
+        ends = range(1, len(entry.path) + 1)
+        found = [fault for end in ends for fault in at.get(entry.path[:end], ())]
         yield entry._replace(faults=tuple(found)) if found else entry
 
 

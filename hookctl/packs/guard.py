@@ -175,11 +175,9 @@ def wants(
     if host.env_path:
         if needed_cap and host.cap_key:
             env[host.cap_key] = cap or needed_cap
-        for key, value in env.items():
-            wanted.append(Wanted((*host.env_path, key), "leaf", value))
-    for text in host.permission.texts if settings.allow_run else ():
-        wanted.append(Wanted((*host.shape.texts, text), "leaf", text))
-    return wanted
+        wanted += [Wanted((*host.env_path, key), "leaf", value) for key, value in env.items()]
+    allowed = host.permission.texts if settings.allow_run else ()
+    return wanted + [Wanted((*host.shape.texts, text), "leaf", text) for text in allowed]
 
 
 def wanted_hook(

@@ -74,7 +74,21 @@ def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
     values = {} if document.value is MISSING else document.value
     _check_text(document, values)
     _refuse_first(document, _find_problems(values))
-    pack = _pack(path, values)._replace(manifest=data)
+    header, parts = {"protocol": CLAUDE, **values["pack"]}, {}
+    for name, table in {"": values, **values.get("host", {})}.items():
+        env = {}
+        for key, claim in table.get("env", {}).items():
+            env[key] = EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
+        protocol = "" if name else header["protocol"]
+        parts[name] = Part(env, tuple(_hook(hook, protocol) for hook in table.get("hooks", ())))
+    pack = Pack(
+        **header,
+        source=path,
+        files=tuple(values.get("files", {}).get("include", ())),
+        parts=parts,
+        rules=values.get("rules", {}).get("text", "").strip("\n"),
+        manifest=data,
+    )
     _refuse_first(document, find_mistakes(pack))
     return pack._replace(contents=_read_contents(document, pack, read_file))
 
@@ -107,23 +121,6 @@ def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
     found = list(mistakes)
     if found:
         raise _error(document, *min(found, key=lambda mistake: document.offset(mistake[0])))
-
-
-def _pack(path: str, data: dict[str, Any]) -> Pack:
-    header, parts = {"protocol": CLAUDE, **data["pack"]}, {}
-    for name, table in {"": data, **data.get("host", {})}.items():
-        env = {}
-        for key, claim in table.get("env", {}).items():
-            env[key] = EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
-        protocol = "" if name else header["protocol"]
-        parts[name] = Part(env, tuple(_hook(hook, protocol) for hook in table.get("hooks", ())))
-    return Pack(
-        **header,
-        source=path,
-        files=tuple(data.get("files", {}).get("include", ())),
-        parts=parts,
-        rules=data.get("rules", {}).get("text", "").strip("\n"),
-    )
 
 
 def _hook(table: dict[str, Any], protocol: str) -> PackHook:
@@ -248,9 +245,22 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
     for host, part in pack.parts.items():
         place: Path = ("host", host) if host else ()
         named: list[tuple[Path, str]] = [(place, host)] if host else []
+        for key, claim in part.env.items():
+            is_number = re.fullmatch(r"-?[0-9]{1,18}", claim.value)
+            if claim.merge in ("max", "min") and not is_number:
+                message = f"{key} cannot be {shown(claim.value)} with merge = {claim.merge!r}"
+                yield (*place, "env", key, "value"), message, "The rule compares decimal integers."
+        ids: set[str] = set()
         for number, hook in enumerate(part.hooks):
             at = (*place, "hooks", number)
             named += [((*at, "hosts", index), name) for index, name in enumerate(hook.hosts)]
+            if hook.id in ids:
+                message = f"there are two hooks with the id {hook.id!r}"
+                hint = "Give each an id of its own; without one it is the event."
+                yield (*at, "event" if hook.id == hook.event else "id"), message, hint
+            ids.add(hook.id)
+            for message, hint in _find_in_command(hook, pack):
+                yield (*at, "command"), f"the command of {hook.id} {message}", hint
             if not host:
                 yield from _find_misplaced(at, hook, is_claude=pack.protocol == CLAUDE)
             elif host in known:
@@ -259,31 +269,12 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
             if name not in known:
                 hint = f"{nearest(name, known)}Known hosts: {', '.join(known)}."
                 yield place_of_name, f"there is no host {name!r}", hint
-        yield from _find_in_part(place, part, pack)
 
 
 def shown(value: Any) -> str:
     """A value in a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _find_in_part(place: Path, part: Part, pack: Pack) -> Iterator[Mistake]:
-    for key, claim in part.env.items():
-        is_number = re.fullmatch(r"-?[0-9]{1,18}", claim.value)
-        if claim.merge in ("max", "min") and not is_number:
-            message = f"{key} cannot be {shown(claim.value)} with merge = {claim.merge!r}"
-            yield (*place, "env", key, "value"), message, "The rule compares decimal integers."
-    known: set[str] = set()
-    for number, hook in enumerate(part.hooks):
-        at = (*place, "hooks", number)
-        if hook.id in known:
-            message = f"there are two hooks with the id {hook.id!r}"
-            hint = "Give each an id of its own; without one it is the event."
-            yield (*at, "event" if hook.id == hook.event else "id"), message, hint
-        known.add(hook.id)
-        for message, hint in _find_in_command(hook, pack):
-            yield (*at, "command"), f"the command of {hook.id} {message}", hint
 
 
 def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:

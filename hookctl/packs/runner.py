@@ -140,10 +140,9 @@ def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
     lines = [f' "packs": {_dump(dict(packs))},']
     if state:
         lines.append(f' "state_dir": {_dump(state)},')
-    rows = []
     for name, facts in table.items():
-        host = load(name)
-        rows.append(f"  {_dump(name)}: {_dump({**facts, **host.runner, 'tools': host.tools})}")
+        table[name] = {**facts, **load(name).runner, "tools": load(name).tools}
+    rows = [f"  {_dump(name)}: {_dump(facts)}" for name, facts in table.items()]
     text = "\n".join(["{", *lines, ' "hosts": {', ",\n".join(rows), " }", "}", ""])
     return text.encode("utf-8", "backslashreplace")
 

@@ -237,11 +237,10 @@ def config_name(target: Target, records: Mapping[str, Record], key: str) -> str:
     name = target.host.name
     if target.scope == "local":
         return f"{name}-local-{short_hash(target.project)}.json"
-    for other, record in records.items() if target.scope == "user" else ():
-        known = record.packs.get(GUARD)
-        if other != key and known and f"{name}.json" in known.files:
-            return f"{name}-{short_hash(key)}.json"
-    return f"{name}.json"
+    others = [record.packs for other, record in records.items() if other != key]
+    taken = [file for packs in others if GUARD in packs for file in packs[GUARD].files]
+    is_taken = target.scope == "user" and f"{name}.json" in taken
+    return f"{name}-{short_hash(key)}.json" if is_taken else f"{name}.json"
 
 
 def short_hash(path: str) -> str:
