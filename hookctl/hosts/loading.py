@@ -301,7 +301,7 @@ def _read_item(
         if isinstance(item, dict):
             entries.append(Entry(path, event, item, item))
         if takes_flat:
-            own = [*_judge_handler(host, path, event, item)]
+            own = _judge_handler(host, path, event, item)
             is_fine = not own and isinstance(item, dict)
             faults += own or (_judge_matcher(host, path, event, item) if is_fine else ())
         else:
@@ -351,27 +351,20 @@ def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) ->
         yield make_fault(host, kind, path, "has a matcher that is not a string")
 
 
-def _judge_handler(host: Host, path: Path, event: str, handler: Any) -> Iterator[Fault]:
-    kind, reason = judge_fields(host, event, handler)
-    if reason:
-        yield make_fault(host, kind, path, reason)
-    elif isinstance(handler, dict) and (reason := never_runs(host, event, handler)):
-        yield Fault("never", path, reason, ITEM)
-
-
-def judge_fields(host: Host, event: str, handler: Any) -> tuple[str, str]:
-    """Why the host does not take the fields of a hook of an event: kind and reason, or ''."""
+def _judge_handler(host: Host, path: Path, event: str, handler: Any) -> list[Fault]:
+    """Why the host does not take a hook of an event, or never runs it."""
     if not isinstance(handler, dict):
-        return "handler", "is not an object"
+        return [make_fault(host, "handler", path, "is not an object")]
     given, rules = handler, host.handlers
     if rules.nulls:
         handler = {name: value for name, value in given.items() if value is not None}
     if rules.type_default:
         handler = {"type": "command", **handler}
     if "type" in host.registration.fields and not isinstance(handler.get("type"), str):
-        return "type", "has no type"
+        return [make_fault(host, "type", path, "has no type")]
     if rules.types and handler["type"] not in rules.types:
-        return "type", f"has a type that is none of {', '.join(rules.types)}"
+        reason = f"has a type that is none of {', '.join(rules.types)}"
+        return [make_fault(host, "type", path, reason)]
     value = handler.get(host.registration.timeout, 1)
     is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
     is_written = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
@@ -395,7 +388,10 @@ def judge_fields(host: Host, event: str, handler: Any) -> tuple[str, str]:
         if all(name in handler for name in twins):
             faults.append(f"has both {' and '.join(twins)}, which are one field")
     reason = next(filter(None, faults), "")
-    return ("field" if reason else "", reason)
+    if reason:
+        return [make_fault(host, "field", path, reason)]
+    reason = never_runs(host, event, given)
+    return [Fault("never", path, reason, ITEM)] if reason else []
 
 
 def _needed(value: Any, rule: dict[str, Any]) -> str:
@@ -462,7 +458,7 @@ def timeout_seconds(host: Host, handler: dict[str, Any]) -> float | None:
 def _as_number(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

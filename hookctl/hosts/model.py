@@ -158,8 +158,10 @@ class Host:
             variant.variants = variants
         return variants
 
-    def varied(self, variant: Mapping[str, Any]) -> Host:
-        """A layout: its tables extend the usual ones, but for its events."""
+    def varied(self, variant: Mapping[str, Any] | None) -> Any:
+        """A layout: its tables extend the usual ones, but for its events. None without any."""
+        if variant is None:
+            return None
         tables = copy.copy(self.data)
         tables.values_above = dict(tables.values_above)
         for key, value in variant.items():
@@ -173,12 +175,8 @@ class Host:
 
     # The layouts of hooks in its files with other subjects, and in its managed settings; None for
     # the usual one.
-    beside: Any = cached_property(lambda host: host._other_layout("among_others"))
-    managed: Any = cached_property(lambda host: host._other_layout("in_managed"))
-
-    def _other_layout(self, name: str) -> Host | None:
-        table = self.data.get(name)
-        return self.varied(table) if table else None
+    beside: Any = cached_property(lambda host: host.varied(host.data.get("among_others")))
+    managed: Any = cached_property(lambda host: host.varied(host.data.get("in_managed")))
 
     @property
     def as_claude(self) -> Host | None:

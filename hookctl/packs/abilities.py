@@ -128,7 +128,7 @@ def _find_lost(host: Host) -> dict[str, str]:
     """What the guard cannot do there, by a word for it."""
     dialect, refuses = host.dialect, can_refuse(host)
     wrap = "; `--wrap` limits such a hook" * host.registration.wraps
-    packs = "; a pack's hook can" * list_abilities(host)["refuse"]
+    packs = "; a pack's hook can" if not refuses and list_abilities(host)["refuse"] else ""
     rows = {
         "block": (dialect.block, "a hook cannot keep it working at a stop"),
         "message": (

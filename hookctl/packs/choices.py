@@ -320,8 +320,7 @@ def is_true(text: str) -> bool:
 
 def whole_number(text: str) -> int | None:
     """The whole number that the hook reads in a text; None if it reads none."""
-    number: int | None = guard_module("files").whole_number(text)
-    return number
+    return guard_module("files").whole_number(text)
 
 
 def read_settings(config: Mapping[str, Any], env: Mapping[str, str]) -> Any:

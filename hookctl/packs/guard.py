@@ -51,20 +51,17 @@ def command(id: str, target: Target, config: str, python: str, event: str) -> st
     """The registered command: exits with 0 if a file is missing or the hook crashes."""
     host = target.host
     start = host.environment.finds_project * target.shared
-    start += call(target, launcher_of(config), python)
+    launcher, words = _launch(host, config)
+    start += call(target, launcher, python)
     end = QUIET * host.registration.quiet
-    return f"{head(id)}{start} {event} {registration(host, config)}{end}; exit 0"
+    return f"{head(id)}{start} {event} {words}{end}; exit 0"
 
 
-def launcher_of(config: str) -> str:
-    """The launcher of a guard whose configuration has this path."""
-    return os.path.join(os.path.dirname(os.path.dirname(config)), HOOK)
-
-
-def registration(host: Host, config: str) -> str:
-    """The words that tell the launcher host and configuration."""
-    name = os.path.basename(config).removesuffix(".json")
-    return f"--host {host.name}" + f" --config {name}" * (name != host.name)
+def _launch(host: Host, config: str) -> tuple[str, str]:
+    """The launcher beside a configuration, and the words that tell it host and configuration."""
+    folder, name = os.path.split(config.removesuffix(".json"))
+    words = f"--host {host.name}" + f" --config {name}" * (name != host.name)
+    return os.path.join(os.path.dirname(folder), HOOK), words
 
 
 def call(target: Target, path: str, python: str) -> str:
@@ -153,7 +150,7 @@ def wants(
     if settings.mode in ("breaker", "keepalive") and host.cap:
         number = whole_number(limit or wanted_limit(settings))
         needed_cap = cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
-    for hook in pack.hooks:
+    for hook in pack.parts[""].hooks:
         if hook.event not in needed:
             continue
         id, is_stop = f"{GUARD}/{hook.id}", hook.event == "stop"
@@ -353,12 +350,12 @@ def wrap_id(original: str) -> str:
 
 def wrap_command(original: str, target: Target, config: str, python: str) -> str:
     """The command that runs `original` through the guard, or directly if our file is missing."""
-    path = launcher_of(config)
+    path, words = _launch(target.host, config)
     file, start = in_sh(target, path), call(target, path, python)
     has_python = ON_PATH if target.shared else f"[ -x {quote(target.host, python)} ]"
     lead = target.host.environment.finds_project * target.shared
     is_ready = f"{lead}[ -f {file} ] && [ -r {file} ] && {has_python}"
-    guarded = f'exec {start} wrap stop {registration(target.host, config)} "$1"'
+    guarded = f'exec {start} wrap stop {words} "$1"'
     choice = f"if {is_ready}; then {guarded}; else {_ALONE}; fi"
     return f"{head(wrap_id(original))}set -- {shlex.quote(original)}; {choice}"
 
