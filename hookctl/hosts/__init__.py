@@ -115,9 +115,8 @@ def config_folder(host: Host, environ: Mapping[str, str]) -> str:
     """The host's settings folder of this user; its variable comes before the folder in HOME."""
     config = host.config
     named = environ.get(config.variable, "")
-    if named:
-        return os.path.abspath(os.path.join(named, config.inside))
-    return os.path.abspath(os.path.join(environ["HOME"], config.home))
+    parts = (named, config.inside) if named else (environ["HOME"], config.home)
+    return os.path.abspath(os.path.join(*parts))
 
 
 def config_of(host: Host, settings: str) -> str:

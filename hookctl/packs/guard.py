@@ -220,12 +220,10 @@ def events(settings: Settings, host: Host, *, wraps: bool = False) -> tuple[str,
     needed = list(settings.events)
     if "stop" in needed or wraps:
         needed += host.guard.events
-    if not can_refuse(host):
-        needed = [event for event in needed if event != "pre-tool"]
+    lost = {"pre-tool": not can_refuse(host), "session-start": not host.dialect.context}
+    needed = [event for event in needed if not lost.get(event)]
     if "pre-tool" in needed and ends_refused(settings, host) and "prompt" in host.guard.events:
         needed.append("prompt")  # a prompt begins the count anew, and no tool call tells of it
-    if "session-start" in needed and not host.dialect.context:
-        needed.remove("session-start")
     return tuple(event for event in dict.fromkeys(needed) if event in host.events)
 
 

@@ -39,8 +39,7 @@ class Programs(NamedTuple):
         """Every file, by its path from the folder of the launcher, which is the last one."""
         files = {}
         for package, modules in {**self.guard, **self.runner}.items():
-            for name, data in modules.items():
-                files[f"{PACKAGES}/{package}/{name}"] = data
+            files |= {f"{PACKAGES}/{package}/{name}": data for name, data in modules.items()}
         return {**files, HOOK: self.launcher}
 
 

@@ -107,9 +107,9 @@ def _find_matching(folder: str, pattern: str) -> list[str]:
     return sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
 
 
-def text(source: Source | None, path: Path) -> str:
-    """An env value as the host passes it on; '' where there is none."""
-    value: Any = source.document.get(path) if source else ""
+def text(source: Source, path: Path) -> str:
+    """An env value as the host passes it on."""
+    value: Any = source.document.get(path)
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -169,11 +169,10 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
         value = variable(found, environ, host.cap_key)
         if value.is_set or "setting" not in host.cap:
             return value
-    if "setting" in host.cap:
-        path = tuple(host.cap["setting"])
-        setting = (source for source in found if source.document.get(path) is not MISSING)
-        source = next(setting, None)
-        return Value(text(source, path), source, source is not None)
+    setting = tuple(host.cap.get("setting", ()))
+    for source in found if setting else ():
+        if source.document.get(setting) is not MISSING:
+            return Value(text(source, setting), source, True)
     field = host.cap.get("field", "")
     for source in found if field else ():
         hook = hook_of(source)

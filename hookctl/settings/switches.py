@@ -331,10 +331,9 @@ def find_fatal_files(
         is_managed = scope == "managed" and host.managed
         layouts = host.managed.layouts() if is_managed else usual
         costs = [cost for layout in layouts for cost in layout.loading.costs]
-        if not any(cost.endswith((HOST, CLIENT)) for cost in costs):
+        is_judged = any(cost.endswith((HOST, CLIENT)) for cost in costs)
+        if not is_judged or is_skipped(folders, host, scope, start, read):
             continue  # no file is read for nothing
-        if is_skipped(folders, host, scope, start, read):
-            continue
         for variant, path in effective.find_files(folders, host, scope, user, start, read):
             fault = read_fault(variant, scope, path, read) if os.path.lexists(path) else None
             if fault and fault.stops_client:

@@ -107,12 +107,10 @@ def all_files(
 ) -> list[tuple[Host, str]]:
     """Every possible settings file of a scope with its host variant, the active one first."""
     layout, active = active_file(host, scope, environ, project, read)
-    by_path = {active: layout}
-    for variant in reversed(host.layouts()):
-        path = settings_path(variant, scope, environ, project)
-        if path != active:
-            by_path[path] = variant
-    return [(variant, path) for path, variant in by_path.items()]
+    layouts = reversed(host.layouts())
+    by_path = {settings_path(other, scope, environ, project): other for other in layouts}
+    others = [(other, path) for path, other in by_path.items() if path != active]
+    return [(layout, active), *others]
 
 
 def variant_of_file(host: Host, path: str, read: Read = read_settings) -> Host:
@@ -159,9 +157,7 @@ def readable(path: str, format: str, read: Read = read_settings) -> Document | N
 
 def variant_of_record(host: Host, record: Record, path: str) -> Host:
     """The host as the file of a record has it."""
-    if record.format == RULES:
-        return rules_layout(host)
-    return variant_of_file(host, path)
+    return rules_layout(host) if record.format == RULES else variant_of_file(host, path)
 
 
 def target_of_record(host: Host, record: Record, path: str) -> Target:
@@ -178,9 +174,8 @@ def target_of_record(host: Host, record: Record, path: str) -> Target:
 def rules_target(target: Target) -> Target | None:
     """The file with instructions for the agent of a target's scope; None where none is known."""
     path = rules_beside(target.host, target.scope, target.path, target.project)
-    if not path:
-        return None
-    return Target(rules_layout(target.host), target.scope, path, target.project)
+    layout = rules_layout(target.host)
+    return Target(layout, target.scope, path, target.project) if path else None
 
 
 def top(project: str) -> str:
