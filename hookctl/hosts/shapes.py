@@ -82,12 +82,10 @@ def handlers(shape: Shape, root: Any) -> list[tuple[Path, dict[str, Any], dict[s
     """Path, handler and group (itself if it has none) of every well-formed handler of a file."""
     found = []
     for path, group in _groups(shape, root):
-        if not isinstance(group, dict):
-            continue
-        if shape.is_flat(str(path[-2])):
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        if isinstance(group, dict) and shape.is_flat(str(path[-2])):
             found.append((path, group, group))
-            continue
-        inner = group.get("hooks")
+            inner = None
         for number, handler in enumerate(inner if isinstance(inner, list) else ()):
             if isinstance(handler, dict):
                 found.append(((*path, "hooks", number), handler, group))

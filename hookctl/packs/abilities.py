@@ -40,12 +40,10 @@ def list_abilities(host: Host) -> dict[str, bool]:
 def shortcomings(host: Host) -> list[str]:
     """Everything that a host cannot do, with any settings."""
     older = [f"before {since} it {does}" for since, does in host.client.since.values()]
-    most, caps = _fixed_cap(host), list[str]()
-    if most:
-        unless = "whatever is set"
-        if "setting" in host.cap and "key" not in host.cap:
-            unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
-        caps = [f"grants at most {count_blocks(host, most)}, {unless}"]
+    most, unless = _fixed_cap(host), "whatever is set"
+    if "setting" in host.cap and "key" not in host.cap:
+        unless = f"if {'.'.join(host.cap['setting'])} does not say otherwise"
+    caps = [f"grants at most {count_blocks(host, most)}, {unless}"] if most else []
     return [*_unproven(host), *caps, *_find_lost(host).values(), *host.cannot, *older]
 
 

@@ -82,8 +82,7 @@ def find_event(command: str) -> str:
 
 def needs_runner(pack: Pack, host: Host) -> bool:
     """Whether any hook of a pack is run by the runner on a host."""
-    hooks = hooks_of(pack, host.name)
-    return any(one.is_run and native_event(host, one.event) for one in hooks)
+    return any(one.is_run and native_event(host, one.event) for one in hooks_of(pack, host.name))
 
 
 def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str]) -> str:

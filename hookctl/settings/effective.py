@@ -157,9 +157,8 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
     for source in reversed(found):
         path = env_path(source)
         values = source.document.get(path) if path else {}
-        if isinstance(values, dict):
-            for name in values:
-                texts[name] = text(source, (*path, name))
+        for name in values if isinstance(values, dict) else ():
+            texts[name] = text(source, (*path, name))
     return texts
 
 
