@@ -49,8 +49,7 @@ def folder(isolated: Path) -> Path:
 
 def in_protocol(pack: Pack, protocol: str) -> Pack:
     """The same pack with its hooks in another protocol."""
-    changes: dict[str, Any] = {"is_run": protocol == "claude"}
-    changes |= {} if protocol == "claude" else {"timeout": None}
+    changes: dict[str, Any] = {"is_run": True} if protocol == "claude" else {"is_run": False, "timeout": None}
     part = pack.parts[""]._replace(hooks=tuple(hook._replace(**changes) for hook in pack.hooks))
     return pack._replace(protocol=protocol, parts={**pack.parts, "": part})
 
