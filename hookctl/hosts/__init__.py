@@ -34,11 +34,6 @@ def names() -> list[str]:
     return [name[:-5] for name in list_data(_FOLDER, ending=".toml")]
 
 
-def path_of(name: str) -> str:
-    """The path of a host's file."""
-    return asset(_FOLDER, f"{name}.toml")
-
-
 @functools.cache
 def load(name: str) -> Host:
     """The host of this name; a usage error lists the known hosts."""
@@ -78,7 +73,7 @@ def find_fault(name: str) -> HookctlError | None:
 
     from hookctl.documents import formats
 
-    path, message = path_of(name), ""
+    path, message = asset(_FOLDER, f"{name}.toml"), ""
     try:
         value = formats.parse("toml", read_data(_FOLDER, f"{name}.toml"), where=path).value
     except HookctlError as error:

@@ -474,20 +474,16 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
             return f"has {what}, and {host.title} never runs such a hook on {event}"
     if host.handlers.switch and handler.get(host.handlers.switch) is False:
         return f"is switched off: {host.handlers.switch} is false"
-    name = _find_loop_variable(handler.get("command")) if host.handlers.needs_variables else ""
-    if name:
-        return f"has ${name} in its command, which {host.title} does not find: write $''{name}"
+    command = handler.get("command")
+    if host.handlers.needs_variables and isinstance(command, str):
+        used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", command))
+        used.difference_update(re.findall(r"\b([A-Za-z_]\w*+)=", command))
+        # What only a loop or `read` of the command sets.
+        for name in re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command):
+            if name in used:
+                found = f"has ${name} in its command, which {host.title} does not find"
+                return f"{found}: write $''{name}"
     return ""
-
-
-def _find_loop_variable(command: Any) -> str:
-    """A variable that only a loop or `read` of the command sets; empty if there is none."""
-    if not isinstance(command, str):
-        return ""
-    used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", command))
-    used.difference_update(re.findall(r"\b([A-Za-z_]\w*+)=", command))
-    looped = re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command)
-    return next((name for name in looped if name in used), "")
 
 
 def why_disarmed(host: Host, fields: dict[str, Any], *, blocks: bool) -> str:

@@ -16,7 +16,6 @@ from hookctl.packs.guard import (
 )
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
-_LEVELS = {"refuse_end": "warning", "message": "info"}  # of what only some settings need
 
 
 def list_abilities(host: Host) -> dict[str, bool]:
@@ -53,15 +52,16 @@ def lacks(
     """What of the installed setup a client's version lacks: level, what it does, since when."""
     faults = loading.read(host, document).faults if document else ()
     refuses = settings is not None and "pre-tool" in settings.events
-    is_needed = {
-        "entries": any(fault.reach in (loading.ITEM, loading.EVENT) for fault in faults),
-        "refuse_end": refuses and ends_refused(settings, host),
-        "message": settings is not None and settings.mode != "off",
+    costs_hooks = any(fault.reach in (loading.ITEM, loading.EVENT) for fault in faults)
+    rows = {
+        "entries": ("error", costs_hooks),
+        "refuse_end": ("warning", refuses and ends_refused(settings, host)),
+        "message": ("info", settings is not None and settings.mode != "off"),
     }
     for feature, (since, does) in host.client.since.items():
-        is_older = parse_version(version) < parse_version(since)
-        if is_older and is_needed.get(feature, True):
-            yield _LEVELS.get(feature, "error"), does, since
+        level, is_needed = rows.get(feature, ("error", True))
+        if is_needed and parse_version(version) < parse_version(since):
+            yield level, does, since
 
 
 def limits_for(host: Host, settings: Settings, cap: str = "") -> tuple[list[str], list[str]]:
