@@ -48,6 +48,11 @@ def load(name: str) -> Host:
     return Host(read_data(_FOLDER, f"{name}.toml").decode())
 
 
+def load_readers(host: Host) -> list[Host]:
+    """The other hosts that run hookctl's hooks in the files of this one."""
+    return [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
+
+
 def reader_title(agent: Table) -> str:
     """Another agent that reads a host's files, as people call it."""
     return agent.name or load(agent.host).title

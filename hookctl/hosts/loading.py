@@ -172,7 +172,9 @@ def read(host: Host, document: Document) -> Contents:
     faults: list[Fault] = []
     for name, rule in host.known_keys.items():
         path = tuple(name.split("."))
-        value = value_at(root, path)
+        value = root.get(path[0], MISSING)
+        if path[1:]:
+            value = value_at(value, path[1:])
         if value is not MISSING and (needed := _needed(value, rule)):
             faults.append(make_fault(host, "known", path, f"must be {needed}"))
     for name in root if host.loading.root_keys else ():

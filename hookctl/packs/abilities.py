@@ -50,7 +50,8 @@ def lacks(
     host: Host, version: str, settings: Settings | None, document: Document | None
 ) -> Iterator[tuple[str, str, str]]:
     """What of the installed setup a client's version lacks: level, what it does, since when."""
-    faults = loading.read(host, document).faults if document else ()
+    is_read = document and "entries" in host.client.since
+    faults = loading.read(host, document).faults if is_read else ()
     refuses = settings is not None and "pre-tool" in settings.events
     costs_hooks = any(fault.reach in (loading.ITEM, loading.EVENT) for fault in faults)
     rows = {

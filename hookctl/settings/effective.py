@@ -61,8 +61,9 @@ def sources(
                 is_users = scope != "user" and snapshot.path == files.real(user)
             except HookctlError:
                 continue
-            is_read = snapshot.data is not None and loading.refusal(variant, document) is None
-            if is_read and not is_users and isinstance(document.value, dict):
+            if is_users or snapshot.data is None or loading.refusal(variant, document):
+                continue
+            if isinstance(document.value, dict):
                 readable_files.append(Source(scope, path, document, variant))
     return readable_files[:1] if host.scope_rules.first_only else readable_files
 
