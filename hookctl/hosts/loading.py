@@ -368,11 +368,12 @@ def _judge_handler(host: Host, path: Path, event: str, handler: Any) -> list[Fau
         reason = f"has a type that is none of {', '.join(rules.types)}"
         return [make_fault(host, "type", path, reason)]
     value = handler.get(host.registration.timeout, 1)
+    is_number = isinstance(value, int | float) or _as_number(value) is not None
     is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
     is_written = isinstance(value, str) and value.strip().lstrip("+-").isdecimal()
     timeouts = {
         "any": (True, ""),
-        "text": (_as_number(value) is not None, "a number"),
+        "text": (is_number, "a number"),
         "number": (type(value) in (int, float) and value > 0, "a number above 0"),
         "integer": (type(value) is int and value >= 0, "a whole number"),
         "whole": (is_whole or is_written, "a whole number"),
