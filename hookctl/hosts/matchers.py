@@ -246,9 +246,8 @@ def _tools_instead(host: Host, name: str) -> list[str] | None:
     for other in map(hosts.load, hosts.names()):
         kinds = []
         for kind, tools in other.tools.items():
-            called = [*tools]
-            for tool in tools:
-                called += other.matchers.names.get(tool, ())
+            aliases = other.matchers.names
+            called = [each for tool in tools for each in (tool, *aliases.get(tool, ()))]
             if plain in [each.replace("_", "").lower() for each in called]:
                 kinds.append(kind)
         if kinds and kinds[0] in host.tools:  # one tool may have several purposes

@@ -264,10 +264,8 @@ def list_scopes(
 ) -> list[str]:
     """The scopes whose settings count in a folder; a project's do where the host trusts it."""
     scopes = ["", "managed", "user", "project", "local"]  # the first is that of variables
-    trust = host.folder_trust.scopes
-    if "project" in trust and is_untrusted(host, "project", folder, environ, read):
-        return scopes[:3]
-    return scopes
+    is_left_out = is_untrusted(host, "project", folder, environ, read)
+    return scopes[:3] if is_left_out else scopes
 
 
 def _read_host_file(
