@@ -42,7 +42,7 @@ def change(path: Path, after: bytes | None = NEW) -> Change:
 
 
 def record(written: str | None = "ours", **fields: object) -> Record:
-    entries = () if written is None else (Entry(("b",), "leaf", written=written, owners={"pk": Claim(written, "1")}),)
+    entries = () if written is None else (Entry(("b",), "leaf", written=written, owners={"pk": Claim(written)}),)
     return Record("claude", "user", "json", entries=entries)._replace(**fields)
 
 

@@ -34,7 +34,11 @@ def to_json(value: Any) -> Any:
         defaults = type(value)._field_defaults
         fields = dict(zip(value._fields, value, strict=True))
         named = [name for name in fields if name not in defaults or fields[name] != defaults[name]]
-        return {name: to_json(fields[name]) for name in named}
+        json_object = {name: to_json(fields[name]) for name in named}
+        for claim in json_object.get("owners", {}).values() if isinstance(value, Entry) else ():
+            if json.dumps(claim["value"]) == json.dumps(value.written):
+                del claim["value"]  # as most are; a line stays short, and merges
+        return json_object
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if isinstance(value, dict):
@@ -77,6 +81,11 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
         entries = [*data.get("entries", ()), *data["disabled"]]
         data = {**data, "entries": entries}
         del data["disabled"]
+    if kind is Entry and "owners" in data:
+        usual = {"value": data.get("written")}
+        data = {**data, "owners": {name: usual | claim for name, claim in data["owners"].items()}}
+        for claim in data["owners"].values():
+            claim.pop("version", None)  # 0.2.0 had that of the pack
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")

@@ -82,7 +82,6 @@ class Draft:
         if record and record.gaps:
             ours = Counter(record.gaps) & _count(self.host, document)
             self.placeholders = tuple(sorted(ours.elements()))
-        self.runs_nothing = False  # something keeps the host from running its hooks
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes | None, Record | None] | None = None
@@ -95,6 +94,11 @@ class Draft:
         self.packages: list[Packages] = []
         # When it is finished:
         self.after, self.record = snapshot.data, record
+
+    @property
+    def runs_nothing(self) -> bool:
+        """Whether something was found that keeps the host from running its hooks."""
+        return any(message.code in ("not_loaded", "hooks_disabled") for message in self.messages)
 
     def tell(self, code: str, *texts: str, level: str = "warning") -> None:
         """Add a warning or a note for the operator."""
