@@ -391,9 +391,7 @@ SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
 ENTRIES = (
     Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Claim("5")}),
-    Entry(
-        ("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Claim("5", "max"), "q": Claim("7", "max")}
-    ),
+    Entry(("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Claim("5", "max"), "q": Claim("7", "max")}),
     Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Claim(None)}),
     Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Claim(1)}),
     Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Claim(HANDLER)}, "guard/stop"),

@@ -71,7 +71,7 @@ def from_json(kind: Any, data: Any, name: str) -> Any:
 # The fields with paths, and those whose keys are paths.
 _PATHS = {"created_dirs", "file", "folder", "folders", "known_as", "made"}
 _PATHS |= {"packages", "path", "project", "source", "unswept"}
-_BY_PATH = {"files", "records"}
+_BY_PATH = {"disabled", "files", "records"}
 _field_types = functools.cache(get_type_hints)
 
 
@@ -94,8 +94,10 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
             raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
     value = kind(**values)
-    if kind is Record:
-        _check_record(value)
+    for entry in value.entries if kind is Record else ():
+        _check_entry(entry)
+    if kind is Record and not all(isinstance(key, str) for path in value.gaps for key in path):
+        raise TypeError("a gap is not a path of keys")
     return value
 
 
@@ -172,15 +174,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def _check_record(record: Record) -> None:
-    """Refuse a record of the right types that hookctl still cannot have written."""
-    if not all(isinstance(key, str) for path in record.gaps for key in path):
-        raise TypeError("a gap is not a path of keys")
-    for entry in record.entries:
-        _check_entry(entry)
-
-
 def _check_entry(entry: Entry) -> None:
+    """Refuse an entry of the right types that hookctl still cannot have written."""
     if not entry.path:
         raise TypeError("an entry's path is empty")
     if entry.kind not in ("leaf", "element", "container"):

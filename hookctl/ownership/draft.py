@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
@@ -30,14 +29,12 @@ from hookctl.model import (
     Path,
     Record,
 )
+from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import Packages
-
-if TYPE_CHECKING:  # late: few files have something disabled
-    from hookctl.ownership.disabled import DisabledFile
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
@@ -72,7 +69,7 @@ class Draft:
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
         self.taken = set[str | Path]()
-        if record and sources.has_disabled:
+        if record and sources.disabled():
             self.taken = sources.taken(target.host, snapshot.path, document)
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
@@ -198,7 +195,7 @@ class Draft:
                 action = "remove-file"
             elif change.before is None:
                 action = "create-file"
-            self.actions.append(file_action(action, change.path))
+            self.actions.append(Action(action, (change.path,), "file"))
 
     @property
     def is_edited(self) -> bool:

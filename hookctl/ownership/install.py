@@ -88,7 +88,7 @@ class Install(Job):
             _require_reachable_programs(target, wants)
         if draft.taken:
             wants = _without_disabled(draft, pack, wants)
-        if not choice.enables and draft.sources.has_disabled:
+        if not choice.enables and draft.sources.disabled():
             from hookctl.ownership.disable import list_switched_off  # late, too
 
             draft.actions += list_switched_off(draft, pack.name)
@@ -130,7 +130,7 @@ class Install(Job):
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
             approvals.install(draft, drafts, self.pack.name)
-        if self.choice.enables and drafts.sources.has_disabled:
+        if self.choice.enables and drafts.sources.disabled():
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             forget(draft, drafts, (self.pack.name,))
@@ -294,7 +294,13 @@ class Uninstall(Job):
             current = look(draft.host, draft.document, sought, visible, null_is_nothing=True)
             draft.apply_decision(engine.uninstall(visible, current, name, wants), visible)
             draft.packs.pop(name, None)
-        draft.actions += _list_empty_places(draft)
+        dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
+        for hook in dropped if draft.host.shape.positions else ():
+            if draft.document.get(hook.path[:-2]) is not MISSING:
+                reason = f"an empty place stays, since {draft.host.title} trusts the hooks behind "
+                reason += "it by their position"
+                states = ("owned", "free", reason)
+                draft.actions.append(Action("keep", hook.path, "element", hook.id, *states))
         if GUARD in self.packs and GUARD not in known and draft.edits:
             state = "" if draft.target.shared else draft.folders.state
             values = guard.configuration(Settings(), state, draft.host)
@@ -311,7 +317,7 @@ class Uninstall(Job):
         steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
         for name in self.packs:
             steps.append(partial(rules.leave, draft, drafts, name, self.loaded.get(name)))
-        if drafts.sources.has_disabled:
+        if drafts.sources.disabled():
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             steps.insert(0, partial(forget, draft, drafts, self.packs))
@@ -333,16 +339,6 @@ class Uninstall(Job):
                 names.append(f"hookctl={entry.id}" if entry.id else ".".join(map(str, entry.path)))
         if names:
             error.hint = f"{error.hint} Or remove by hand: {', '.join(names)}.".strip()
-
-
-def _list_empty_places(draft: Draft) -> Iterator[Action]:
-    """A line for each hook whose place stays, where places carry meaning."""
-    title = draft.host.title
-    reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
-    dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
-    for hook in dropped if draft.host.shape.positions else ():
-        if draft.document.get(hook.path[:-2]) is not MISSING:
-            yield Action("keep", hook.path, "element", hook.id, "owned", "free", reason)
 
 
 def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
