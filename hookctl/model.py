@@ -68,7 +68,6 @@ class Claim(NamedTuple):
     """What one pack wants an entry to be."""
 
     value: Any
-    version: str
     merge: str = ""  # max | min | first; it holds where all owners have the same
 
 

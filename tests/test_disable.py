@@ -98,7 +98,13 @@ def states(hookctl: Hookctl, path: Path, host: str = "claude") -> dict[str, str]
 
 
 def book(isolated: Path) -> Path:
-    return isolated / "state" / "disabled.json"
+    return isolated / "state" / "ledger.json"
+
+
+def keeps(isolated: Path) -> bool:
+    """Whether the ledger has anything that is disabled."""
+    path = book(isolated)
+    return path.exists() and "disabled" in json.loads(path.read_text())
 
 
 def cases() -> Iterator[Any]:
@@ -138,7 +144,7 @@ def test_two_hooks_leave_and_come_back_in_either_order(
             run(hookctl, "enable", away[-1 if backwards else 0])
         after = {file: file.read_bytes() if file.exists() and file.read_bytes() else None for file in watched}
         assert after == {file: text or None for file, text in before.items()}
-        assert not book(isolated).exists()
+        assert not keeps(isolated)
 
 
 # Packs.
@@ -167,7 +173,7 @@ def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: 
     assert [finding["level"] for finding in findings if finding["code"] == "disabled"] == ["info"]
     assert "notify does nothing: disabled" in run(hookctl, "status").out
     run(hookctl, *again, "--force")
-    assert b"NOTIFY_LEVEL" in path.read_bytes() and not book(isolated).exists()
+    assert b"NOTIFY_LEVEL" in path.read_bytes() and not keeps(isolated)
 
 
 def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
@@ -190,7 +196,7 @@ def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
     run(hookctl, "install", "--host", "claude")
     run(hookctl, "disable", *names)
     run(hookctl, "uninstall", "--all", "--yes")
-    assert path.read_text() == THEIRS and not book(isolated).exists()
+    assert path.read_text() == THEIRS and not keeps(isolated)
 
 
 # A project.
@@ -210,11 +216,11 @@ def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: 
     run(hookctl, "doctor", "--host", kind.host, code=None)
     run(hookctl, "status")
     run(hookctl, "enable", "guard")
-    assert path.read_bytes() == installed and not book(isolated).exists()
+    assert path.read_bytes() == installed and not keeps(isolated)
     run(hookctl, "disable", "guard")
     run(hookctl, "uninstall", "--host", kind.host)
     assert (path.read_bytes() if path.exists() else None) == before
-    assert not book(isolated).exists()
+    assert not keeps(isolated)
 
 
 def test_in_a_project_only_its_settings_change_and_check_fails(hookctl: Hookctl, isolated: Path) -> None:
@@ -225,7 +231,7 @@ def test_in_a_project_only_its_settings_change_and_check_fails(hookctl: Hookctl,
     run(hookctl, "disable", "notify")
     assert path.read_text() == THEIRS and tree(folder) == own
     run(hookctl, "check", "--require", "notify", code=1)
-    assert book(isolated).exists()
+    assert keeps(isolated)
     findings = json.loads(run(hookctl, "doctor", "--json").out)["data"]["findings"]
     assert [finding["level"] for finding in findings if finding["code"].startswith("entr")] == []
     run(hookctl, "install", "--host", "claude", "--scope", "project")  # the committed record keeps the pack's hooks
@@ -260,7 +266,7 @@ def test_an_edit_meanwhile_stays_and_the_hook_comes_behind_its_neighbour(
     run(hookctl, "enable", ids[1 - first])
     after = json.loads(path.read_text())
     assert [hook["command"] for hook in after["hooks"]["PreToolUse"][0]["hooks"]] == ["zero", "one", "two", "three"]
-    assert after["model"] == "other" and not book(isolated).exists()
+    assert after["model"] == "other" and not keeps(isolated)
 
 
 def test_a_hook_without_a_former_predecessor_comes_back_in_front(hookctl: Hookctl, isolated: Path) -> None:
@@ -284,7 +290,7 @@ def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isola
     path.write_text(THEIRS)
     assert states(hookctl, path)["two"] == "runs"
     assert "already" in run(hookctl, "enable", *ids).out
-    assert path.read_text() == THEIRS and not book(isolated).exists()
+    assert path.read_text() == THEIRS and not keeps(isolated)
 
 
 def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -> None:
@@ -299,10 +305,10 @@ def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -
 def test_where_what_is_kept_cannot_be_read_nothing_is_written(hookctl: Hookctl, isolated: Path) -> None:
     path = with_pack(hookctl, isolated)
     run(hookctl, "disable", "notify")
-    book(isolated).write_text("{")
+    former = put(isolated / "state" / "disabled.json", "{")  # 0.2.0 had it there
     for command in ("status", "uninstall", "upgrade --yes", "enable notify"):
         assert "the record of disabled hooks cannot be read" in run(hookctl, *command.split(), code=4).err
-    assert path.read_text() == THEIRS and book(isolated).read_text() == "{"
+    assert path.read_text() == THEIRS and former.read_text() == "{"
 
 
 @pytest.mark.parametrize("agrees", [True, False])
@@ -323,7 +329,7 @@ def test_uninstall_of_everything_asks_about_other_tools_hooks(
     monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: True)
     run(hookctl, "uninstall", "--all")
     assert len(asked) == 2 and id[:8] in asked[1]
-    assert (path.read_text() == THEIRS, book(isolated).exists()) == (agrees, not agrees)
+    assert (path.read_text() == THEIRS, keeps(isolated)) == (agrees, not agrees)
     if not agrees:
         run(hookctl, "enable", id)
         assert path.read_text() == THEIRS
@@ -362,7 +368,7 @@ def test_codex_has_a_switch_for_each_hook_and_its_file_stays(
     config.write_text(config.read_text() + "[profile]\nx = 1\n")
     run(hookctl, "enable", ids[0])
     after = [line for line in config.read_text().splitlines() if line]
-    assert after == f"{text}[profile]\nx = 1\n".splitlines() and not book(isolated).exists()
+    assert after == f"{text}[profile]\nx = 1\n".splitlines() and not keeps(isolated)
 
 
 def test_uninstall_takes_the_hosts_own_switches_of_a_pack_along(hookctl: Hookctl, isolated: Path) -> None:
@@ -373,7 +379,7 @@ def test_uninstall_takes_the_hosts_own_switches_of_a_pack_along(hookctl: Hookctl
     assert "hook_disabled" not in [finding["code"] for finding in findings]
     assert "disabled" in [finding["code"] for finding in findings]
     run(hookctl, "uninstall", "--host", "codex")
-    assert config.read_text() == 'model = "m" # mine\n' and not book(isolated).exists()
+    assert config.read_text() == 'model = "m" # mine\n' and not keeps(isolated)
 
 
 def test_gemini_has_a_list_of_names_which_is_used_where_it_means_one_hook(hookctl: Hookctl, isolated: Path) -> None:
@@ -400,7 +406,7 @@ def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl:
     outcome = run(hookctl, "disable", off)
     reason = "is off already: hooksConfig.disabled in ~/.gemini/settings.json names it"
     assert f"{off[:8]} {reason}" in outcome.err and "nothing to do" in outcome.out and "To put back" not in outcome.out
-    assert path.read_text() == text and not book(isolated).exists()
+    assert path.read_text() == text and not keeps(isolated)
     assert "is not disabled by hookctl, and does not run" in run(hookctl, "enable", off, code=1).err
     outcome = run(hookctl, "disable", off, other)
     assert reason in outcome.err and f"`hookctl enable {other[:8]}`" in outcome.out

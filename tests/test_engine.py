@@ -57,17 +57,17 @@ def env(**values: Any) -> dict[str, Any]:
 
 def owned(written: Any, path: Path = KEY, before: str | None = None, **wishes: Any) -> Entry:
     """An entry of pack p (or of those named) that we wrote."""
-    owners = {name: Claim(value, "1") for name, value in (wishes or {"p": written}).items()}
+    owners = {name: Claim(value) for name, value in (wishes or {"p": written}).items()}
     return Entry(path, "leaf", "owned", before, written, owners)
 
 
 def adopted(value: Any, *packs: str) -> Entry:
-    return Entry(KEY, "leaf", "adopted", None, value, {name: Claim(value, "1") for name in packs or ("p",)})
+    return Entry(KEY, "leaf", "adopted", None, value, {name: Claim(value) for name in packs or ("p",)})
 
 
 def element(path: Path = STOP, **fields: Any) -> Entry:
     written = handler(**fields)
-    return Entry(path, "element", "owned", None, written, {"p": Claim(written, "1")}, "p/stop")
+    return Entry(path, "element", "owned", None, written, {"p": Claim(written)}, "p/stop")
 
 
 def container(*path: str) -> Entry:
@@ -160,7 +160,7 @@ ROWS = [
     # 4 adopted
     *either(install("4", env(LIMIT="5"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [adopted("5")])),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="5"),
-            [adopted("5")._replace(owners={"p": Claim("6", "1")})],
+            [adopted("5")._replace(owners={"p": Claim("6")})],
             kept=[("adopted", 'kept your LIMIT="5"; --force sets "6"')]),
     upgrade("4", env(LIMIT="5"), [adopted("5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"5"')], ["replace adopted>owned"], force=True),
@@ -179,7 +179,7 @@ ROWS = [
     install("6", env(LIMIT="9"), [adopted("5")], [leaf("5")], env(LIMIT="5"), [owned("5", before='"9"')],
             ["replace adopted>owned"], force=True),
     upgrade("6", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="9"),
-            [adopted("5")._replace(owners={"p": Claim("6", "1")})], kept=[("adopted", "kept your")]),
+            [adopted("5")._replace(owners={"p": Claim("6")})], kept=[("adopted", "kept your")]),
     uninstall("6", env(LIMIT="9"), [adopted("5")], env(LIMIT="9"), [], ["drop adopted>foreign"]),
     upgrade("6", env(LIMIT="9"), [adopted("5")], [leaf("6")], env(LIMIT="6"), [owned("6", before='"9"')],
             ["replace adopted>owned"], force=True),
@@ -217,7 +217,7 @@ ROWS = [
             stop(group(handler(timeout=30, once=True), matcher="x")), [element(name="n")],
             [hook(OLDER, path=END, name="m")],
             {"hooks": {"Stop": [], "SessionEnd": [group(handler(OLDER, timeout=30, once=True), matcher="x")]}},
-            [element(END, command=OLDER, name="n")._replace(owners={"p": Claim(handler(OLDER, name="m"), "1")}),
+            [element(END, command=OLDER, name="n")._replace(owners={"p": Claim(handler(OLDER, name="m"))}),
              container("hooks", "SessionEnd")], ["replace owned>owned"],
             [("overridden", 'kept your timeout=30, no name, once=true, matcher="x" '
               '(ours: timeout=10, name="m", no once, no matcher)')]),
@@ -272,7 +272,7 @@ ROWS = [
             stop(group(handler())), [element()], ["replace overridden>owned"], force=True),
     upgrade("9a field by field", stop(group(handler(timeout=30))), [element()], [hook(OLDER, 15)],
             stop(group(handler(OLDER, timeout=30))), [element(command=OLDER, timeout=10)._replace(
-                owners={"p": Claim(handler(OLDER, timeout=15), "1")})],
+                owners={"p": Claim(handler(OLDER, timeout=15))})],
             ["replace overridden>overridden"], [("overridden", "kept your timeout=30 (ours: timeout=15)")]),
     upgrade("9a", stop(group(handler(timeout=30))), [element()], [hook(OLDER, 15)],
             stop(group(handler(OLDER, timeout=15))), [element(command=OLDER, timeout=15)],
@@ -287,7 +287,7 @@ ROWS = [
     install("9b", stop(group(handler(EDITED, timeout=3))), [element()], [hook()], stop(group(handler())),
             [element()], ["replace overridden>owned"], force=True),
     upgrade("9b", stop(group(handler(EDITED))), [element()], [hook(OLDER, 15)], stop(group(handler(EDITED))),
-            [element()._replace(owners={"p": Claim(handler(OLDER, timeout=15), "1")})],
+            [element()._replace(owners={"p": Claim(handler(OLDER, timeout=15))})],
             kept=[("edited copy", "you edited its command; the new command was not applied")]),
     upgrade("9b", stop(group(handler(EDITED))), [element()], [hook(OLDER)],
             stop(group(handler(OLDER))), [element(command=OLDER)], ["replace overridden>owned"], force=True),
@@ -322,7 +322,7 @@ ROWS = [
             {**env(CAP="8"), **stop(group(handler()))},
             [element(), CAPS, container("hooks"), container("hooks", "Stop")], ["write missing>owned"], force=True),
     upgrade("11 element", env(CAP="8"), [element(), CAPS], [hook(OLDER), leaf("8", CAP)], env(CAP="8"),
-            [element()._replace(owners={"p": Claim(handler(OLDER), "1")}), CAPS],
+            [element()._replace(owners={"p": Claim(handler(OLDER))}), CAPS],
             kept=[("missing", "you removed it")]),
     uninstall("11", env(CAP="8"), [owned("5"), CAPS, container("env")], {}, [],
               ["drop missing>free", "remove owned>free"]),
@@ -354,39 +354,39 @@ ROWS = [
             [leaf("6")], env(LIMIT="6"), [owned("6", q="5", p="6")]),
     install("13 an overridden value is no conflict", env(LIMIT="9"), [owned("5", q="5")], [leaf("6")],
             env(LIMIT="9"), [owned("5", q="5", p="6")], kept=[("overridden", "kept your")]),
-    install("13 max", env(LIMIT="5"), [owned("5")._replace(owners={"q": Claim("5", "1", "max")})],
+    install("13 max", env(LIMIT="5"), [owned("5")._replace(owners={"q": Claim("5", "max")})],
             [leaf("12", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Claim("5", "1", "max"), "p": Claim("12", "1", "max")})],
+            [owned("12")._replace(owners={"q": Claim("5", "max"), "p": Claim("12", "max")})],
             ["replace owned>owned"]),
     install("13 max of numbers, not of texts", env(LIMIT="12"), [owned("12")._replace(
-                owners={"q": Claim("12", "1", "max")})], [leaf("5", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Claim("12", "1", "max"), "p": Claim("5", "1", "max")})],
+                owners={"q": Claim("12", "max")})], [leaf("5", merge="max")], env(LIMIT="12"),
+            [owned("12")._replace(owners={"q": Claim("12", "max"), "p": Claim("5", "max")})],
             ["share owned>owned"]),
     install("13 max of whole numbers however they are written", env(LIMIT="-1"), [owned("-1")._replace(
-                owners={"q": Claim("-1", "1", "max")})], [leaf("007", merge="max")], env(LIMIT="007"),
-            [owned("007")._replace(owners={"q": Claim("-1", "1", "max"), "p": Claim("007", "1", "max")})],
+                owners={"q": Claim("-1", "max")})], [leaf("007", merge="max")], env(LIMIT="007"),
+            [owned("007")._replace(owners={"q": Claim("-1", "max"), "p": Claim("007", "max")})],
             ["replace owned>owned"]),
-    install("13 min", env(LIMIT="12"), [owned("12")._replace(owners={"q": Claim("12", "1", "min")})],
+    install("13 min", env(LIMIT="12"), [owned("12")._replace(owners={"q": Claim("12", "min")})],
             [leaf("5", merge="min")], env(LIMIT="5"),
-            [owned("5")._replace(owners={"q": Claim("12", "1", "min"), "p": Claim("5", "1", "min")})],
+            [owned("5")._replace(owners={"q": Claim("12", "min"), "p": Claim("5", "min")})],
             ["replace owned>owned"]),
-    install("13 first", env(LIMIT="12"), [owned("12")._replace(owners={"q": Claim("12", "1", "first")})],
+    install("13 first", env(LIMIT="12"), [owned("12")._replace(owners={"q": Claim("12", "first")})],
             [leaf("5", merge="first")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Claim("12", "1", "first"), "p": Claim("5", "1", "first")})],
+            [owned("12")._replace(owners={"q": Claim("12", "first"), "p": Claim("5", "first")})],
             ["share owned>owned"]),
     uninstall("13 the remaining pack's value, before stays", env(LIMIT="6"),
               [owned("6", before='"7"', q="5", p="6")], env(LIMIT="5"), [owned("5", before='"7"', q="5")],
               ["replace owned>owned"]),
     uninstall("13 the rule goes on among those who remain", env(LIMIT="9"), [owned("9")._replace(
-                  owners={"p": Claim("9", "1", "max"), "q": Claim("7", "1", "max"), "r": Claim("3", "1", "max")})],
+                  owners={"p": Claim("9", "max"), "q": Claim("7", "max"), "r": Claim("3", "max")})],
               env(LIMIT="7"),
-              [owned("7")._replace(owners={"q": Claim("7", "1", "max"), "r": Claim("3", "1", "max")})],
+              [owned("7")._replace(owners={"q": Claim("7", "max"), "r": Claim("3", "max")})],
               ["replace owned>owned"]),
     uninstall("13 the last one's wish where several disagree", env(LIMIT="6"),
               [owned("6", p="6", q="5", r="7")], env(LIMIT="7"), [owned("7", q="5", r="7")], ["replace owned>owned"]),
     install("13 where only one of the packs has a rule", env(LIMIT="9"), [owned("9", q="9")],
             [leaf("12", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Claim("9", "1"), "p": Claim("12", "1", "max")})],
+            [owned("12")._replace(owners={"q": Claim("9"), "p": Claim("12", "max")})],
             ["replace owned>owned"], force=True),
     uninstall("13 overridden: theirs for the remaining pack too", env(LIMIT="9"), [owned("6", q="5", p="6")],
               env(LIMIT="9"), [owned("6", q="5")], ["drop overridden>overridden"]),
@@ -404,7 +404,7 @@ ROWS = [
     conflict("13 joining a value that was forced: one of its owners does not want it", "install", env(LIMIT="6"),
              [owned("6", q="5", r="6")], [leaf("6")], {"q": "5", "r": "6", "p": "6"}),
     conflict("13 a merged value that happens to be the wanted one", "install", env(LIMIT="9"),
-             [owned("9")._replace(owners={"q": Claim("9", "1", "max"), "r": Claim("3", "1", "max")})], [leaf("9")],
+             [owned("9")._replace(owners={"q": Claim("9", "max"), "r": Claim("3", "max")})], [leaf("9")],
              {"q": "9", "r": "3", "p": "9"}),
     conflict("13 another pack's wish was forced", "install", env(LIMIT="6"), [owned("6", p="5", q="6")], [leaf("5")],
              {"q": "6", "p": "5"}),
@@ -413,26 +413,26 @@ ROWS = [
     conflict("13 away from what was forced", "upgrade", env(LIMIT="6"), [owned("6", q="5", p="6")], [leaf("7")],
              {"q": "5", "p": "7"}),
     conflict("13 away from the rule of all", "upgrade", env(LIMIT="9"), [owned("9")._replace(
-                 owners={"q": Claim("3", "1", "max"), "p": Claim("9", "1", "max")})], [leaf("9")],
+                 owners={"q": Claim("3", "max"), "p": Claim("9", "max")})], [leaf("9")],
                  {"q": "3", "p": "9"}),
     install("13 what this pack forced is written again after a wipe", {}, [owned("6", q="5", p="6")], [leaf("6")],
             env(LIMIT="6"), [owned("6", q="5", p="6"), container("env")], ["write missing>owned"]),
     install("13 a removed value is written for nobody, so nothing is asked", env(CAP="8"), [owned("5", q="5"), CAPS],
             [leaf("6"), leaf("8", CAP)], env(CAP="8"), [owned("5", q="5", p="6"), CAPS], kept=[("missing", "you")]),
     install("13 an adopted value is kept, so nothing is asked", env(LIMIT="5"), [adopted("5", "q")], [leaf("6")],
-            env(LIMIT="5"), [adopted("5", "q")._replace(owners={"q": Claim("5", "1"), "p": Claim("6", "1")})],
+            env(LIMIT="5"), [adopted("5", "q")._replace(owners={"q": Claim("5"), "p": Claim("6")})],
             kept=[("adopted", 'kept your LIMIT="5"; --force sets "6"')]),
     upgrade("13", env(LIMIT="5"), [owned("5", before='"7"', q="5", p="5")], [leaf("6")], env(LIMIT="6"),
             [owned("6", before='"7"', q="5", p="6")], ["replace owned>owned"], force=True),
     install("13 an adopted value that outlived a wipe is kept, so nothing is asked", env(LIMIT="5"),
             [adopted("5", "q"), CAPS], [leaf("6"), leaf("8", CAP)], env(LIMIT="5", CAP="8"),
-            [adopted("5", "q")._replace(owners={"q": Claim("5", "1"), "p": Claim("6", "1")}), CAPS],
+            [adopted("5", "q")._replace(owners={"q": Claim("5"), "p": Claim("6")}), CAPS],
             ["write missing>owned"], [("adopted", "kept your")]),
     conflict("13 what another one forced, one of three does not want", "upgrade", env(LIMIT="6"),
              [owned("6", q="5", p="5", r="6")], [leaf("6")], {"q": "5", "r": "6", "p": "6"}),
     install("13 without a common rule the one that is forced counts", env(LIMIT="20"), [owned("20", q="20")],
             [leaf("12", merge="max")], env(LIMIT="12"),
-            [owned("12")._replace(owners={"q": Claim("20", "1"), "p": Claim("12", "1", "max")})],
+            [owned("12")._replace(owners={"q": Claim("20"), "p": Claim("12", "max")})],
             ["replace owned>owned"], force=True),
     uninstall("13 what a remaining pack wants and has is not touched", env(LIMIT="6"),
               [owned("6", p="6", q="6", r="5")], env(LIMIT="6"), [owned("6", q="6", r="5")], ["drop owned>owned"]),
@@ -525,7 +525,7 @@ def decide(row: Row) -> Decision:
     live = plain.live(row.here)
     if row.verb == "uninstall":
         return engine.uninstall(row.entries, live, "p", row.wants)
-    return engine.install(row.entries, live, "p", "1", row.wants, force=row.force)
+    return engine.install(row.entries, live, "p", row.wants, force=row.force)
 
 
 def comparable(entries: Any) -> list[str]:
@@ -588,10 +588,8 @@ class Settings:
     def __init__(self, value: dict[str, Any], *entries: Entry) -> None:
         self.value, self.entries = value, tuple(entries)
 
-    def install(self, *wants: Wanted, pack: str = "p", version: str = "1", force: bool = False) -> Decision:
-        return self._carry_out(
-            engine.install(self.entries, plain.live(self.value), pack, version, list(wants), force=force)
-        )
+    def install(self, *wants: Wanted, pack: str = "p", force: bool = False) -> Decision:
+        return self._carry_out(engine.install(self.entries, plain.live(self.value), pack, list(wants), force=force))
 
     def uninstall(self, *wants: Wanted) -> Decision:
         return self._carry_out(engine.uninstall(self.entries, plain.live(self.value), "p", list(wants)))
@@ -606,7 +604,7 @@ def test_a_command_that_was_taken_over_is_given_back() -> None:
     file = Settings(here, element())
     file.install(hook(), force=True)
     assert file.value == stop(group(THEIRS, handler()))
-    file.install(hook(OLDER), version="2")
+    file.install(hook(OLDER))
     doubled = Settings(stop(group(THEIRS, handler(OLDER)), group(handler(OLDER))), *file.entries)
     last = file.uninstall(hook(OLDER))
     assert (file.value, file.entries) == (here, ())
@@ -624,10 +622,10 @@ def test_where_a_command_was_taken_over_the_matcher_stays_theirs_and_their_later
         'kept your matcher="x" (ours: matcher="y")'
     ]
     file.value["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
-    keep = file.install(hook(OLDER, matcher="y", timeout=20), version="2").actions[0]
+    keep = file.install(hook(OLDER, matcher="y", timeout=20)).actions[0]
     assert file.value == stop(group(handler(OLDER, timeout=99), matcher="x"))
     assert keep.reason == 'kept your timeout=99, matcher="x" (ours: timeout=20, matcher="y")'
-    file.install(hook(OLDER, timeout=20), version="2", force=True)
+    file.install(hook(OLDER, timeout=20), force=True)
     assert file.value == stop(group(handler(OLDER, timeout=20), matcher="x"))
     file.uninstall()
     assert file.value == here
@@ -654,7 +652,7 @@ def test_forcing_twice_gives_back_what_the_operator_set_in_between() -> None:
 
 def test_after_a_wipe_nothing_is_written_for_packs_of_which_only_a_stranger_knows() -> None:
     entries = [owned("8", CAP, q="8"), owned("5")]
-    done = engine.install(entries, plain.live({}), "p", "1", [leaf("5")], others=False)
+    done = engine.install(entries, plain.live({}), "p", [leaf("5")], others=False)
     assert plain.carried_out({}, done.edits) == env(LIMIT="5")
     assert comparable(done.entries) == comparable([*entries, container("env")])
 
@@ -663,9 +661,9 @@ def test_what_is_nobodys_business_is_not_in_the_report() -> None:
     token: Path = ("env", "API_TOKEN")
     entry, here = owned("ours-1", token, '"theirs-1"'), {"env": {"API_TOKEN": "theirs-2"}}
     done = [
-        engine.install([], plain.live(here), "p", "1", [leaf("ours-1", token)]),
-        engine.install([], plain.live(here), "p", "1", [leaf("ours-1", token)], force=True),
-        engine.install([entry], plain.live(here), "p", "1", [leaf("ours-2", token)]),
+        engine.install([], plain.live(here), "p", [leaf("ours-1", token)]),
+        engine.install([], plain.live(here), "p", [leaf("ours-1", token)], force=True),
+        engine.install([entry], plain.live(here), "p", [leaf("ours-2", token)]),
         engine.uninstall([entry], plain.live(here), "p"),
         engine.uninstall([entry], plain.live({"env": {"API_TOKEN": "ours-1"}}), "p"),
     ]
@@ -688,7 +686,7 @@ def test_a_pack_that_alone_was_wiped_comes_back_where_that_is_asked_for(restores
     entries = [owned("5"), owned("8", CAP, q="8")]
     wants = [leaf("5"), Wanted(("env", "MODE"), "leaf", "ours")]
     live = plain.live(env(CAP="8", MODE="theirs"))
-    done = engine.install(entries, live, "p", "1", wants, restores=restores)
+    done = engine.install(entries, live, "p", wants, restores=restores)
     assert [(edit.path, edit.value) for edit in done.edits] == ([] if limit is None else [(KEY, limit)])
 
 
@@ -711,7 +709,7 @@ def settings(*handlers: dict[str, Any]) -> dict[str, Any]:
 
 def entry(id: str = ID, command: str = SAYS) -> Entry:
     written = around(command)
-    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Claim(written, "1")}, id)
+    return Entry(("hooks", "Stop"), "element", "owned", '"say"', written, {"guard": Claim(written)}, id)
 
 
 @pytest.mark.parametrize(
@@ -731,5 +729,5 @@ def test_the_command_alone_says_whose_it_is(there: dict[str, Any], state: str) -
 
 def test_after_a_wipe_nobody_elses_hook_is_written() -> None:
     entries = [entry(), entry("guard/stop", OWN)]
-    decision = engine.install(entries, plain.live(settings()), "other", "1", [])
+    decision = engine.install(entries, plain.live(settings()), "other", [])
     assert [edit.fields["command"] for edit in decision.edits if hasattr(edit, "fields")] == [OWN]

@@ -99,7 +99,7 @@ class Histories(RuleBasedStateMachine):
         self.entries = decision.entries
 
     def decide(self, wants: Wants, *, force: bool) -> Decision:
-        return engine.install(self.entries, plain.live(self.file), wants.pack, "1", wants.wants, force=force)
+        return engine.install(self.entries, plain.live(self.file), wants.pack, wants.wants, force=force)
 
     def run(self, wants: Wants, *, force: bool) -> None:
         decision = self.decide(wants, force=force)

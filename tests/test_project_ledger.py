@@ -390,13 +390,11 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> No
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
 ENTRIES = (
-    Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Claim("5", "1.0")}),
-    Entry(
-        ("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Claim("5", "1.0", "max"), "q": Claim("7", "2", "max")}
-    ),
-    Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Claim(None, "")}),
-    Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Claim(1, "1")}),
-    Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Claim(HANDLER, "1")}, "guard/stop"),
+    Entry(("env", "A"), "leaf", "owned", None, "5", {"guard": Claim("5")}),
+    Entry(("env", "B"), "leaf", "owned", "1e3", "é\u2028", {"p": Claim("5", "max"), "q": Claim("7", "max")}),
+    Entry(("env", "C"), "leaf", "owned", "", None, {"guard": Claim(None)}),
+    Entry(("a", 0, "b"), "leaf", "adopted", None, {"x": [1, 2.5, True]}, {"x": Claim(1)}),
+    Entry(("hooks", "Stop"), "element", "owned", None, HANDLER, {"guard": Claim(HANDLER)}, "guard/stop"),
     Entry(("hooks",), "container"),
     Entry(("hooks", "Stop"), "container"),
 )

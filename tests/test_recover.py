@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import json
 import os
@@ -15,7 +16,8 @@ import pytest
 from hookctl.errors import HookctlError
 from hookctl.model import Change, Claim, Entry, Record
 from hookctl.ownership import execute, run, store
-from hookctl.ownership.execute import Journal, Step, list_unwritten, make_step, read_journal, recover, write_journal
+from hookctl.ownership.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
+from hookctl.ownership.plan import Plan
 from hookctl.ownership.run import locked_run
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
@@ -42,13 +44,14 @@ def change(path: Path, after: bytes | None = NEW) -> Change:
 
 
 def record(written: str | None = "ours", **fields: object) -> Record:
-    entries = () if written is None else (Entry(("b",), "leaf", written=written, owners={"pk": Claim(written, "1")}),)
+    entries = () if written is None else (Entry(("b",), "leaf", written=written, owners={"pk": Claim(written)}),)
     return Record("claude", "user", "json", entries=entries)._replace(**fields)
 
 
 def left(here: Folders, path: Path, record: Record | None, *, before: bytes = OLD, **fields: object) -> None:
     """What a run leaves that was killed before this file: the journal with the bytes to come."""
-    step = make_step(Change(str(path), before, NEW, settings=True))
+    digests = files.digest(before), files.digest(NEW)
+    step = Step(str(path), *digests, mode=0o600, settings=True, after=base64.b64encode(NEW).decode())
     journal = Journal((step,), {str(path): record}, ())._replace(**fields)
     write_journal(here, journal)
 
@@ -105,7 +108,7 @@ def test_a_run_that_cannot_take_back_a_file_names_it(
     second = put(isolated / "home" / "second.json", OLD)
     interrupted_by(Changed(str(second)), file, monkeypatch)
     with pytest.raises(HookctlError) as caught:
-        execute.execute(here, (change(file), change(second)), {str(file): record()})
+        execute.execute(here, Plan((), (change(file), change(second)), {str(file): record()}, ()))
     assert (caught.value.code, str(file) in caught.value.message) == ("partial", True)
     assert (file.read_text(), second.read_bytes()) == ("theirs", OLD)
     assert read_journal(here) is not None
@@ -126,7 +129,7 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "unlink", refuse)
-        execute.execute(here, (change(file),), {str(file): record()})
+        execute.execute(here, Plan((), (change(file),), {str(file): record()}, ()))
     journal = read_journal(here)
     assert journal is not None
     assert (journal.steps, journal.records) == ((), {})

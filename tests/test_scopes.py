@@ -541,8 +541,9 @@ def test_what_is_disabled_of_a_host_from_the_future_stops_no_other(isolated: Pat
     for host in ("claude", "gemini"):
         assert hookctl("install", "--host", host).code == 0
     assert hookctl("disable", "guard/stop", "--host", "gemini").code == 0
-    book = isolated / "state" / "disabled.json"
-    book.write_text(book.read_text().replace('"host": "gemini"', '"host": "zed9"'))
+    book = isolated / "state" / "ledger.json"
+    files, disabled = book.read_text().split('"disabled": {')
+    book.write_text(f'{files}"disabled": {{' + disabled.replace('"host": "gemini"', '"host": "zed9"'))
     assert hookctl("install", "--host", "claude", "--set", "max_stop_blocks=7").code == 0
 
 

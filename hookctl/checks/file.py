@@ -88,10 +88,7 @@ class File:
             snapshot = self.machine.reader.snapshot(path) if path else None
             if snapshot is None or snapshot.data is None:
                 raise HookctlError(NOT_THERE, "it is not there")
-            value = parse_config(snapshot)
-            if isinstance(value, dict):
-                return value
-            raise HookctlError("wrong_shape", "it is not a JSON object")
+            return parse_config(snapshot)
         except HookctlError as error:
             explain_conflict(self.target, error)
             self.config_error = error

@@ -10,7 +10,6 @@ import contextlib
 import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from hookctl import hosts
@@ -144,8 +143,9 @@ class Project:
             packs[pack.name] = known._replace(version=pack.version, settings=own, files=names)
         for pack in held:
             wishes = _list_wanted(target, pack, packs)
-            install = partial(engine.install, force=True, others=False)
-            wanted = install(wanted, _NOTHING, pack.name, pack.version, wishes).entries
+            name = pack.name
+            done = engine.install(wanted, _NOTHING, name, wishes, force=True, others=False)
+            wanted = done.entries
         return record._replace(packs=packs, entries=wanted)
 
     def _find_files(self) -> Iterator[File]:

@@ -34,7 +34,11 @@ def to_json(value: Any) -> Any:
         defaults = type(value)._field_defaults
         fields = dict(zip(value._fields, value, strict=True))
         named = [name for name in fields if name not in defaults or fields[name] != defaults[name]]
-        return {name: to_json(fields[name]) for name in named}
+        json_object = {name: to_json(fields[name]) for name in named}
+        for claim in json_object.get("owners", {}).values() if isinstance(value, Entry) else ():
+            if json.dumps(claim["value"]) == json.dumps(value.written):
+                del claim["value"]  # as most are; a line stays short, and merges
+        return json_object
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     if isinstance(value, dict):
@@ -67,7 +71,7 @@ def from_json(kind: Any, data: Any, name: str) -> Any:
 # The fields with paths, and those whose keys are paths.
 _PATHS = {"created_dirs", "file", "folder", "folders", "known_as", "made"}
 _PATHS |= {"packages", "path", "project", "source", "unswept"}
-_BY_PATH = {"files", "records"}
+_BY_PATH = {"disabled", "files", "records"}
 _field_types = functools.cache(get_type_hints)
 
 
@@ -77,6 +81,11 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
         entries = [*data.get("entries", ()), *data["disabled"]]
         data = {**data, "entries": entries}
         del data["disabled"]
+    if kind is Entry and "owners" in data:
+        usual = {"value": data.get("written")}
+        data = {**data, "owners": {name: usual | claim for name, claim in data["owners"].items()}}
+        for claim in data["owners"].values():
+            claim.pop("version", None)  # 0.2.0 had that of the pack
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
@@ -85,8 +94,10 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
             raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
     value = kind(**values)
-    if kind is Record:
-        _check_record(value)
+    for entry in value.entries if kind is Record else ():
+        _check_entry(entry)
+    if kind is Record and not all(isinstance(key, str) for path in value.gaps for key in path):
+        raise TypeError("a gap is not a path of keys")
     return value
 
 
@@ -163,15 +174,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def _check_record(record: Record) -> None:
-    """Refuse a record of the right types that hookctl still cannot have written."""
-    if not all(isinstance(key, str) for path in record.gaps for key in path):
-        raise TypeError("a gap is not a path of keys")
-    for entry in record.entries:
-        _check_entry(entry)
-
-
 def _check_entry(entry: Entry) -> None:
+    """Refuse an entry of the right types that hookctl still cannot have written."""
     if not entry.path:
         raise TypeError("an entry's path is empty")
     if entry.kind not in ("leaf", "element", "container"):

@@ -104,7 +104,6 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
         raise ValueError(f"more than {_MOST_ENTRIES} entries for one settings file")
     if entries[-1:] == [_END]:
         entries = entries[:-1]
-    entries = [_with_whole_claims(entry, packs) for entry in entries]
     unknown = sorted((data.keys() - _RECORD).union(*(packs[name].keys() - _PACK for name in packs)))
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
@@ -124,17 +123,6 @@ def _load_record(folders: Folders, target: Target, data: Any, stub: Record | Non
     if stub is None:
         return record
     return record._replace(sha256_before=stub.sha256_before, sha256_after=stub.sha256_after)
-
-
-def _with_whole_claims(entry: Any, packs: Mapping[str, Any]) -> Any:
-    """An entry in full: a claim defaults to the written value and to the pack's version."""
-    owners = {}
-    for name, claim in entry.get("owners", {}).items():
-        usual = {"value": entry.get("written")}
-        if name in packs:
-            usual["version"] = packs[name]["version"]
-        owners[name] = {**usual, **claim}
-    return {**entry, "owners": owners} if owners else entry
 
 
 def _without_end(lines: dict[str, Any]) -> dict[str, Any]:
@@ -202,7 +190,7 @@ def _record_lines(project: str, record: Record) -> list[str]:
     entries = sorted(record.entries, key=lambda entry: (entry.kind, entry.path, entry.id))
     # Containers last, as the engine has them.
     for entry in sorted(entries, key=lambda entry: entry.kind == "container"):
-        lines.append(f"    {_dump_line(_with_short_claims(to_json(entry), packs))},")
+        lines.append(f"    {_dump_line(to_json(entry))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
     for name, pack in packs.items():
         # The name has a line of its own, so that git merges a changed pack and a new one before it.
@@ -225,19 +213,6 @@ def _pack_data(project: str, pack: PackRecord) -> dict[str, Any]:
     elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
         data |= {"source": pack.source, "commit": pack.commit}
     return data
-
-
-def _with_short_claims(entry: dict[str, Any], packs: Mapping[str, Any]) -> dict[str, Any]:
-    """An entry without what `_with_whole_claims` knows: lines stay short, and merge."""
-    owners = {}
-    for name, claim in entry.get("owners", {}).items():
-        short = dict(claim)
-        if _dump_line(claim["value"]) == _dump_line(entry.get("written")):
-            del short["value"]
-        if name in packs and claim["version"] == packs[name]["version"]:
-            del short["version"]
-        owners[name] = short
-    return {**entry, "owners": owners} if owners else entry
 
 
 def _dump_line(value: Any) -> str:

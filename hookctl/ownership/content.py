@@ -53,8 +53,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         text = choice.settings.wrap
         if choice.reset and text is None:
             text = ""
-        python, version = settings.python, pack.version
-        wraps_any = wrap_hooks(draft, text, version, config, python, force=choice.force)
+        wraps_any = wrap_hooks(draft, text, config, settings.python, force=choice.force)
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
     wants: list[Wanted] = []
@@ -68,14 +67,14 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
             config, snapshot, written, wanted_config, draft.host, force=choice.force
         )
         draft.actions += kept
-        files[os.path.basename(config)] = (data, None)
+        files[os.path.basename(config)] = (data or b"", None)
         wanted_limit = guard.wanted_limit(settings)
         wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
         wants = wants_with(wanted_limit, cap)
         if draft.host.env_path:
             limit = _limit_in_settings(draft, wants, force=choice.force)
         else:
-            value = json.loads(data).get("max_stop_blocks")
+            value = json.loads(data or b"{}").get("max_stop_blocks")
             limit = str(value) if type(value) is int else ""
         if limit != wanted_limit:  # the host's cap follows the one that will be in effect
             wants = wants_with(limit, cap)
@@ -144,7 +143,7 @@ def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str
     if any(want.path == path and want.value != value for want in wants):
         visible = draft.pack_entries()
         current = look(draft.host, draft.document, wants, visible)
-        for edit in engine.install(visible, current, GUARD, "", wants, force=force).edits:
+        for edit in engine.install(visible, current, GUARD, wants, force=force).edits:
             if isinstance(edit, Put) and edit.path == path:
                 value = edit.value
     if value is MISSING or value is None:

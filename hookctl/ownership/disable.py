@@ -131,7 +131,8 @@ class Disable(Job):
         (step,), reason = hook.steps, describe(hook)
         if step.kind == HOOK:
             before = path_before(self.host, self.text, self.hooks, path)
-            steps = self._take_entries(lambda entry: entry.id == hook.name) if hook.name else []
+            own = [entry for entry in self.draft.entries if hook.name and entry.id == hook.name]
+            steps = self._take_entries(own)
             hook = hook._replace(steps=(Step(HOOK, before), *steps))
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
@@ -142,23 +143,20 @@ class Disable(Job):
 
     def _take_values(self, values: DisabledHook) -> None:
         """Take out the values of a pack that are as it wrote them."""
-        steps = self._take_entries(lambda entry: self._is_value_of(values.name, entry))
+        leaves = [entry for entry in self.draft.entries if entry.kind == "leaf"]
+        own = [entry for entry in leaves if entry.owners.keys() == {values.name}]
+        now = look(self.host, self.draft.before, (), own)
+        states = {entry.path: engine.state(entry, now, entry.path) for entry in own}
+        steps = self._take_entries([entry for entry in own if states[entry.path] == "owned"])
         if steps:
             self.new.append(values._replace(steps=tuple(steps)))
         for path in [step.path for step in steps if step.kind == VALUE]:
             self.draft.actions.append(Action("remove", path, "leaf", "", "owned", DISABLED))
 
-    def _is_value_of(self, pack: str, entry: Entry) -> bool:
-        if entry.kind != "leaf" or entry.owners.keys() != {pack}:
-            return False
-        current = look(self.host, self.draft.before, (), [entry])
-        return engine.state(entry, current, entry.path) == "owned"
-
-    def _take_entries(self, is_taken: Callable[[Entry], bool]) -> list[Step]:
+    def _take_entries(self, own: Sequence[Entry]) -> list[Step]:
         """The steps that take entries of ours out, with the containers that this leaves empty."""
         draft = self.draft
-        taken = [entry for entry in draft.entries if is_taken(entry)]
-        taken = [entry for entry in taken if (entry.id or entry.path) not in draft.taken]
+        taken = [entry for entry in own if (entry.id or entry.path) not in draft.taken]
         draft.taken |= {entry.id or entry.path for entry in taken}
         steps = [Step(VALUE, entry.path, entry.before) for entry in taken if not entry.id]
         gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along

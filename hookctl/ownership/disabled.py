@@ -1,8 +1,8 @@
-"""What `hookctl disable` took out of settings files: kept here until `enable` puts it back.
+"""What `hookctl disable` took out of settings files: kept until `enable` puts it back.
 
-It lies in the state folder, readable for its owner alone, and never in a project. For each file
-there are layers: a text of the file, and the steps that were made in it. So the way back is that
-text without some of its steps, and no edit of a disable has to be undone.
+It stands in the ledger of the state folder, readable for its owner alone, and never in a project.
+For each file there are layers: a text of the file, and the steps that were made in it. So the way
+back is that text without some of its steps, and no edit of a disable has to be undone.
 """
 
 from __future__ import annotations
@@ -14,13 +14,7 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.hook_id import shorten
-from hookctl.model import Change, Path
-from hookctl.ownership.codec import dump_object, from_json, parse_object, refusals, with_paths
-from hookctl.system import files
-from hookctl.system.folders import Folders
-
-_VERSION_KEY = "disabled_version"
-_MOVE_AWAY = "Move it away; then what it keeps is only in the backups of the settings files."
+from hookctl.model import Path
 
 # What a step does to the text of its layer.
 HOOK = "hook"  # takes a hook out
@@ -99,48 +93,6 @@ class DisabledFile(NamedTuple):
             layer._replace(hooks=tuple(filter(is_kept, layer.hooks))) for layer in self.layers
         ]
         return self._replace(layers=tuple(layer for layer in layers if layer.hooks))
-
-
-class _Book(NamedTuple):
-    """The file on disk; its paths are those of Folders.shorten."""
-
-    files: dict[str, DisabledFile]
-
-
-def load(folders: Folders) -> dict[str, DisabledFile]:
-    """What is disabled, by the real path of the changed file; nothing without a record of it."""
-    path = folders.disabled
-    data = files.read(path).data
-    if data is None:
-        return {}
-    with refusals("the record of disabled hooks", path, _MOVE_AWAY):
-        book = from_json(_Book, parse_object(data, _VERSION_KEY, path), "the record")
-    files_by_path: dict[str, DisabledFile] = with_paths(book, folders.resolve).files
-    return files_by_path
-
-
-def dump(folders: Folders, disabled: Mapping[str, DisabledFile]) -> bytes | None:
-    """The bytes of the file; None where nothing is disabled any more."""
-    kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
-    if not kept:
-        return None
-    return dump_object(_VERSION_KEY, _Book(kept), folders.shorten)
-
-
-def add_change(
-    folders: Folders,
-    known: Mapping[str, DisabledFile],
-    after: Mapping[str, DisabledFile],
-    changes: tuple[Change, ...],
-) -> tuple[Change, ...]:
-    """The changes with that of the record, which has a hook before it leaves until it is back."""
-    disabled = {**known, **after}
-    path, data = files.real(folders.disabled), dump(folders, disabled)
-    change = Change(path, files.read(path).data, data)
-    if change.before == change.after:
-        return changes
-    before, left = (sum(len(one.hooks) for one in each.values()) for each in (known, disabled))
-    return (change, *changes) if left > before else (*changes, change)
 
 
 # Which hooks are equal.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
@@ -30,14 +29,12 @@ from hookctl.model import (
     Path,
     Record,
 )
+from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import Packages
-
-if TYPE_CHECKING:  # late: few files have something disabled
-    from hookctl.ownership.disabled import DisabledFile
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
@@ -72,7 +69,7 @@ class Draft:
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
         self.taken = set[str | Path]()
-        if record and sources.has_disabled:
+        if record and sources.disabled():
             self.taken = sources.taken(target.host, snapshot.path, document)
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
@@ -82,7 +79,6 @@ class Draft:
         if record and record.gaps:
             ours = Counter(record.gaps) & _count(self.host, document)
             self.placeholders = tuple(sorted(ours.elements()))
-        self.runs_nothing = False  # something keeps the host from running its hooks
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
         self.restored: tuple[bytes | None, Record | None] | None = None
@@ -95,6 +91,11 @@ class Draft:
         self.packages: list[Packages] = []
         # When it is finished:
         self.after, self.record = snapshot.data, record
+
+    @property
+    def runs_nothing(self) -> bool:
+        """Whether something was found that keeps the host from running its hooks."""
+        return any(message.code in ("not_loaded", "hooks_disabled") for message in self.messages)
 
     def tell(self, code: str, *texts: str, level: str = "warning") -> None:
         """Add a warning or a note for the operator."""
@@ -194,7 +195,7 @@ class Draft:
                 action = "remove-file"
             elif change.before is None:
                 action = "create-file"
-            self.actions.append(file_action(action, change.path))
+            self.actions.append(Action(action, (change.path,), "file"))
 
     @property
     def is_edited(self) -> bool:

@@ -49,7 +49,6 @@ def install(
     entries: Sequence[Entry],
     current: Current,
     pack: str,
-    version: str,
     wants: Sequence[Wanted],
     *,
     force: bool = False,
@@ -61,7 +60,7 @@ def install(
     Without `others`, a wipe brings back no entry of another pack: the ledger is not trusted. With
     `restores`, the pack comes back where it alone was wiped.
     """
-    builder = _DecisionBuilder(entries, current, pack, version, force=force)
+    builder = _DecisionBuilder(entries, current, pack, force=force)
     names = {want.id or want.path for want in wants}
     builder.leave_unwanted(names)
     others = others and builder.wiped
@@ -147,12 +146,11 @@ class _DecisionBuilder:
         entries: Sequence[Entry],
         current: Current,
         pack: str = "",
-        version: str = "",
         *,
         force: bool = False,
     ) -> None:
         self.current = current
-        self.pack, self.version, self.force = pack, version, force
+        self.pack, self.force = pack, force
         self.wiped = False  # whether all entries that the pack still wants are gone
         containers = [entry for entry in entries if entry.kind == "container"]
         self.containers = {entry.path: entry for entry in containers}
@@ -294,7 +292,7 @@ def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Itera
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
     entry, pack = builder.entries.get(want.path), builder.pack
-    claim = Claim(want.value, builder.version, want.merge)
+    claim = Claim(want.value, want.merge)
     current = builder.current.values.get(want.path, _ABSENT)
     leaf_state = state(entry, builder.current, want.path)
     if entry is None:
@@ -381,7 +379,7 @@ def _over_others(entry: Entry) -> str:
 def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
     entry = builder.entries.get(want.id)
     # One owner: the pack's name is in the id.
-    owners = {builder.pack: Claim(want.value, builder.version)}
+    owners = {builder.pack: Claim(want.value)}
     new = Entry(want.path, "element", written=want.value, owners=owners, id=want.id)
     hooks = builder.current.elements.by_id.get(want.id, [])
     ours = [hook for hook in hooks if _is_ours(hook, want, entry)]

@@ -21,42 +21,51 @@ from hookctl.ownership.codec import (
     refusals,
     with_paths,
 )
+from hookctl.ownership.disabled import DisabledFile
+from hookctl.ownership.plan import Plan
 from hookctl.system import files, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
-from hookctl.system.packages import Packages, provide, sweep
+from hookctl.system.packages import provide, sweep
 
 
-def execute(
-    folders: Folders,
-    changes: tuple[Change, ...],
-    records: Mapping[str, Record | None],
-    rmdirs: tuple[str, ...] = (),
-    packages: tuple[Packages, ...] = (),
-) -> None:
-    """Make the changes in their order, between new packages and old ones; update the ledger.
+def execute(folders: Folders, plan: Plan) -> None:
+    """Make a plan's changes in their order, between new packages and old ones; update the ledger.
 
     Raises Changed, with everything rolled back, where another program wrote meanwhile.
     """
+    changes, records, rmdirs = plan.changes, plan.records, plan.rmdirs
     undoing: list[Change] = []  # what puts each changed file back
     created: list[str] = []
     failure: Exception | None = None
     kept: dict[str, list[str]] = {}
     with contextlib.ExitStack() as locks:
         try:
-            paths = tuple(package.path for package in packages)
+            paths = tuple(package.path for package in plan.packages)
             made = tuple(folder for path in paths for folder in files.missing_folders(path))
             # Said before anything is there: then the next run clears up.
             write_journal(folders, Journal((), {}, made, packages=paths))
-            for one in packages:
+            for one in plan.packages:
                 kept[one.path] = provide(one, locks, created)
             _back_up_settings(folders, changes, records)
-            steps = tuple(map(make_step, changes))
-            write_journal(folders, Journal(steps, dict(records), rmdirs, packages=tuple(kept)))
+            steps = [
+                Step(
+                    one.path,
+                    files.digest(one.before),
+                    files.digest(one.after),
+                    one.mode,
+                    one.settings,
+                    one.chmod,
+                    base64.b64encode(one.after or b"").decode(),
+                )
+                for one in changes
+            ]
+            run = Journal(tuple(steps), dict(records), rmdirs, (), tuple(kept), plan.disabled)
+            write_journal(folders, run)
             for change in changes:
                 created += files.make_parent_folders(change.path, change.mode)
                 undoing.append(apply_change(change))
-            save_records(folders, records)
+            save_records(folders, records, plan.disabled)
         except (Changed, HookctlError) as error:
             _undo(undoing, error)
             failure, rmdirs = error, tuple(sorted(created, key=len, reverse=True))
@@ -118,7 +127,9 @@ def records_before(folders: Folders, records: Mapping[str, Record | None]) -> di
     return before | store.read(folders, projects, [])
 
 
-def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None:
+def save_records(
+    folders: Folders, records: Mapping[str, Record | None], disabled: Mapping[str, DisabledFile]
+) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
     saved = store.load(folders)
     for path, record in records.items():
@@ -128,7 +139,10 @@ def save_records(folders: Folders, records: Mapping[str, Record | None]) -> None
             saved[path] = store.make_stub(record)
         else:
             saved[path] = record
-    files.write_own(folders.ledger, store.dump(saved, folders.shorten))
+    away = {**store.load_disabled(folders), **disabled}
+    files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(folders.former_disabled)
     for path, record in records.items():
         if record is None:
             files.restart_expiry(folders, path)
@@ -162,13 +176,6 @@ class Step(NamedTuple):
         return data
 
 
-def make_step(change: Change) -> Step:
-    """A change, as the journal has it."""
-    old, new = files.digest(change.before), files.digest(change.after)
-    text = None if change.after is None else base64.b64encode(change.after).decode()
-    return Step(change.path, old, new, change.mode, change.settings, change.chmod, text)
-
-
 class Journal(NamedTuple):
     """A run that was begun and not finished."""
 
@@ -177,6 +184,7 @@ class Journal(NamedTuple):
     folders: tuple[str, ...]  # to be removed at the end, if they are empty
     unswept: tuple[str, ...] = ()  # folders in which a temporary file of the run is left
     packages: tuple[str, ...] = ()  # folders in which packages come or go
+    disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (what is disabled after the run)
 
 
 def read_journal(folders: Folders) -> Journal | None:
@@ -264,7 +272,7 @@ def recover(folders: Folders) -> list[str]:
             if not packages.sweep(folder):
                 unswept.append(folder)
     if journal.steps or records:
-        save_records(folders, records)
+        save_records(folders, records, journal.disabled)
     remaining = journal.folders if unswept else files.remove_folders(journal.folders)
     close_journal(folders, (), remaining, unswept)
     if not (journal.steps or journal.records):

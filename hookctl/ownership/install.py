@@ -87,7 +87,7 @@ class Install(Job):
             _require_reachable_programs(target, wants)
         if draft.taken:
             wants = _without_disabled(draft, pack, wants)
-        if not choice.enables and draft.sources.has_disabled:
+        if not choice.enables and draft.sources.disabled():
             from hookctl.ownership.disable import list_switched_off  # late, too
 
             draft.actions += list_switched_off(draft, pack.name)
@@ -100,7 +100,6 @@ class Install(Job):
             visible,
             current,
             pack.name,
-            pack.version,
             wants,
             force=choice.force,
             others=others,
@@ -119,12 +118,7 @@ class Install(Job):
                 draft.actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
-        later, draft.messages = draft.messages, []
-        for code, text in list_notices(draft, pack):
-            if text:
-                is_note = code in ("start_folder", "client_missing")
-                draft.tell(code, text, level="info" if is_note else "warning")
-        draft.messages += later
+        tell_notices(draft, pack)
         return draft
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
@@ -135,7 +129,7 @@ class Install(Job):
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
             approvals.install(draft, drafts, self.pack.name)
-        if self.choice.enables and drafts.sources.has_disabled:
+        if self.choice.enables and drafts.sources.disabled():
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             forget(draft, drafts, (self.pack.name,))
@@ -230,7 +224,7 @@ def _without_disabled(draft: Draft, pack: Pack, wanted: list[Wanted]) -> list[Wa
         name = entry.id or entry.path
         want = wants.pop(name, None) if name in draft.taken else None
         if want:
-            claim = Claim(want.value, pack.version, want.merge)
+            claim = Claim(want.value, want.merge)
             entry = entry._replace(owners={**entry.owners, pack.name: claim})
             states = ("disabled", "disabled", reason, tuple(entry.owners))
             draft.actions.append(Action("keep", want.path, want.kind, want.id, *states))
@@ -299,7 +293,13 @@ class Uninstall(Job):
             current = look(draft.host, draft.document, sought, visible, null_is_nothing=True)
             draft.apply_decision(engine.uninstall(visible, current, name, wants), visible)
             draft.packs.pop(name, None)
-        draft.actions += _list_empty_places(draft)
+        dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
+        for hook in dropped if draft.host.shape.positions else ():
+            if draft.document.get(hook.path[:-2]) is not MISSING:
+                reason = f"an empty place stays, since {draft.host.title} trusts the hooks behind "
+                reason += "it by their position"
+                states = ("owned", "free", reason)
+                draft.actions.append(Action("keep", hook.path, "element", hook.id, *states))
         if GUARD in self.packs and GUARD not in known and draft.edits:
             state = "" if draft.target.shared else draft.folders.state
             values = guard.configuration(Settings(), state, draft.host)
@@ -316,7 +316,7 @@ class Uninstall(Job):
         steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
         for name in self.packs:
             steps.append(partial(rules.leave, draft, drafts, name, self.loaded.get(name)))
-        if drafts.sources.has_disabled:
+        if drafts.sources.disabled():
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             steps.insert(0, partial(forget, draft, drafts, self.packs))
@@ -340,16 +340,6 @@ class Uninstall(Job):
             error.hint = f"{error.hint} Or remove by hand: {', '.join(names)}.".strip()
 
 
-def _list_empty_places(draft: Draft) -> Iterator[Action]:
-    """A line for each hook whose place stays, where places carry meaning."""
-    title = draft.host.title
-    reason = f"an empty place stays, since {title} trusts the hooks behind it by their position"
-    dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
-    for hook in dropped if draft.host.shape.positions else ():
-        if draft.document.get(hook.path[:-2]) is not MISSING:
-            yield Action("keep", hook.path, "element", hook.id, "owned", "free", reason)
-
-
 def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     """The pack's entries for this file: they identify its hooks where the ledger is lost."""
     if pack is None:
@@ -368,74 +358,70 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
 
 
-def list_notices(draft: Draft, pack: Pack) -> Iterator[tuple[str, str]]:
-    """Code and text, if any, of each message; what keeps hooks from running is noted, too."""
+def tell_notices(draft: Draft, pack: Pack) -> None:
+    """Say what keeps hooks of a pack from running in a file, and what else is to be known there."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     fault = loading.find_fault(host, target.scope, draft.path, draft.document)
     if fault and draft.document.value is not MISSING:
-        yield "not_loaded", f"{draft.before.where}: {fault.text}"
-        draft.runs_nothing = True
+        draft.tell("not_loaded", f"{draft.before.where}: {fault.text}")
     start, user = target.project or folders.cwd, target.path
     if target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
     for stopping in switches.find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
-            yield "not_loaded", stopping.sentence
-            draft.runs_nothing = True
+            draft.tell("not_loaded", stopping.sentence)
     scopes = switches.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)
     off = switches.find_stopping(found, target.scope, target.path)
     if off:
-        draft.runs_nothing = True
-        yield "hooks_disabled", f"{off.said} {off.where}, so no hook of {pack.name} runs here"
+        text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
+        draft.tell("hooks_disabled", text)
     if draft.old is None and draft.is_edited:
-        yield from _tell_of_new_file(draft)
-    yield "hooks_woken", _say_woken_hooks(draft)
+        _tell_of_new_file(draft)
+    _tell_of_woken_hooks(draft)
     if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
-        yield "sub_agents", f"{where}: its sub-agents do not ask it"
+        draft.tell("sub_agents", f"{where}: its sub-agents do not ask it")
     is_start_only = target.scope != "user" and host.scope_rules.start_folder_only
     if is_start_only or (target.shared and host.environment.project_is_start):
         where = f"{pack.name} works in {target.project}, not in the folders below it"
-        yield "start_folder", f"{host.title} looks only where it is started: {where}"
-    version = ""
-    if host.client.since and draft.is_edited:
-        from hookctl.hosts.version import ask_client  # late: most plans change nothing
+        text = f"{host.title} looks only where it is started: {where}"
+        draft.tell("start_folder", text, level="info")
+    if not (host.client.since and draft.is_edited):
+        return
+    from hookctl.hosts.version import ask_client  # late: most plans change nothing
 
-        ask = partial(ask_client, host, folders)
-        version = draft.sources.once(("version", host.name), ask).version
+    ask = partial(ask_client, host, folders)
+    version = draft.sources.once(("version", host.name), ask).version
     known = draft.packs.get(GUARD)
     settings = settings_from(known.settings) if known else None
     for level, does, since in lacks(host, version, settings, draft.before) if version else ():
         if level != "info":
             text = f"{host.title} {version} {does}: upgrade it to {since} or later"
-            yield "client_old", text
+            draft.tell("client_old", text)
 
 
-def _say_woken_hooks(draft: Draft) -> str:
-    """The message that a required key from this install activates other tools' hooks too."""
+def _tell_of_woken_hooks(draft: Draft) -> None:
+    """Say that a required key from this install activates other tools' hooks too."""
     before, host = draft.before.value, draft.host
     if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
-        return ""
+        return
     missing = [key for key in host.registration.top if key not in before]
     handlers = shapes.handlers(host.shape, before) if missing else []
-    if not handlers:
-        return ""
     events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
-    return (
-        f"{' and '.join(missing)} also wakes hooks that {host.title} has not run "
-        f"without it: {', '.join(events)}"
-    )
+    if events:
+        text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
+        draft.tell("hooks_woken", f"{' and '.join(missing)} {text}")
 
 
-def _tell_of_new_file(draft: Draft) -> Iterator[tuple[str, str]]:
+def _tell_of_new_file(draft: Draft) -> None:
     target, host, environ = draft.target, draft.host, draft.folders.environ
     if target.project and host.scope_rules.first_only:
         user_file = settings_path(host, "user", environ)
         if os.path.exists(user_file):
             text = f"{host.title} then reads no hook of {user_file} in this project: "
-            yield "user_file_hidden", text + "it reads only the first file there is"
+            draft.tell("user_file_hidden", text + "it reads only the first file there is")
     # The agent may not be installed at all, or lie where hookctl does not look.
     if target.scope == "user" and not detected(host, environ):
         text = f"{host.title} was not found here; its settings are written all the same"
-        yield "client_missing", text
+        draft.tell("client_missing", text, level="info")

@@ -17,10 +17,23 @@ from functools import partial
 from typing import Any
 
 from hookctl import hosts
+from hookctl.documents import wrong_shape
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
-from hookctl.model import Action, Change, PackRecord, Record
+from hookctl.model import (
+    Action,
+    Change,
+    Claim,
+    Current,
+    DropValue,
+    Entry,
+    Hooks,
+    PackRecord,
+    Put,
+    Record,
+    Wanted,
+)
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.sources import Sources
@@ -115,18 +128,15 @@ def _uninstall_config(draft: Draft, known: PackRecord) -> None:
     if snapshot.data is None:
         return
     try:
-        values = _read_config(snapshot)
+        written = known.settings.get("config") or {}
+        data, lines = merge_config(known.config, snapshot, written, {}, draft.host)
     except HookctlError:
         reason = "it cannot be read, so it stays; nothing reads it any more"
         draft.actions.append(file_action("keep", known.config, reason))
         return
-    written = known.settings.get("config") or {}
-    edited = _edited_names(values, written, {}) - {guard.HOSTS}
-    own = {name: values[name] for name in values if name in edited}
-    data = (json.dumps(own, indent=2, ensure_ascii=False) + "\n").encode() if own else None
     draft.add_changes([Change(snapshot.path, snapshot.data, data)])
     draft.rmdirs.append(os.path.dirname(known.config))
-    draft.actions += _lines_on_edits(known.config, own)
+    draft.actions += lines
 
 
 def _remove(draft: Draft, paths: Iterable[str]) -> None:
@@ -165,63 +175,59 @@ def new_config(values: dict[str, Any], host: Host) -> bytes:
 def merge_config(
     path: str,
     snapshot: files.Snapshot,
-    written: dict[str, Any],
-    wanted: dict[str, Any],
+    written: Mapping[str, Any],
+    wanted: Mapping[str, Any],
     host: Host,
     *,
-    force: bool,
-) -> tuple[bytes, tuple[Action, ...]]:
-    """The configuration at a path with the wanted values; what the operator changed stays.
+    force: bool = False,
+) -> tuple[bytes | None, list[Action]]:
+    """The configuration at a path with the wanted values, and lines on the operator's own.
 
-    Returns lines about that, too. `snapshot` is what there is: at another path, where it moves.
+    Its keys are entries like any others. None where nothing is wanted and nothing left. `snapshot`
+    is what there is: at another path, where it moves.
     """
-    if force or snapshot.data is None:
-        return new_config(wanted, host), ()
-    current = _read_config(snapshot)
-    table = current.pop(guard.HOSTS, None)  # this is hookctl's own
-    edited = _edited_names(current, written, wanted)
-    own = {name: current[name] for name in current if name in edited}
-    values = {**wanted, **own}
-    kept = _lines_on_edits(path, own, "; --force takes it over")
-    if engine.same(current, values) and engine.same(table, guard.host_table(host)):
-        return snapshot.data or b"", kept
-    return new_config(values, host), kept
-
-
-def _lines_on_edits(path: str, edits: Mapping[str, Any], force: str = "") -> tuple[Action, ...]:
-    lines = []
-    for name in sorted(edits):
-        reason = f"kept your {name}={engine.show(edits[name], name)}{force}"
-        lines.append(Action("keep", (path, name), "file", reason=reason))
-    return tuple(lines)
-
-
-def _read_config(snapshot: files.Snapshot) -> dict[str, Any]:
-    if snapshot.data is None:
-        return {}
+    values: dict[str, Any] = {}
     try:
-        values = parse_config(snapshot)
+        values = parse_config(snapshot) if snapshot.data is not None else {}
     except HookctlError as error:
         error.hint = "Correct it; or remove it, or install with --force: either writes it anew."
-        raise
-    return dict(values) if isinstance(values, dict) else {}
+        if not force:
+            raise
+    table, before = values.pop(guard.HOSTS, None), dict(values)  # the hosts are hookctl's own
+    for name in () if written else _HOOKCTL_KEYS:
+        values.pop(name, None)  # left over from an earlier install
+    here = {(name,): value for name, value in values.items()}
+    texts = {at: json.dumps(value, ensure_ascii=False) for at, value in here.items()}
+    entries = [
+        Entry((name,), "leaf", written=value, owners={GUARD: Claim(value)})
+        for name, value in written.items()
+    ]
+    wants = [Wanted((name,), "leaf", value) for name, value in wanted.items()]
+    current = Current(here, texts, Hooks())
+    decision = engine.install(entries, current, GUARD, wants, force=force)
+    for edit in decision.edits:
+        if isinstance(edit, Put):
+            values[str(edit.path[0])] = edit.value
+        elif isinstance(edit, DropValue):
+            del values[str(edit.path[0])]
+    told = [line for line in decision.actions if line.action in ("keep", "replace")]
+    theirs = [line for line in told if line.reason]
+    lines = [line._replace(path=(path, *line.path), kind="file", owners=()) for line in theirs]
+    if not wanted:
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        return (text.encode() if values else None), lines
+    if engine.same(before, values) and engine.same(table, guard.host_table(host)):
+        return snapshot.data, lines
+    names = dict.fromkeys([*wanted, *values])
+    return new_config({name: values[name] for name in names if name in values}, host), lines
 
 
-def parse_config(snapshot: files.Snapshot) -> Any:
-    """The values in a configuration; raises where it is not valid JSON."""
-    data, path = snapshot.data or b"", snapshot.path
-    return JsonDocument.parse(data, where=path, strict=True).value
-
-
-def _edited_names(
-    current: dict[str, Any], written: dict[str, Any], wanted: dict[str, Any]
-) -> set[str]:
-    """The names whose values the operator changed, and not to what is wanted now."""
-    changed = {name for name in current if not engine.same(current[name], written.get(name))}
-    edited = {name for name in changed if not engine.same(current[name], wanted.get(name))}
-    if not written:
-        edited -= set(_HOOKCTL_KEYS)  # left over from an earlier install
-    return edited
+def parse_config(snapshot: files.Snapshot) -> dict[str, Any]:
+    """The values in a configuration; raises where it is not a JSON object."""
+    document = JsonDocument.parse(snapshot.data or b"", where=snapshot.path, strict=True)
+    if not isinstance(document.value, dict):
+        raise wrong_shape(document, (), "an object")
+    return dict(document.value)
 
 
 # The programs: the launcher, the packages that it starts, and the runner's table of hosts
@@ -298,7 +304,7 @@ def _is_shared(top: str, state: str, removed: Set[str]) -> bool:
     for path in glob.glob(os.path.join(glob.escape(top), CONFIGS, "*.json")):
         with contextlib.suppress(HookctlError):
             values = {} if path in removed else parse_config(files.read(path))
-            if isinstance(values, dict) and values.get("state_dir", state) != state:
+            if values.get("state_dir", state) != state:
                 return True
     return False
 

@@ -12,6 +12,7 @@ from hookctl.documents import MISSING
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.model import Change, Record
 from hookctl.ownership import store
+from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.own_files import own_top, plan_programs, remove_files
 from hookctl.ownership.sources import Sources
@@ -252,10 +253,11 @@ class Plan(NamedTuple):
     rmdirs: tuple[str, ...]
     packages: tuple[Packages, ...] = ()  # put there before any change, and removed after all
     unread: tuple[HookctlError, ...] = ()  # of the files with our approvals that stay
+    disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (what is disabled in files then)
 
     @property
     def empty(self) -> bool:
-        return not (self.changes or self.records or self.rmdirs or self.packages)
+        return not (self.changes or self.records or self.rmdirs or self.packages or self.disabled)
 
 
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
@@ -309,13 +311,10 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
         changes = (*runtime, *settings, *project_changes)
     else:
         changes = (*settings, *runtime, *project_changes)
-    after_all = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    if after_all:
-        from hookctl.ownership import disabled  # late: few have anything disabled
-
-        sources = drafts[0].sources
-        changes = disabled.add_change(sources.folders, sources.disabled(), after_all, changes)
+    known = opened.sources.disabled()
+    disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
+    disabled = {path: disabled[path] for path in disabled if disabled[path] != known.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)
-    return Plan(tuple(drafts), changes, changed, rmdirs, packages, tuple(opened.unread))
+    return Plan(tuple(drafts), changes, changed, rmdirs, packages, tuple(opened.unread), disabled)

@@ -84,7 +84,7 @@ def _take_back(file: Draft, pack: Pack) -> bool:
     """Record a block without a record that has exactly a pack's text; whether there is one."""
     if file.document.get((pack.name,)) != pack.rules:
         return False
-    owners = {pack.name: Claim(pack.rules, pack.version)}
+    owners = {pack.name: Claim(pack.rules)}
     file.entries += (Entry((pack.name,), "leaf", written=pack.rules, owners=owners),)
     return True
 
@@ -108,7 +108,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         return
     file.is_recreated = file.was_written_since and is_gone
     force = choice.force and _is_clear(file, pack.name)
-    decision = engine.install(visible, current, pack.name, pack.version, [want], force=force)
+    decision = engine.install(visible, current, pack.name, [want], force=force)
     decision = _in_plain_words(file, decision, "; --force writes hookctl's")
     file.apply_decision(decision, visible)
 

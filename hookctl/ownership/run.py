@@ -157,7 +157,7 @@ def carry_out(
             from hookctl.ownership.execute import execute  # late: most find nothing to do
 
             try:
-                execute(sources.folders, plan.changes, plan.records, plan.rmdirs, plan.packages)
+                execute(sources.folders, plan)
             except files.Changed:
                 time.sleep(READ_PAUSE)
                 sources.forget()

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
-from hookctl.ownership import store
+from hookctl.ownership import disabled, store
+from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.store import Records
 from hookctl.system import files
 from hookctl.system.folders import Folders
-
-if TYPE_CHECKING:  # late: most calls are about the guard, and nothing is disabled
-    from hookctl.ownership.disabled import DisabledFile
 
 READ_AGAIN = 5  # times: a file that does not parse is most likely being written
 READ_PAUSE = 0.05  # seconds
@@ -86,8 +83,6 @@ class Sources(FileReader):
     def forget(self) -> None:
         """Read everything again, for another plan."""
         super().__init__()
-        # Whether `hookctl disable` keeps anything, of whichever file.
-        self.has_disabled = os.path.lexists(self.folders.disabled)
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
@@ -96,14 +91,10 @@ class Sources(FileReader):
 
     def disabled(self) -> dict[str, DisabledFile]:
         """What `hookctl disable` keeps, by the changed file."""
-        from hookctl.ownership import disabled  # late: few have anything disabled
-
-        return self.once(("disabled",), partial(disabled.load, self.folders))
+        return self.once(("disabled",), partial(store.load_disabled, self.folders))
 
     def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
         """The ids and paths of what `hookctl disable` took out of the file at a real path."""
-        from hookctl.ownership import disabled  # late, too
-
         known = self.disabled().get(path)
         hooks = known.hooks if known else ()
         away = [hook for hook in hooks if not disabled.is_back(host, document, hook)]

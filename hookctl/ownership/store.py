@@ -26,23 +26,39 @@ from hookctl.ownership.codec import (
     refusals,
     with_paths,
 )
+from hookctl.ownership.disabled import DisabledFile
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
 
 _VERSION_KEY = "ledger_version"
+_MOVE_AWAY = "Move it away; then what it keeps is only in the backups of the settings files."
 
 
-class _Ledger(NamedTuple):
+class Ledger(NamedTuple):
     """The ledger of the state folder as it is on disk; its paths are those of Folders.shorten."""
 
     files: dict[str, Record]
+    disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (never changed in place)
 
 
 def load(folders: Folders) -> dict[str, Record]:
     """The records, stubs too, by the real path of their settings file; none without a ledger."""
-    records = parse(files.read(folders.ledger).data, folders.ledger)
-    return _split_records(with_paths(_Ledger(records), folders.resolve).files)
+    ledger = parse(files.read(folders.ledger).data, folders.ledger)
+    return _split_records(with_paths(ledger, folders.resolve).files)
+
+
+def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
+    """What `hookctl disable` keeps, by the real path of the changed file."""
+    ledger = parse(files.read(folders.ledger).data, folders.ledger)
+    path, former = folders.former_disabled, {}
+    data = files.read(path).data
+    if data is not None:  # 0.2.0 had it in a file of its own
+        with refusals("the record of disabled hooks", path, _MOVE_AWAY):
+            json_object = parse_object(data, "disabled_version", path)
+            former = from_json(dict[str, DisabledFile], json_object["files"], "files")
+    known: Ledger = with_paths(Ledger({}, former | ledger.disabled), folders.resolve)
+    return known.disabled
 
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
@@ -72,14 +88,14 @@ def _split_records(records: dict[str, Record]) -> dict[str, Record]:
 
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
-def parse(data: bytes | None, path: str) -> dict[str, Record]:
-    """The records in the bytes of a ledger, unchanged; empty without bytes."""
+def parse(data: bytes | None, path: str) -> Ledger:
+    """What the bytes of a ledger say, unchanged; empty without bytes."""
     if data is None:
-        return {}
+        return Ledger({})
     with refusals("hookctl's record", path, MOVE_AWAY):
         json_object = parse_object(data, _VERSION_KEY, path)
-        records: dict[str, Record] = from_json(_Ledger, json_object, "hookctl's record").files
-        return records
+        ledger: Ledger = from_json(Ledger, json_object, "hookctl's record")
+        return ledger
 
 
 class Records(dict[str, Record]):
@@ -237,19 +253,24 @@ def real_path(path: str) -> str:
         return path
 
 
-def dump(records: dict[str, Record], change: Callable[[str], str] = str) -> bytes:
+def dump(
+    records: Mapping[str, Record],
+    change: Callable[[str], str] = str,
+    disabled: Mapping[str, DisabledFile] = {},
+) -> bytes:
     """The bytes of a ledger with these records, in an order that does not depend on the history.
 
     `change` makes paths those on disk.
     """
     ordered = dict(sorted(records.items(), key=lambda item: change(item[0])))
-    return dump_object(_VERSION_KEY, _Ledger(ordered), change)
+    kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
+    return dump_object(_VERSION_KEY, Ledger(ordered, kept), change)
 
 
 def parse_record(folders: Folders, data: bytes | None) -> Record | None:
     """The record beside a backup; None where there is none that can be read."""
     try:
-        ledger: _Ledger = with_paths(_Ledger(parse(data, "")), folders.resolve)
+        ledger: Ledger = with_paths(parse(data, ""), folders.resolve)
         return ledger.files.get("")
     except HookctlError:
         return None

@@ -54,9 +54,7 @@ def unwrap_hooks(draft: Draft) -> None:
     draft.apply_decision(decision, tuple(known.values()))
 
 
-def wrap_hooks(
-    draft: Draft, text: str | None, version: str, config: str, python: str, *, force: bool
-) -> bool:
+def wrap_hooks(draft: Draft, text: str | None, config: str, python: str, *, force: bool) -> bool:
     """Bring wrapped hooks up to date and wrap the one with this text; whether any is wrapped then.
 
     With '' all are unwrapped. A usage error lists the hooks of the file, if the text names none or
@@ -83,7 +81,7 @@ def wrap_hooks(
     for original, paths, taken in chosen:
         id, path = guard.wrap_id(original), _list_path(host, paths[0])
         written = {"command": guard.wrap_command(original, draft.target, config, python)}
-        owners = {GUARD: Claim(written, version)}
+        owners = {GUARD: Claim(written)}
         raw = _source(document, (*paths[0], "command"), known.get(id), original)
         entries[id] = Entry(path, "element", "owned", raw, written, owners, id)
         command = shapes.as_written(host.shape, written)["command"]

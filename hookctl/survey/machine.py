@@ -192,11 +192,12 @@ class DisabledHooks(NamedTuple):
 
 def read_disabled(folders: Folders) -> DisabledHooks:
     """What is disabled in any file."""
-    if not os.path.lexists(folders.disabled):
-        return DisabledHooks()
-    from hookctl.ownership import disable, disabled  # late: few have anything disabled
-
     try:
-        return DisabledHooks(tuple(disable.find_away(disabled.load(folders), FileReader())))
+        known = store.load_disabled(folders)
+        if not known:
+            return DisabledHooks()
+        from hookctl.ownership import disable  # late: few have anything disabled
+
+        return DisabledHooks(tuple(disable.find_away(known, FileReader())))
     except HookctlError as error:
         return DisabledHooks(error=error)

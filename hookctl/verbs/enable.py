@@ -10,7 +10,6 @@ from hookctl.errors import FAILED, HookctlError
 from hookctl.model import Message, Result
 from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
-from hookctl.ownership import disabled as book
 from hookctl.ownership import store
 from hookctl.ownership.disable import describe, plan_enable
 from hookctl.ownership.disabled import DisabledHook
@@ -34,7 +33,7 @@ def enable(
     """Put back what these IDs mean, each where it was."""
     names = [one.name for one in load_hosts(host)]
     with locked_run(folders, say, dry_run=dry_run):
-        known = book.load(folders)  # refuses one that cannot be read
+        known = store.load_disabled(folders)  # refuses one that cannot be read
         disabled = [hook for file in known.values() for hook in file.hooks]
         wanted: list[DisabledHook] = []
         messages: list[Message] = []

@@ -97,7 +97,7 @@ def render(
         folder = own_top(folders, target)
     settings = _choose_settings(content, target, asked, python)
     wants, notes = _list_wants(folders, target, content, folder, settings)
-    decision = engine.install((), Current({}, {}, Hooks()), content.name, content.version, wants)
+    decision = engine.install((), Current({}, {}, Hooks()), content.name, wants)
     document = shapes.apply(chosen.shape, formats.parse(chosen.format, b""), decision.edits)
     loading.require(chosen, document)
     text = document.data.decode()

@@ -141,7 +141,7 @@ def _warnings(folders: Folders, project: str) -> Iterator[Message]:
     guards = work_files.installed_guards(folders, project)
     if not guards:
         yield Message("the guard is not installed here: `hookctl install --host NAME`", "note")
-    elif os.path.lexists(folders.disabled):
+    else:
         from hookctl.survey.machine import read_disabled  # late: few have anything disabled
 
         off = {hook.file for hook in read_disabled(folders).hooks if hook.name == STOP}

@@ -84,7 +84,7 @@ def uninstall(
         asked = _question(name, *select(), everywhere=everywhere)
         confirm(asked)
     others = None
-    takes_all = everywhere and not (name or host or scope) and os.path.lexists(folders.disabled)
+    takes_all = everywhere and not (name or host or scope) and bool(store.load_disabled(folders))
     puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
     with locked_run(folders, say, dry_run=dry_run):
         if asked and _question(name, *select(), everywhere=everywhere) != asked:
@@ -308,8 +308,6 @@ def _name_away(folders: Folders) -> Iterator[Message]:
 
 def _name_disabled(folders: Folders, name: str, *, dry_run: bool) -> Iterator[Message]:
     """What stays disabled: nothing but hookctl's state folder has it any more."""
-    if not os.path.lexists(folders.disabled):
-        return
     from hookctl.survey.machine import read_disabled  # late, too
 
     for hook in read_disabled(folders).hooks:
