@@ -58,7 +58,12 @@ def render(line: str | Line, stream: TextIO | None) -> str:
         text, colour = shown(line), _DIFF_COLOURS.get(line[:1])
         return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
     columns, coloured = width(stream), has_colours(stream)
-    start = _mark(line.mark, stream if coloured else None) + " " * line.indent
+    start = line.mark and f"{line.mark:5} "
+    if line.mark and coloured and stream:  # a symbol instead of the word, where it can be shown
+        with contextlib.suppress(UnicodeEncodeError, LookupError):
+            "".join(_SYMBOLS.values()).encode(stream.encoding or "ascii")
+            start = f"{_SYMBOLS[line.mark]} "
+    start += " " * line.indent
     start += line.sign and f"{line.sign} "
     start += line.label and f"{shown(line.label)}  "
     text = wrap(shown(line.text), columns, len(start), start=start)
@@ -69,15 +74,6 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     if coloured and colour:
         text = f"\033[{colour}m{text[: len(start)]}\033[0m{text[len(start) :]}"
     return text + (f"\033[{_DIM}m{path}\033[0m" if coloured and path else path)
-
-
-def _mark(mark: str, coloured: TextIO | None) -> str:
-    """The symbol of a mark, if the stream has colours and can show it; else its word."""
-    if mark and coloured is not None:
-        with contextlib.suppress(UnicodeEncodeError, LookupError):
-            "".join(_SYMBOLS.values()).encode(coloured.encoding or "ascii")
-            return f"{_SYMBOLS[mark]} "
-    return mark and f"{mark:5} "
 
 
 def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
@@ -124,11 +120,8 @@ def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
 
 def other_projects(others: Sequence[str], command: str) -> list[Line]:
     """The line about the projects on record that a command left out; none where there is none."""
-    if not others:
-        return []
-    return [
-        Line(f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more", SKIP)
-    ]
+    text = f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more"
+    return [Line(text, SKIP)] if others else []
 
 
 def tilde(path: str) -> str:
@@ -157,14 +150,9 @@ def cut(text: str, longest: int) -> str:
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Rows as lines with aligned columns."""
-    if not rows:
-        return []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return lines
+    form = indent + "  ".join(f"{{:{width}}}" for width in widths)
+    return [form.format(*row).rstrip() for row in rows]
 
 
 def show_ms(ms: float | None) -> str:
@@ -187,15 +175,17 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _print(text)
     result = result._replace(messages=(*_said, *result.messages))
     _said.clear()
+    is_verbatim = command in _VERBATIM
     if as_json:
-        _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
+        data = dict(result.data if is_verbatim else veiled(result.data))
+        envelope = _envelope(command, result, data)
+        _write(sys.stdout, json.dumps(envelope, indent=1) + "\n")
         return
     if result.text:
-        is_verbatim = command in _VERBATIM
         lines = [line if is_verbatim else render(line, sys.stdout) for line in result.text]
         _write(sys.stdout, "".join([f"{line}\n" for line in lines]))
     for error in result.errors:
-        _print(error_text(error))
+        _print(_error_text(error))
 
 
 def say(message: str | Message) -> None:
@@ -228,21 +218,8 @@ def emit(line: str | Line) -> bool:
     return _write(sys.stdout, f"{render(line, sys.stdout)}\n")
 
 
-def envelope(command: str, result: Result) -> dict[str, Any]:
+def _envelope(command: str, result: Result, data: dict[str, Any]) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
-    has_failed = bool(result.errors) or result.exit_code not in (0, 10)
-    return {
-        "hookctl_result": ENVELOPE,
-        "command": by_look(command),
-        "status": "error" if has_failed else "ok",
-        "exit_code": result.exit_code,
-        "data": _data(command, result),
-        "errors": veiled(result.errors),
-    }
-
-
-def _data(command: str, result: Result) -> dict[str, Any]:
-    data = dict(result.data if command in _VERBATIM else veiled(result.data))
     messages = []
     for message in result.messages:
         fields = message._asdict()
@@ -253,23 +230,26 @@ def _data(command: str, result: Result) -> dict[str, Any]:
     says_changed = "changed" in data or not result.data
     if says_changed and any(message["code"] == INTERRUPTED for message in messages):
         data["changed"] = True  # completing that run changes files, too
-    return data
+    has_failed = bool(result.errors) or result.exit_code not in (0, 10)
+    return {
+        "hookctl_result": ENVELOPE,
+        "command": by_look(command),
+        "status": "error" if has_failed else "ok",
+        "exit_code": result.exit_code,
+        "data": data,
+        "errors": veiled(result.errors),
+    }
 
 
-def error_text(error: dict[str, Any]) -> str:
+def _error_text(error: dict[str, Any]) -> str:
     """An error in two lines: what is wrong and where, and what to do."""
-    text = plain(error["message"])
+    text, where = plain(error["message"]), plain(error["path"])
     if error["code"] == "declined":  # a person's answer is no error
         return text
-    text = f"error: {text}"
-    where = plain(error["path"])
     if where and error["line"]:
         where = f"{where}:{error['line']}:{error['column']}"
-    if where:
-        text += f": {where}"
-    if error["hint"]:
-        text += f"\n  fix: {error['hint']}"
-    return text
+    text = f"error: {text}" + (f": {where}" if where else "")
+    return f"{text}\n  fix: {error['hint']}" if error["hint"] else text
 
 
 def _write(stream: TextIO | None, text: str) -> bool:
