@@ -49,7 +49,7 @@ def disable(
         make_plan = partial(plan_disable, sources, chosen)
         projects = {target.project for target, _ in chosen if target.scope == "project"}
         plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
-    result = plan_result(plan, [*_describe_done(selection)], dry_run=dry_run)
+    result = plan_result(plan, [*selection.describe()], dry_run=dry_run)
     return result._replace(messages=tuple(selection.messages))
 
 
@@ -65,22 +65,23 @@ class _Selection:
         self._records, _ = store.read_known(folders)
         self._hooks: list[Hook] = []
         self._off: list[Hook] = []  # by their host's own switch
+        self._staying: list[Hook] = []
         self._packs: set[tuple[str, str]] = set()  # key of the record, and name
         self.messages: list[Message] = []
 
     def add(self, text: str) -> None:
         """Take in the hooks that an ID means; refuses (usage) what means none."""
-        keys = []
+        is_pack = False
         for key, record in self._records.items():
             is_here = record.scope == "user" or record.project == self._here
             if is_here and text in record.packs and record.host in self._hosts:
-                keys.append(key)
-        self._packs |= {(key, text) for key in keys}
+                self._packs.add((key, text))
+                is_pack = True
         try:
             found = find(self._known, text)
         except HookctlError:
-            if keys:
-                return  # a pack of values alone
+            if is_pack:
+                return  # one of values alone
             raise
         if any(text == _pack_of(hook) for hook in found):
             found = [hook for hook in found if _pack_of(hook)]
@@ -120,8 +121,20 @@ class _Selection:
 
     def chosen(self, now: float) -> list[tuple[Target, DisabledHook]]:
         """The hooks, and the values of the packs of which no hook stays."""
-        chosen = [self._choose(hook, now) for hook in self._hooks]
-        for key, pack in sorted(self._packs | set(self._emptied_packs())):
+        chosen = []
+        gone = (*self._hooks, *self._off)
+        for hook in self._inventory.hooks:
+            if hook not in gone and hook.state != DISABLED:
+                self._staying.append(hook)
+        left = {(hook.host, hook.file, _pack_of(hook)) for hook in self._staying}
+        packs = set(self._packs)
+        for hook in self._hooks:
+            chosen.append(self._choose(hook, now))
+            key, record = store.find_record(self._records, hook.file)
+            pack = _pack_of(hook)
+            if record and pack in record.packs and (hook.host, hook.file, pack) not in left:
+                packs.add((key, pack))
+        for key, pack in sorted(packs):
             record = self._records[key]
             path = store.current_path(self._records, key)
             host = variant_of_record(hosts.load(record.host), record, path)
@@ -134,8 +147,13 @@ class _Selection:
         is_inside = hook.scope != "user" and hook.file.startswith(top(self._here))
         host, project = hook.within.host, self._here if is_inside else ""
         step, names = Step(HOOK, hook.path), host.list_key("names")
-        if names and self._is_named_alone(hook):
-            step = Step(NAME, names, str(hook.fields.get("name", hook.command)))
+        name = hook.fields.get("name", hook.command)
+        of_host = [
+            one.fields.get("name", one.command) for one in self._staying if one.host == hook.host
+        ]
+        # Its host's list of disabled hooks must not mean one that is to go on.
+        if names and isinstance(name, str) and name not in of_host:
+            step = Step(NAME, names, name)
         disabled = DisabledHook(
             host=host.name,
             scope=hook.scope,
@@ -150,54 +168,21 @@ class _Selection:
         )
         return Target(host, hook.scope, hook.file, project), disabled
 
-    def _is_named_alone(self, hook: Hook) -> bool:
-        """Whether its host's list of disabled hooks would mean no hook that is to go on."""
-        name = hook.fields.get("name", hook.command)
-        for other in self._inventory.hooks:
-            is_alike = other.fields.get("name", other.command) == name
-            if other.host == hook.host and is_alike and self._stays(other):
-                return False
-        return isinstance(name, str)
-
-    def _emptied_packs(self) -> Iterator[tuple[str, str]]:
-        """The packs all of whose hooks in a file are to be disabled, or are so already."""
-        staying = [hook for hook in self._inventory.hooks if self._stays(hook)]
-        left = {(hook.host, hook.file, _pack_of(hook)) for hook in staying}
-        for hook in self._hooks:
-            key, record = store.find_record(self._records, hook.file)
-            pack = _pack_of(hook)
-            if record and pack in record.packs and (hook.host, hook.file, pack) not in left:
-                yield key, pack
-
-    def _stays(self, hook: Hook) -> bool:
-        return hook not in (*self._hooks, *self._off) and hook.state != DISABLED
-
-    def twins(self) -> Iterator[Hook]:
-        """Hooks that are equal to one that goes, and that run from now on instead of it."""
+    def describe(self) -> Iterator[Line]:
+        """What is disabled, as people name it, and the equal hooks that run from now on instead."""
+        packs = [pack for _, pack in sorted(self._packs)]
+        others = [self._name(hook) for hook in self._hooks if _pack_of(hook) not in packs]
+        if names := [*dict.fromkeys([*packs, *others])]:
+            is_or_are = "is" if len(names) == 1 else "are"
+            yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
+            yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
         gone = {(hook.host, hook.event, hook.matcher, hook.command) for hook in self._hooks}
-        for hook in self._inventory.hooks:
-            if self._stays(hook) and (hook.host, hook.event, hook.matcher, hook.command) in gone:
-                yield hook
-
-    @property
-    def names(self) -> list[str]:
-        """What is disabled, as people name it."""
-        names = [pack for _, pack in sorted(self._packs)]
-        names += [self._name(hook) for hook in self._hooks if _pack_of(hook) not in names]
-        return list(dict.fromkeys(names))
+        for hook in self._staying:
+            if (hook.host, hook.event, hook.matcher, hook.command) in gone:
+                place = f"line {hook.line} of {tilde(hook.file)}"
+                yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {place}")
 
 
 def _pack_of(hook: Hook) -> str:
     """The pack of one of our hooks; '' for others', wrapped ones too."""
     return "" if hook.own_id.startswith(WRAP) else hook.own_id.partition("/")[0]
-
-
-def _describe_done(selection: _Selection) -> Iterator[Line]:
-    names = selection.names
-    if names:
-        is_or_are = "is" if len(names) == 1 else "are"
-        yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
-        yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
-    for hook in selection.twins():
-        place = f"line {hook.line} of {tilde(hook.file)}"
-        yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {place}")

@@ -74,25 +74,20 @@ def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
-    names = [one.shown for one in wanted]
-    packs = {name for name in names if "/" not in name}
-    names = [name for name in names if name in packs or name.partition("/")[0] not in packs]
-    is_or_are = "is" if len(set(names)) == 1 else "are"
-    done = [f"{' and '.join(dict.fromkeys(names))} {is_or_are} enabled again."]
-    if all(file.old == file.after for file in plan.files):
-        done = []  # it was back already
-    return plan_result(plan, done, dry_run=dry_run)
+    names = dict.fromkeys(one.shown for one in wanted)
+    shown = [name for name in names if "/" not in name or name.partition("/")[0] not in names]
+    done = f"{' and '.join(shown)} {'is' if len(shown) == 1 else 'are'} enabled again."
+    is_back = all(file.old == file.after for file in plan.files)  # it was so already
+    return plan_result(plan, [] if is_back else [done], dry_run=dry_run)
 
 
 def others_question(folders: Folders) -> str:
     """The question whether disabled hooks of other tools are to come back; empty without any."""
-    lines = []
+    lines = ["Hooks that you disabled:"]
     for hook in _list_others(folders):
         what = describe(hook) or f"{hook.event} hook"
         lines.append(f"  {hook.shown}  {what}, of {tilde(hook.file)}")
-    if not lines:
-        return ""
-    return "\n".join(["Hooks that you disabled:", *lines, "Put them back?"])
+    return "\n".join([*lines, "Put them back?"]) if lines[1:] else ""
 
 
 def _list_others(folders: Folders) -> list[DisabledHook]:
@@ -102,9 +97,10 @@ def _list_others(folders: Folders) -> list[DisabledHook]:
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
     """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
     result = Result({"actions": [], "kept": [], "files": [], "changed": False})
-    others = _list_others(folders)
-    for file in dict.fromkeys(hook.file for hook in others):
-        wanted = [hook for hook in others if hook.file == file]
+    files: dict[str, list[DisabledHook]] = {}
+    for hook in _list_others(folders):
+        files.setdefault(hook.file, []).append(hook)
+    for wanted in files.values():
         try:
             done = _put_back(folders, wanted, dry_run=dry_run)
         except HookctlError as error:
