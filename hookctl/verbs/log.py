@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from json import dumps
 from typing import Any
 
 from hookctl import clock
@@ -58,28 +58,19 @@ def log(
         return only in ("", event["project"]) and event["t"] >= earliest
 
     runs = runs or json
-    if follow:
-        _follow(folders, is_wanted, runs, as_json=json)
-        return None
-    lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
-    columns = _choose_columns(lines)
-    text = [_make_line(event, columns) for event in lines]
-    nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
-    return Result({"events": lines}, tuple(text or [nothing]))
-
-
-def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bool) -> None:
-    """Print the lines and every new one, until interrupted or the output is closed."""
+    if not follow:
+        lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
+        nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
+        return Result({"events": lines}, tuple(_make_lines(lines) or [nothing]))
     shown: set[str] = set()
     last_marks: object = None
-    while True:
+    while True:  # until interrupted or the output is closed
         marks = events.marks(folders.state)
-        lines = _select(folders, is_wanted, has_runs) if marks != last_marks else []
-        columns = _choose_columns(lines)
-        for event in lines:
-            key = json.dumps(event)
-            if key not in shown and not emit(key if as_json else _make_line(event, columns)):
-                return
+        lines = _select(folders, is_wanted, runs) if marks != last_marks else []
+        for event, line in zip(lines, _make_lines(lines), strict=True):
+            key = dumps(event)
+            if key not in shown and not emit(key if json else line):
+                return None
             shown.add(key)
         last_marks = marks
         time.sleep(_PAUSE)
@@ -97,14 +88,13 @@ def _select(
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
 
 
-def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
-    """The width of each column that tells lines apart; others would say the same everywhere."""
-    columns: dict[str, int] = {}
+def _make_lines(events_shown: list[dict[str, Any]]) -> list[Line]:
+    columns: dict[str, int] = {}  # those that tell lines apart, with their width
     for field in ("project", "host", "session", "event"):
-        words = {_show_field(event, field) for event in lines}
+        words = {_show_field(event, field) for event in events_shown}
         if len(words) > 1 or (field == "event" and words - {"stop"}):
             columns[field] = max(map(len, words))
-    return columns
+    return [_make_line(event, columns) for event in events_shown]
 
 
 def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
