@@ -84,10 +84,15 @@ def run(
         ("--stall", stall, "wait"),
     ):
         if given and action not in actions.split():
-            message = f"{option} goes with {actions}, not {action}"
-            raise usage_error(message, "See `hookctl run --help`.")
-    if action not in ("status", "wait"):
-        _finish_pending(folders)
+            text = f"{option} goes with {actions}, not {action}"
+            raise usage_error(text, "See `hookctl run --help`.")
+    if action not in ("status", "wait") and folders.has_unfinished_run():
+        from hookctl.ownership.run import finish_pending  # late: most calls have none
+
+        try:
+            finish_pending(folders, say)
+        except HookctlError as error:  # this does not prevent stopping an agent
+            say(f"an interrupted run could not be completed: {error}")
     run_files = work_files.find(folders, work_files.find_project(folders, project))
     if action == "wait":
         return _wait(run_files, timeout or DEFAULT_TIMEOUT, stall)
@@ -111,29 +116,14 @@ def run(
         lines = [_describe_mark(action.upper())]
     work = work_files.find_work(run_files)
     data = _data(run_files, work)
+    let_go = any(one.open for one in work_files.read_sessions(run_files))
     text = [Line(one) for one in lines]
-    if action == "status":
-        text = [Line(value, label=f"{name:10}") for name, value in _status(run_files, work, data)]
-    needs_a_look = check and (
-        data["ignored"]
-        or work.is_stale
-        or (work.remaining > 0 and any(one.open for one in work_files.read_sessions(run_files)))
-        or work_files.find_fault(run_files)
-    )
+    for name, value in _status(run_files, work, data, let_go) if action == "status" else ():
+        text.append(Line(value, label=f"{name:10}"))
+    is_left = work.is_stale or (work.remaining > 0 and let_go)
+    needs_a_look = check and (data["ignored"] or is_left or work_files.find_fault(run_files))
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
-
-
-def _finish_pending(folders: Folders) -> None:
-    """Finish an interrupted install; a failure does not prevent stopping an agent."""
-    if not folders.has_unfinished_run():
-        return
-    from hookctl.ownership.run import finish_pending  # late: in most calls no run was interrupted
-
-    try:
-        finish_pending(folders, say)
-    except HookctlError as error:
-        say(f"an interrupted run could not be completed: {error}")
 
 
 def _warnings(folders: Folders, project: str) -> Iterator[Message]:
@@ -231,7 +221,9 @@ def _release(folders: Folders, run_files: RunFiles) -> list[str]:
     ]
 
 
-def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _status(
+    run_files: RunFiles, work: Work, data: dict[str, Any], let_go: bool
+) -> Iterator[tuple[str, str]]:
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
     yield "run folder", run_files.settings.run_dir
@@ -253,8 +245,7 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
         yield "running", f"until {end} (in {clock.age(left)}); {_ARMED}"
     if data["blocks"]:
         in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
-        if any(one.open for one in work_files.read_sessions(run_files)):
-            in_a_row += "; then it let go, until a new prompt"
+        in_a_row += "; then it let go, until a new prompt" if let_go else ""
         yield "kept on", f"{amount(data['blocks'], 'time')} since the last prompt{in_a_row}"
     if data["ignored"]:
         yield "ignored", _IGNORED
@@ -268,19 +259,19 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
     since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
-    sessions = set()
     for line in events.read_folder(run_files.folder):
-        if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
-            sessions.add(str(line.get("session")))
-    return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
+        is_ignored = line.get("event") == "stop" and line.get(events.IGNORED) is True
+        if is_ignored and line["t"] >= since:
+            session = str(line.get("session"))
+            if not work_files.is_reminder_settled(run_files, session):
+                return True
+    return False
 
 
 def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
-    task = work_files.read_task(run_files)
-    end = work_files.read_end(run_files)
-    shown = work_files.as_data(run_files, work)
+    task, end = work_files.read_task(run_files), work_files.read_end(run_files)
+    shown, sessions = work_files.as_data(run_files, work), work_files.read_sessions(run_files)
     seconds_left = None if end is None else end - run_files.now
-    sessions = work_files.read_sessions(run_files)
     last = max(sessions, key=lambda session: session.t, default=None)
     paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
     paths["task.json"] = run_files.task_path
@@ -348,8 +339,7 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
     seen, moved_at, outcome = "", begin, ""
     while not outcome:
         (remaining, heartbeat), mark = work_files.read_progress(run_files), run_files.mark
-        now = time.monotonic()
-        task = json.dumps([remaining, heartbeat])
+        now, task = time.monotonic(), json.dumps([remaining, heartbeat])
         if task != seen:
             seen, moved_at = task, now
             if stall:
