@@ -47,9 +47,7 @@ def log(
 ) -> Result | None:
     """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
     earliest = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
-    only = ""
-    if of_project:
-        only = os.path.basename(state_folder(folders.state, named(of_project)))
+    only = os.path.basename(state_folder(folders.state, named(of_project))) if of_project else ""
 
     def is_wanted(event: dict[str, Any]) -> bool:
         hash = str(event.get("session") or "")  # its first digits name it too

@@ -61,11 +61,8 @@ def stats(
     """The counts in every project, or in the named one; with a time those of the log alone."""
     if since and prometheus:
         raise usage_error("--prometheus prints totals", "Leave --since out.")
-    only, earliest = "", None
-    if of_project:
-        only = os.path.basename(state_folder(folders.state, named(of_project)))
-    if since:
-        earliest = clock.moment(since, clock.now(folders.environ))
+    only = os.path.basename(state_folder(folders.state, named(of_project))) if of_project else ""
+    earliest = clock.moment(since, clock.now(folders.environ)) if since else None
     found = events.count(folders.state, earliest)
     tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
@@ -83,7 +80,13 @@ def stats(
     if prometheus:
         return Result(data, (*_export(tallies), *_export_runs(runs)))
     text: list[str | Line] = [*labelled(_rows(data), indent=0)] if tallies else []
-    text += [*([""] if text else []), *_list_runs(hooks)] if runs else []
+    text += [""] if tallies and runs else []
+    rows = [["HOOK", "HOST", "EVENT", "RUNS", "FAILED", "MEDIAN", "P95", "BYTES"]]
+    for hook in sorted(hooks, key=lambda hook: (-hook["ms"], hook["id"])):  # the longest first
+        spans = show_ms(hook["median_ms"]), show_ms(hook["p95_ms"])
+        counts = str(hook["runs"]), str(hook["failures"])
+        rows.append([hook["id"], hook["host"], hook["event"], *counts, *spans, str(hook["bytes"])])
+    text += table(rows) if runs else []
     return Result(data, tuple(text or ["there are no decisions and no runs"]))
 
 
@@ -108,24 +111,13 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     }
 
 
-def _list_runs(hooks: list[dict[str, Any]]) -> list[str]:
-    """A row for each hook, what took longest first."""
-    rows = [["HOOK", "HOST", "EVENT", "RUNS", "FAILED", "MEDIAN", "P95", "BYTES"]]
-    for hook in sorted(hooks, key=lambda hook: (-hook["ms"], hook["id"])):
-        spans = show_ms(hook["median_ms"]), show_ms(hook["p95_ms"])
-        counts = str(hook["runs"]), str(hook["failures"])
-        rows.append([hook["id"], hook["host"], hook["event"], *counts, *spans, str(hook["bytes"])])
-    return table(rows)
-
-
 def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "stops", str(data["stops"])
     for word, label in _DECISIONS.items():
-        reasons = data["decisions"][word]
+        reasons = sorted(data["decisions"][word].items(), key=lambda pair: (-pair[1], pair[0]))
+        listed = ", ".join(f"{code} {count}" for code, count in reasons)
         if reasons:
-            by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-            listed = ", ".join(f"{code} {count}" for code, count in by_count)
-            yield f"  {label}", f"{sum(reasons.values())}: {listed}"
+            yield f"  {label}", f"{sum(count for _, count in reasons)}: {listed}"
     for name, label in _OTHERS.items():
         if data[name]:
             yield label, str(data[name])
@@ -137,8 +129,7 @@ def _export(tallies: list[Tally]) -> Iterator[str]:
     for project, kind, number in tallies:
         metric, labels = "decisions", {"project": project, "host": kind.host}
         if kind.code == _REFUSED and kind.decision == "refuse":
-            metric = "trips"
-            del labels["host"]
+            metric, labels = "trips", {"project": project}
         elif kind.code == events.IGNORED:
             metric = "ignored"
         else:
