@@ -41,14 +41,12 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
-    installed = ", ".join(sorted({name for _, name, _ in declared.packs}))
+    text = [Line("hookctl has nothing installed in this project", path=declared.folder)]
     if findings:
         text = finding_lines(findings, [], verbose=True)
-    elif installed:
+    elif installed := ", ".join(sorted({name for _, name, _ in declared.packs})):
         places = amount(len([file for file in declared.files if file.record]), "settings file")
         text = [Line(f"{installed}: complete, in {places}", OK, path=declared.folder)]
-    else:
-        text = [Line("hookctl has nothing installed in this project", path=declared.folder)]
     return Result(data, tuple(text), exit_code=errors.FAILED if has_failed else errors.OK)
 
 

@@ -70,8 +70,8 @@ def find_targets(
     if project:
         records = store.load(folders) if recorded else {}
         root = named(project, {record.project for record in records.values()})
-    if scope != "user":
-        root = root or find(folders.cwd, folders.environ)
+    elif scope != "user":
+        root = find(folders.cwd, folders.environ)
     return [targets.find(host, scope, folders, root) for host in hosts]
 
 
@@ -103,6 +103,5 @@ def known_scope(scope: str) -> str:
 
 def in_project(folders: Folders, project: str) -> Folders:
     """The folders as they are in the named project, or as they are here."""
-    if not project:
-        return folders
-    return Folders(folders.state, folders.data, folders.environ, named(project))
+    cwd = named(project) if project else folders.cwd
+    return Folders(folders.state, folders.data, folders.environ, cwd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 from hookctl import errors, packs
@@ -93,12 +93,10 @@ def upgrade_meant(
         installed, _, problems, left = _find_installed(folders, pack, hosts, scope, root)
         if pack and not (installed or problems or left):
             others = _find_installed(folders, "", hosts, scope, root)[0]
-            names = sorted({item.name for item in others})
-            hint = f"Use one of: {', '.join(names) or 'none is installed'}."
-            raise errors.usage_error(f"{pack!r} is not installed here", hint)
-        results = []
-        for item in installed:
-            results.append(_upgrade_pack(sources, item, brought, choice, dry_run=dry_run))
+            names = ", ".join(sorted({item.name for item in others})) or "none is installed"
+            raise errors.usage_error(f"{pack!r} is not installed here", f"Use one of: {names}.")
+        act = partial(_upgrade_pack, sources, brought=brought, choice=choice, dry_run=dry_run)
+        results = [*map(act, installed)]
     here = root or project.look(folders.cwd, folders.environ)
     for error in problems:
         if error.path.startswith(f"{here}/"):
@@ -154,14 +152,16 @@ def _upgrade_pack(
     found = brought.get((item.name, item.source), changed_meanwhile())  # or it came just now
     if item.name in packs.names():
         found = packs.load(item.name), None
-    if isinstance(found, HookctlError):
-        return _leave(item, found)
-    pack, review = found
-    sources.forget()  # the one before has written
     try:
+        if isinstance(found, HookctlError):
+            raise found
+        pack, review = found
+        sources.forget()  # the one before has written
         plan, review = install_agreed(sources, pack, item.targets, choice, review, dry_run=dry_run)
     except HookctlError as error:
-        return _leave(item, error)
+        line = Line(f"{item.name}: left as it is", ERROR, path=tilde(item.source))
+        code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
+        return Result({}, (line,), errors=(error.as_dict(),), exit_code=code)
     title = f"{item.name} {pack.version}"
     result = plan_result(plan, [Line(f"{title} is up to date.")], dry_run=dry_run)
     if plan.empty:
@@ -215,15 +215,6 @@ def _load(folders: Folders, item: _Installed) -> Pack:
     message = f"{item.name}: its source is not there any more, or not on record"
     hint = "Put it back, or install the pack from where it is now."
     raise HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
-
-
-# What is said.
-
-
-def _leave(item: _Installed, problem: HookctlError) -> Result:
-    line = Line(f"{item.name}: left as it is", ERROR, path=tilde(item.source))
-    code = errors.UNREADABLE if problem.exit_code == errors.UNREADABLE else errors.FAILED
-    return Result({}, (line,), errors=(problem.as_dict(),), exit_code=code)
 
 
 def _join(results: list[Result], *, dry_run: bool) -> Result:
