@@ -20,7 +20,6 @@ WARN = "warn"  # look at this
 ERROR = "error"
 SKIP = "skip"
 
-ENVELOPE = 1
 _VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
 WIDEST = 120  # columns; wider lines are hard to read
 _NARROWEST = 40  # columns; below that nothing is wrapped any more
@@ -30,23 +29,20 @@ _COLOURS = {  # of marks and signs
     **{"+": "32", "-": "31", "~": "33", "=": "2"},
 }
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
-_DIM = "2"
 _HARD_BLANK = "\x1f"  # stands for a blank that no line may break at
 
 
 def width(stream: TextIO | None) -> int:
     """The columns of a terminal, at most 120; 0 where lines go to a file and stay as they are."""
     is_terminal = stream is not None and stream.isatty()
-    if not is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
-        return 0
-    return min(shutil.get_terminal_size().columns, WIDEST)
+    is_told = is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    return min(shutil.get_terminal_size().columns, WIDEST) if is_told else 0
 
 
 def has_colours(stream: TextIO | None) -> bool:
     """Whether the stream is a terminal whose owner does not mind colours."""
-    if stream is None or not stream.isatty():
-        return False
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return stream is not None and stream.isatty() and is_wanted
 
 
 def render(line: str | Line, stream: TextIO | None) -> str:
@@ -73,7 +69,7 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     colour = _COLOURS.get(line.mark or line.sign)
     if coloured and colour:
         text = f"\033[{colour}m{text[: len(start)]}\033[0m{text[len(start) :]}"
-    return text + (f"\033[{_DIM}m{path}\033[0m" if coloured and path else path)
+    return text + (f"\033[2m{path}\033[0m" if coloured and path else path)
 
 
 def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
@@ -232,7 +228,7 @@ def _envelope(command: str, result: Result, data: dict[str, Any]) -> dict[str, A
         data["changed"] = True  # completing that run changes files, too
     has_failed = bool(result.errors) or result.exit_code not in (0, 10)
     return {
-        "hookctl_result": ENVELOPE,
+        "hookctl_result": 1,
         "command": by_look(command),
         "status": "error" if has_failed else "ok",
         "exit_code": result.exit_code,
@@ -246,9 +242,8 @@ def _error_text(error: dict[str, Any]) -> str:
     text, where = plain(error["message"]), plain(error["path"])
     if error["code"] == "declined":  # a person's answer is no error
         return text
-    if where and error["line"]:
-        where = f"{where}:{error['line']}:{error['column']}"
-    text = f"error: {text}" + (f": {where}" if where else "")
+    place = f":{error['line']}:{error['column']}" if error["line"] else ""
+    text = f"error: {text}" + (f": {where}{place}" if where else "")
     return f"{text}\n  fix: {error['hint']}" if error["hint"] else text
 
 

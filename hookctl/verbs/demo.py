@@ -64,7 +64,6 @@ def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
 def _play(
     top: str, python: str, tell: Callable[[str | Line], bool], pause: float
 ) -> Iterator[dict[str, Any]]:
-    """Play each step of the story and tell it."""
     for name, data in load_programs().all.items():
         files.write_own(os.path.join(top, name), data)
     host = hosts.load("claude")

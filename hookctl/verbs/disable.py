@@ -106,7 +106,6 @@ class _Selection:
         return hook.own_id or shorten(hook.id.partition("#")[0])
 
     def _require_editable(self, hook: Hook) -> None:
-        """Refuse a hook that stands where hookctl edits nothing, with the host's own means."""
         if not hook.plugin and hook.scope != "managed":
             return
         place, hint = "managed settings", "Ask whoever manages this machine."

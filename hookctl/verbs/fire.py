@@ -39,7 +39,6 @@ from hookctl.verbs.hooks import BEHIND_ID, name_hook
 from hookctl.verbs.pack import load_pack
 
 _OF_USER = ("user", "managed")
-_TRANSCRIPT = "transcript.jsonl"  # an empty record of a session, for hooks that read it
 
 _LONGEST = 60  # characters of a command in its line
 _WIDEST = 300  # characters of an output or a reason
@@ -112,8 +111,8 @@ def fire(
     folders = in_project(folders, project)
     require_own(look(folders.cwd, folders.environ))
     with files.private_folder("fire", folders.state) as folder:
-        transcript = os.path.join(folder, _TRANSCRIPT)
-        files.write_own(transcript, b"")
+        transcript = os.path.join(folder, "transcript.jsonl")
+        files.write_own(transcript, b"")  # an empty record of a session, for hooks that read it
         machine = Machine(folders, read_records(folders, everywhere=False).records)
         inventory = None if loaded else take_inventory(folders, wanted)
         known = inventory.hooks if inventory else ()

@@ -308,7 +308,6 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
 
 
 def _advise_on_commit(plan: Plan, targets: list[Target]) -> Iterator[Line]:
-    """Whether to commit the project's files."""
     root = targets[0].project
     paths: list[str] = []
     sources: list[str] = []  # packs in the project: an upgrade in a clone needs them

@@ -110,7 +110,6 @@ def _new_folder(folders: Folders, path: str) -> str:
 
 
 def _require_name(name: str) -> None:
-    """Refuse a name that no pack of a person's own can have."""
     if not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", name) or name in packs.names():
         hint = 'Use a-z, 0-9 and "-", and no name of a built-in pack; with -o DIR the folder\'s.'
         raise usage_error(f"a pack cannot be called {name!r}", hint)
@@ -145,7 +144,6 @@ _INTERPRETERS = {".sh": "sh", ".py": "python3", ".js": "node", ".mjs": "node", "
 
 
 def _check(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
-    """Say what runs where; exit code 1 if a program of the pack cannot run at all."""
     cases = load_cases(pack)
     faults = [*_find_broken_files(pack)]
     hosts, lines = [], []
@@ -204,7 +202,6 @@ _NOT_ASKED: dict[str, Any] = {"outcome": "", "stdout": "", "dropped": [], "ms": 
 
 
 def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
-    """Play the cases on each host with the real runner; exit code 1 if one goes otherwise."""
     cases = load_cases(pack)
     if not cases:
         hint = "Write them into tests/cases.toml beside the pack; docs/packs.md has an example."
@@ -242,7 +239,6 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
 def _play(
     bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[Case]
 ) -> Iterator[dict[str, Any]]:
-    """What came of each case on a host."""
     for case in cases:
         if case.hosts and host.name not in case.hosts:
             continue
@@ -300,7 +296,6 @@ _LONGEST = 60  # characters of a command that is named
 
 
 def _import(folders: Folders, names: Sequence[str], output: str) -> Result:
-    """Write a pack of the user's hooks on one host; the settings stay as they are."""
     if len(names) != 1:
         raise usage_error("import from which host?", "Name one with --host.")
     folder = _new_folder(folders, output)
@@ -365,7 +360,6 @@ def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
-    """Why a hook cannot be in a pack as it is, or ''."""
     try:
         parse(_pack_text(name, host, [hook]), name)
         replaced = [slot.name for slot in slots(hook["command"])]

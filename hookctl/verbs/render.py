@@ -189,7 +189,6 @@ def _list_wants(
 def _list_copies(
     pack: Pack, target: Target, folder: str, settings: Settings
 ) -> list[dict[str, str]]:
-    """The files to put in the folder, with their content; as text, if they are one."""
     contents = {f"{PACKS}/{pack.name}/{name}": file for name, file in pack.contents.items()}
     has_runner = needs_runner(pack, target.host)
     if pack.name == GUARD or has_runner:

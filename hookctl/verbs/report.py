@@ -22,7 +22,6 @@ from hookctl.verbs.doctor import doctor
 from hookctl.verbs.hooks import hooks
 from hookctl.verbs.stats import stats
 
-DEFAULT = "hookctl-report.html"
 HELP = """
 --output -o FILE  The file to write; default: hookctl-report.html here.
 
@@ -34,7 +33,7 @@ MARK = b'<meta name="generator" content="hookctl">'  # tells a page of ours from
 
 def report(folders: Folders, output: str = "", since: str = "") -> Result:
     """Write the page to a file, which may be an older page but no other file."""
-    path = os.path.join(folders.cwd, os.path.expanduser(output or DEFAULT))
+    path = os.path.join(folders.cwd, os.path.expanduser(output or "hookctl-report.html"))
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise usage_error("this is no file in a folder that is there", "Name one with -o.", path)
     # A link may have been put there by whoever made the folder.
@@ -89,7 +88,6 @@ def _refused(path: str, message: str, hint: str) -> HookctlError:
 
 
 def _show(lines: Iterable[str | Line]) -> str:
-    """The lines of a verb; those that are text keep their columns."""
     shown = []
     for line in lines:
         if isinstance(line, str):

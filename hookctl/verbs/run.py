@@ -24,7 +24,6 @@ from hookctl.work import run_files as work_files
 from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
 
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
-DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
 _TELL_AFTER = 5.0  # seconds until progress is shown
 _MOST_DIGITS = 18  # of a count, as the hook reads it
@@ -95,7 +94,8 @@ def run(
             say(f"an interrupted run could not be completed: {error}")
     run_files = work_files.find(folders, work_files.find_project(folders, project))
     if action == "wait":
-        return _wait(run_files, timeout or DEFAULT_TIMEOUT, stall)
+        # Agents end a command of their own after two minutes.
+        return _wait(run_files, timeout or "100s", stall)
     warnings = tuple(_warnings(folders, run_files.project))
     lines: list[str] = []
     if action == "start":
@@ -127,7 +127,6 @@ def run(
 
 
 def _warnings(folders: Folders, project: str) -> Iterator[Message]:
-    """Why the guard does not look at the run of this project."""
     guards = work_files.installed_guards(folders, project)
     if not guards:
         yield Message("the guard is not installed here: `hookctl install --host NAME`", "note")
@@ -175,7 +174,6 @@ def _give_to(run_files: RunFiles, owner: str) -> str:
 
 
 def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) -> list[str]:
-    """Report what is left, and decide whose it is then."""
     if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
@@ -255,7 +253,6 @@ def _status(
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
-    """Whether a session stopped in spite of a reminder, and that is not settled."""
     since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
@@ -317,7 +314,6 @@ def _describe_mark(name: str) -> str:
 
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
-    """The remaining work as the hook understands it."""
     if fault := work_files.find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
     if remaining is None:
@@ -333,7 +329,6 @@ def _parse_count(text: str) -> int:
 
 
 def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
-    """Wait until no work is left or it is stopped, it stands still, or the time is up."""
     patience, most = clock.seconds(timeout), clock.seconds(stall) if stall else math.inf
     begin = time.monotonic()
     seen, moved_at, outcome = "", begin, ""

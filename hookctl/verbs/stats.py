@@ -18,9 +18,7 @@ from hookctl.receipts.events import HookName, Kind, Runs, read_runs
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, state_folder
 
-_STOPS = ("stop", events.WRAPPED)
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
-_NO_DECISIONS = (events.IGNORED, _WENT_ON)
 _DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
 _OTHERS = {  # than stops
     "trips": "calls refused",
@@ -96,8 +94,8 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     for _, kind, count in tallies:
         is_refusal = kind.code == _REFUSED
         counts[f"{kind.code} {kind.decision}" if is_refusal else kind.code] += count
-        is_stop = kind.event in _STOPS and not is_refusal
-        if is_stop and kind.code not in _NO_DECISIONS and kind.decision in decisions:
+        is_stop = kind.event in ("stop", events.WRAPPED) and not is_refusal
+        if is_stop and kind.code not in (events.IGNORED, _WENT_ON) and kind.decision in decisions:
             decisions[kind.decision][kind.code] += count
     return {
         "stops": sum(sum(reasons.values()) for reasons in decisions.values()),

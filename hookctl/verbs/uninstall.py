@@ -135,7 +135,6 @@ def _question(
     *,
     everywhere: bool,
 ) -> str:
-    """What is asked before packs leave several hosts, or with --all any; else nothing."""
     lines, names = [], set()
     for leaving in leavings:
         record, target = records.get(leaving.key), leaving.target
@@ -152,7 +151,6 @@ def _question(
 
 
 def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> None:
-    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
     stored = store.load(sources.folders)  # with what is known of projects that are away
     seen = store.read_known(sources.folders)[0] | _records_at(sources, targets)
     installed = {one for record in (*stored.values(), *seen.values()) for one in record.packs}
@@ -174,7 +172,6 @@ def _list_everywhere(
     targets: Sequence[Target],
     loaded: Mapping[str, Pack],
 ) -> _Selected:
-    """What leaves every settings file that the ledgers know."""
     records, unreadable = store.read_known(sources.folders)
     away, leavings = store.away(sources.folders, records), []
     for key, record in records.items():
@@ -234,7 +231,6 @@ def _has(record: Record, name: str) -> bool:
 
 
 def _describe(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
-    """What is removed, and the steps left to do by hand in shared projects."""
     titles: dict[str, None] = {}
     projects: dict[str, None] = {}
     for file in plan.files:

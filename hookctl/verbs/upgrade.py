@@ -148,7 +148,6 @@ def _bring(
 def _upgrade_pack(
     sources: Sources, item: _Installed, brought: _Brought, choice: Choice, *, dry_run: bool
 ) -> Result:
-    """Install a pack again in its settings files."""
     found = brought.get((item.name, item.source), changed_meanwhile())  # or it came just now
     if item.name in packs.names():
         found = packs.load(item.name), None
