@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
@@ -31,6 +31,7 @@ from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.machine import Machine, read_records
+from hookctl.survey.model import Hook
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.project import look, require_own
@@ -101,12 +102,8 @@ def fire(
         raise usage_error("--pack runs the pack's hooks alone", "Leave out the other option.")
     if payload and (tool or input):
         raise usage_error("--payload has the tool call in it", "Leave out --tool and --input.")
-    asked = Asked(
-        event,
-        tool,
-        calls.parse(input, "--input") if input else None,
-        calls.read_payload(payload) if payload else None,
-    )
+    values = calls.parse(input, "--input") if input else None
+    asked = Asked(event, tool, values, calls.read_payload(payload) if payload else None)
     loaded, wanted = load_pack(pack) if pack else None, load_hosts(host)
     folders = in_project(folders, project)
     require_own(look(folders.cwd, folders.environ))
@@ -120,14 +117,12 @@ def fire(
         every = inventory.hosts if inventory else map(hosts.load, hosts.names())
         looked_at = list(wanted or every)
         calls.require_question(looked_at, asked)
-        aimed: list[tuple[Call, list[Shot]]] = []
-        skipped: list[str] = []
+        aimed, skipped = list[tuple[Call, list[Shot]]](), list[str]()
         for each in looked_at:
             if not find_event(each, event)[0]:
                 skipped += [f"{each.title} has no event {event}"] if wanted else []
                 continue
-            start = machine.start_of(each)
-            where = Place(start, folders.home, transcript, folders.environ)
+            where = Place(machine.start_of(each), folders.home, transcript, folders.environ)
             told = calls.make_calls(each, asked, where)
             if loaded:
                 shots = [*choose_of_pack(os.path.join(folder, each.name), loaded, told[0])]
@@ -151,8 +146,7 @@ def fire(
             if named:
                 raise usage_error(f"no named hook is for {about}", "Nothing was run.")
             skipped.append(f"no hook here is for {about}")
-        all_shots = [shot for _, shots in aimed for shot in shots]
-        _require_consent(all_shots, is_given=yes, as_json=json)
+        _require_consent(aimed, is_given=yes, as_json=json)
         volleys = []
         for number, (call, shots) in enumerate(aimed):
             room = os.path.join(folder, str(number))
@@ -176,12 +170,10 @@ def _name_foreign_hooks(
     """The hosts whose files have hooks that these hosts read too: they are run as their owners'."""
     names = {host.name for host in looked_at}
     owners = set()
-    for hook in inventory.hooks:
-        of_host = find_event(hook.within.host, asked.event, asked.tool)[0]
-        if hook.host not in names and hook.event == of_host:
-            readers = names & {agent.host for agent in hook.within.readers}
-            owners |= {(reader, hook.host) for reader in readers}
-    for reader, owner in sorted(owners):
+    for hook in [one for one in inventory.hooks if one.host not in names]:
+        if hook.event == find_event(hook.within.host, asked.event, asked.tool)[0]:
+            owners |= {(agent.host, hook.host) for agent in hook.within.readers}
+    for reader, owner in sorted(pair for pair in owners if pair[0] in names):
         whose = f"{hosts.load(owner).title}'s files, which {hosts.load(reader).title} reads too"
         yield f"not run: hooks in {whose}; add --host {owner}"
 
@@ -204,15 +196,19 @@ def _environ(
 # Consent.
 
 
-def _require_consent(shots: Sequence[Shot], *, is_given: bool, as_json: bool) -> None:
+def _require_consent(
+    aimed: Iterable[tuple[Call, list[Shot]]], *, is_given: bool, as_json: bool
+) -> None:
     """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
-    asked = [shot.hook for shot in shots if shot.is_asked and not shot.why_not]
+    asked: list[Hook] = []
+    for _, shots in aimed:
+        asked += [shot.hook for shot in shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
     lines = ["these hooks would run here, as you:"]
     for hook in asked:
         whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
-        where = f"{hosts.load(hook.host).title} {hook.event}, {whose}"
+        where = f"{hook.within.host.title} {hook.event}, {whose}"
         lines.append(f"  {where}: {place(hook.file, hook.line)}")
         lines.append(f"    {masked_text(hook.command)}")
     if not as_json:

@@ -87,18 +87,16 @@ def uninstall(
     others = None
     takes_all = everywhere and not (name or host or scope) and os.path.lexists(folders.disabled)
     puts_back = takes_all and (yes or dry_run)
-    if takes_all and not puts_back:
-        from hookctl.verbs.enable import others_question  # late: few have any disabled
+    if takes_all:
+        from hookctl.verbs import enable  # late: few have any disabled
 
         with contextlib.suppress(HookctlError):  # a no
-            puts_back = confirm(others_question(folders))
+            puts_back = puts_back or confirm(enable.others_question(folders))
     with locked_run(folders, say, dry_run=dry_run):
         if asked and _question(name, *select(), everywhere=everywhere) != asked:
             raise changed_meanwhile()
         if puts_back:
-            from hookctl.verbs.enable import put_back_others  # late, too
-
-            others = put_back_others(folders, dry_run=dry_run)
+            others = enable.put_back_others(folders, dry_run=dry_run)
         leavings, records, problems = select()
         projects = [leaving.target.project for leaving in leavings if leaving.target.shared]
         # What is refused does not stop the rest, where several files are meant.
@@ -120,11 +118,7 @@ def uninstall(
     )
     if plan.empty and problems:
         result = result._replace(text=(), exit_code=problems[0].exit_code)
-    if others:
-        from hookctl.verbs.enable import join  # late, too
-
-        return join(others, result)
-    return result
+    return enable.join(others, result) if others else result
 
 
 def _question(
