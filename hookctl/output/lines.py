@@ -174,8 +174,7 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
     is_verbatim = command in _VERBATIM
     if as_json:
         data = dict(result.data if is_verbatim else veiled(result.data))
-        envelope = _envelope(command, result, data)
-        _write(sys.stdout, json.dumps(envelope, indent=1) + "\n")
+        _write(sys.stdout, json.dumps(_envelope(command, result, data), indent=1) + "\n")
         return
     if result.text:
         lines = [line if is_verbatim else render(line, sys.stdout) for line in result.text]

@@ -27,8 +27,7 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     """Every finding about the project's own files; the user's are never read."""
     cwd = folders.cwd
     folder = _find_project(cwd, project)
-    start = os.path.realpath(cwd)
-    declared = rules.Project(folder, start, _find_project(cwd, ""))
+    declared = rules.Project(folder, os.path.realpath(cwd), _find_project(cwd, ""))
     required = []
     for name in dict.fromkeys(require):
         pack = packs.load(name) if packs.is_path(name) else None

@@ -63,8 +63,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
     if hooks and all(hook.state != RUNS for hook in hooks):
         reason, fix = tildes(hooks[0].reason), tildes(hooks[0].fix)
         message = f"{text} is not disabled by hookctl, and does not run: {reason}"
-        path = hooks[0].file
-        raise HookctlError("not_disabled", message, path=path, hint=fix, exit_code=FAILED)
+        raise HookctlError("not_disabled", message, path=hooks[0].file, hint=fix, exit_code=FAILED)
     return Message(f"{text} is not disabled", "not_disabled", "info")
 
 
@@ -119,5 +118,4 @@ def join(first: Result, second: Result) -> Result:
     if data["changed"]:
         text = [line for line in text if not str(line).startswith("nothing to do")]
     messages, error_list = first.messages + second.messages, first.errors + second.errors
-    exit_code = first.exit_code or second.exit_code
-    return Result(data, tuple(text), messages, error_list, exit_code)
+    return Result(data, tuple(text), messages, error_list, first.exit_code or second.exit_code)

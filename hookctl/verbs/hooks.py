@@ -54,7 +54,13 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     inventory = take_inventory(in_project(folders, project), load_hosts(host))
     listed = list(inventory.hooks)
     if event:
-        listed = _list_of_event(listed, event)
+        names = {host: find_event(hosts.load(host), event)[0] for host in hosts.names()}
+        listed = [hook for hook in listed if hook.event in (event, names[hook.host])]
+    if event and not listed:  # maybe one under a name that is meant for it
+        listed = [hook for hook in inventory.hooks if hook.state == UNKNOWN_EVENT]
+        if not listed and not any(names.values()):
+            hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
+            raise usage_error(f"no host has an event {event}", hint)
     order: dict[tuple[str, str], int] = {}  # of events, as a session of each host brings them
     for one in inventory.hosts:
         for name in [*one.events.values(), *sorted(hook.event for hook in listed)]:
@@ -69,21 +75,6 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     text = f"{running} of {amount(len(listed), 'hook')} will run" if listed else "no hooks here"
     data = {"hooks": lambda: [_describe(hook) for hook in listed], "unreadable": unreadable}
     return Result(data, (*lines, Line(text)))
-
-
-def _list_of_event(hooks: Sequence[Hook], event: str) -> list[Hook]:
-    """The hooks for an event; without any those under a name that may be meant for it.
-
-    Refuses (usage) a name that is no event of any host and of no hook.
-    """
-    names = {host: find_event(hosts.load(host), event)[0] for host in hosts.names()}
-    listed = [hook for hook in hooks if hook.event in (event, names[hook.host])]
-    if not listed:
-        listed = [hook for hook in hooks if hook.state == UNKNOWN_EVENT]
-    if not listed and not any(names.values()):
-        hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
-        raise usage_error(f"no host has an event {event}", hint)
-    return listed
 
 
 def _describe(hook: Hook) -> dict[str, Any]:

@@ -155,8 +155,7 @@ def _describe(
         if pack.name == GUARD and not titles and _settings_of_guard(plan).events:
             text = "the guard does not run: none of its hooks is registered; --force adds them"
             messages.append(Message(text, "guard_off"))
-    warned = {error.path for error in ineffective}
-    result = plan_result(plan, done, dry_run=dry_run, warned=warned)
+    result = plan_result(plan, done, dry_run=dry_run, warned={error.path for error in ineffective})
     if review is not None:
         result = with_review(result, review, dry_run=dry_run)
         if not review.is_agreed:
@@ -173,8 +172,7 @@ def with_review(result: Result, review: Review | None, *, dry_run: bool) -> Resu
     if review is None or not dry_run:
         return result
     refused = tuple(Message(str(error), error.code) for error in review.refusals())
-    text = (*review.text, *result.text)
-    return result._replace(text=text, messages=result.messages + refused)
+    return result._replace(text=(*review.text, *result.text), messages=result.messages + refused)
 
 
 def _find_ineffective(
@@ -254,7 +252,14 @@ def _describe_success(
     elif pack.name == GUARD and titles:
         settings, hosts = _settings_of_guard(plan), [target.host for target in targets]
         yield from _describe_guard(settings, hosts)
-        steps += _list_next(settings, hosts)
+        steps.append("  hookctl doctor")
+        told = settings.effective
+        is_told = (told.get("task_file") or told.get("task_env")) and told.get("task_fields")
+        blocks = any(host.dialect.block for host in hosts)
+        if blocks and is_told:
+            steps.append("  hookctl run status")  # another system writes what remains
+        elif blocks and settings.mode in _FIRST_STEPS:
+            steps.append(f"  hookctl {_FIRST_STEPS[settings.mode]}")
     elif pack.name == GUARD:
         if not _settings_of_guard(plan).events:
             yield Line("The guard registers no hook of its own: --mode breaker does.")
@@ -278,17 +283,6 @@ def _describe_guard(settings: Settings, hosts: Sequence[Host]) -> Iterator[Line]
         if blocks and host.client.block_shown:
             shown = f"{host.title} shows that as `{host.client.block_shown}`"
             yield Line(f"{shown}; it is no failure.")
-
-
-def _list_next(settings: Settings, hosts: Sequence[Host]) -> Iterator[str]:
-    yield "  hookctl doctor"
-    options = settings.effective
-    is_told = (options.get("task_file") or options.get("task_env")) and options.get("task_fields")
-    if any(host.dialect.block for host in hosts):
-        if is_told:  # another system writes what remains
-            yield "  hookctl run status"
-        elif settings.mode in _FIRST_STEPS:
-            yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
 
 
 def _settings_of_guard(plan: Plan) -> Settings:
@@ -320,8 +314,7 @@ def _advise_on_commit(plan: Plan, targets: list[Target]) -> Iterator[Line]:
                 folder = os.path.dirname(pack.source)
                 files = [os.path.join(folder, name) for name in pack.files if name != MANIFEST]
                 sources += [pack.source, *files]
-    every = dict.fromkeys([*paths, *sources])
-    names = " ".join(os.path.relpath(path, root) for path in every)
+    names = " ".join(os.path.relpath(path, root) for path in dict.fromkeys([*paths, *sources]))
     text = f"keep {names} out of version control: it names paths of this machine"
     if targets[0].shared:
         text = f"commit {names} and .hookctl, so that every clone has it"

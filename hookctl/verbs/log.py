@@ -92,25 +92,23 @@ def _make_lines(events_shown: list[dict[str, Any]]) -> list[Line]:
         words = {_show_field(event, field) for event in events_shown}
         if len(words) > 1 or (field == "event" and words - {"stop"}):
             columns[field] = max(map(len, words))
-    return [_make_line(event, columns) for event in events_shown]
-
-
-def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
-    cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
-    if event.get("kind") == events.RUN:
-        word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
-    else:
+    lines = []
+    for event in events_shown:
         word, name = event.get("decision", ""), event.get("code", "")
         reason = events.reason_of(event)
-    more = []
-    for field in _DETAILS:
-        value = event.get(field)
-        value = " ".join(map(str, value)) if isinstance(value, list) else value
-        if value:
-            more.append(field if value is True else f"{field} {value}")
-    text = f"{reason} ({', '.join(more)})" if more else reason
-    label = "  ".join([clock.local(event["t"]), *cells, f"{word:7}"])
-    return Line(f"{name}: {text.strip()}", label=label)
+        if event.get("kind") == events.RUN:
+            word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
+        more = []
+        for field in _DETAILS:
+            value = event.get(field)
+            value = " ".join(map(str, value)) if isinstance(value, list) else value
+            if value:
+                more.append(field if value is True else f"{field} {value}")
+        text = f"{reason} ({', '.join(more)})" if more else reason
+        cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
+        label = "  ".join([clock.local(event["t"]), *cells, f"{word:7}"])
+        lines.append(Line(f"{name}: {text.strip()}", label=label))
+    return lines
 
 
 def _show_field(event: dict[str, Any], field: str) -> str:

@@ -23,7 +23,7 @@ from hookctl.masking import masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut, progress, tilde
 from hookctl.packs.cases import Bench, Case, find_answers, load_cases
-from hookctl.packs.model import CLAUDE, Pack, PackHook
+from hookctl.packs.model import CLAUDE, Pack
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, SHORT
 from hookctl.packs.runner import hooks_of
@@ -424,7 +424,16 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
     about = {"name": pack.name, "version": pack.version, "description": pack.description}
     events: dict[str, list[dict[str, Any]]] = {}
     for hook in hooks_of(pack, CLAUDE):
-        entry: dict[str, Any] = {"type": "command", "command": _command(pack, hook)}
+        # A command that does nothing where the plugin's files are not: an agent may not say where
+        # its plugins are, and a plugin may be moved away. An interpreter without its program ends
+        # with 2, which would refuse every call.
+        named = [name for name in list_named_files(hook.command) if name in pack.files]
+        has_files = any(slot.name == "files" for slot in slots(hook.command))
+        needed = [*dict.fromkeys(named)] or [*pack.files[:1]] * has_files
+        command = "".join(f"[ -r {_ROOT}/{name} ] || exit 0; " for name in needed)
+        values = {"files": _ROOT, "host": CLAUDE, "event": shlex.quote(hook.event)}
+        command += "".join(fill(hook.command, values))
+        entry: dict[str, Any] = {"type": "command", "command": command}
         if hook.timeout is not None:  # the host's own limit is longer than that of a pack
             entry["timeout"] = hook.timeout
         group: dict[str, Any] = {"hooks": [entry]}
@@ -436,20 +445,6 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
     written[".claude-plugin/plugin.json"] = _dump(about)
     written["hooks/hooks.json"] = _dump({"hooks": events})
     return written
-
-
-def _command(pack: Pack, hook: PackHook) -> str:
-    """The command for a shell, which does nothing where the plugin's files are not.
-
-    An agent may not say where its plugins are, and a plugin may be moved away: an interpreter
-    without its program ends with 2, which would refuse every call.
-    """
-    named = [name for name in list_named_files(hook.command) if name in pack.files]
-    has_files = any(slot.name == "files" for slot in slots(hook.command))
-    needed = [*dict.fromkeys(named)] or [*pack.files[:1]] * has_files
-    guard = "".join(f"[ -r {_ROOT}/{name} ] || exit 0; " for name in needed)
-    values = {"files": _ROOT, "host": CLAUDE, "event": shlex.quote(hook.event)}
-    return guard + "".join(fill(hook.command, values))
 
 
 def _find_lost(pack: Pack) -> list[str]:

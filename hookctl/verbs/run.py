@@ -256,13 +256,11 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
     since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
+    sessions = set()
     for line in events.read_folder(run_files.folder):
-        is_ignored = line.get("event") == "stop" and line.get(events.IGNORED) is True
-        if is_ignored and line["t"] >= since:
-            session = str(line.get("session"))
-            if not work_files.is_reminder_settled(run_files, session):
-                return True
-    return False
+        if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
+            sessions.add(str(line.get("session")))
+    return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
 
 
 def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:

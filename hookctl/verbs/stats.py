@@ -76,7 +76,7 @@ def stats(
         counts = _add_up(one for one in tallies if one[0] == name)
         data["projects"][name] = {**counts, "path": paths.get(name)}
     if prometheus:
-        return Result(data, (*_export(tallies), *_export_runs(runs)))
+        return Result(data, tuple(_export(tallies, runs)))
     text: list[str | Line] = [*labelled(_rows(data), indent=0)] if tallies else []
     text += [""] if tallies and runs else []
     rows = [["HOOK", "HOST", "EVENT", "RUNS", "FAILED", "MEDIAN", "P95", "BYTES"]]
@@ -121,8 +121,11 @@ def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield label, str(data[name])
 
 
-def _export(tallies: list[Tally]) -> Iterator[str]:
-    """The text format of Prometheus, for the textfile folder of its node exporter."""
+def _export(tallies: list[Tally], runs: Mapping[HookName, Runs]) -> Iterator[str]:
+    """The text format of Prometheus, for the textfile folder of its node exporter.
+
+    Runs of hooks are told by host, event and id, and never with a command.
+    """
     samples: dict[str, Counter[str]] = {name: Counter() for name in _METRICS}
     for project, kind, number in tallies:
         metric, labels = "decisions", {"project": project, "host": kind.host}
@@ -135,22 +138,18 @@ def _export(tallies: list[Tally]) -> Iterator[str]:
         samples[metric][_write_labels(labels)] += number
     for metric, description in _METRICS.items():
         yield from _write_counter(metric, description, sorted(samples[metric].items()))
-
-
-def _export_runs(runs: Mapping[HookName, Runs]) -> Iterator[str]:
-    """The same of the runs of hooks: by host, event and id, and never with a command."""
-    samples = [(_write_labels(name._asdict()), found) for name, found in runs.items()]
+    of_hooks = [(_write_labels(name._asdict()), found) for name, found in runs.items()]
     for metric, (description, field) in _HOOK_METRICS.items():
-        counts = [(labels, getattr(found, field)) for labels, found in samples]
+        counts = [(labels, getattr(found, field)) for labels, found in of_hooks]
         yield from _write_counter(metric, description, counts)
     yield f"# HELP {_DURATION} How long the runs of hooks took."
     yield f"# TYPE {_DURATION} histogram"
-    for labels, found in samples:
+    for written, found in of_hooks:
         ends = [f"{end / 1000:g}" for end in found.ends] + ["+Inf"]
         for end, number in zip(ends, accumulate(found.buckets), strict=True):
-            yield f'{_DURATION}_bucket{{{labels},le="{end}"}} {number}'
-        yield f"{_DURATION}_sum{{{labels}}} {found.ms / 1000:.3f}"
-        yield f"{_DURATION}_count{{{labels}}} {sum(found.buckets)}"
+            yield f'{_DURATION}_bucket{{{written},le="{end}"}} {number}'
+        yield f"{_DURATION}_sum{{{written}}} {found.ms / 1000:.3f}"
+        yield f"{_DURATION}_count{{{written}}} {sum(found.buckets)}"
 
 
 def _write_counter(
