@@ -101,10 +101,9 @@ def fix(text: str, indent: int = 4) -> Line:
     return Line(f"fix: {text}", indent=indent)
 
 
-def amount(count: int, singular: str, plural: str = "") -> str:
+def amount(count: int, singular: str) -> str:
     """A number with its noun: 1 file, 2 files."""
-    noun = singular if count == 1 else plural or f"{singular}s"
-    return f"{count} {noun}"
+    return f"{count} {singular}" if count == 1 else f"{count} {singular}s"
 
 
 def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
