@@ -13,7 +13,7 @@ from typing import Any
 from hookctl import clock, errors
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Line, Message, Result
-from hookctl.output.lines import amount, cut, progress, say
+from hookctl.output.lines import amount, cut, labelled, progress, say
 from hookctl.packs.guard import cost_of_run
 from hookctl.receipts import events
 from hookctl.settings.effective import STOP
@@ -118,8 +118,8 @@ def run(
     data = _data(run_files, work)
     let_go = any(one.open for one in work_files.read_sessions(run_files))
     text = [Line(one) for one in lines]
-    for name, value in _status(run_files, work, data, let_go) if action == "status" else ():
-        text.append(Line(value, label=f"{name:10}"))
+    if action == "status":
+        text = labelled(_status(run_files, work, data, let_go), indent=0)
     is_left = work.is_stale or (work.remaining > 0 and let_go)
     needs_a_look = check and (data["ignored"] or is_left or work_files.find_fault(run_files))
     exit_code = errors.FAILED if needs_a_look else errors.OK
@@ -154,9 +154,8 @@ def _start(
             work_files.take(run_files, caller)
             owner = f"session {caller.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
-    cost = _ARMED
-    if run_files.settings.mode == "keepalive":
-        cost = cost_of_run(run_files.settings.keepalive_cap)
+    settings = run_files.settings
+    cost = cost_of_run(settings.keepalive_cap) if settings.mode == "keepalive" else _ARMED
     return [
         f"a run of {run_files.project} begins, for {owner}; STOP and CONCLUDE are cleared",
         f"running until {clock.local(end)} (in {span}); {cost}",
@@ -202,9 +201,8 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
 
 
 def _release(folders: Folders, run_files: RunFiles) -> list[str]:
-    caller = work_files.find_caller(folders)
     with work_files.locked(run_files):
-        work = work_files.find_work(run_files)
+        caller, work = work_files.find_caller(folders), work_files.find_work(run_files)
         name, session = work.owner, work.holder.session
         if not session:
             return ["no session holds this work, so nothing changes"]
@@ -301,8 +299,7 @@ def _describe_work(run_files: RunFiles) -> Iterator[str]:
         yield f"no work is named in {run_files.project}: {run_files.reported_by} does"
         return
     if remaining is not None:
-        count = _describe_remaining(run_files, remaining)
-        yield f"{count} remaining in {run_files.project}"
+        yield f"{_describe_remaining(run_files, remaining)} remaining in {run_files.project}"
     if run_files.mark:
         yield f"but {_describe_mark(run_files.mark)}"
 
@@ -314,10 +311,10 @@ def _describe_mark(name: str) -> str:
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
     if fault := work_files.find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
-    if remaining is None:
-        goes_on = run_files.settings.mode == "keepalive"
-        return "nothing reported" + ("" if goes_on else ", which counts as no work")
-    return cut(str(remaining), _LONGEST_SHOWN)
+    if remaining is not None:
+        return cut(str(remaining), _LONGEST_SHOWN)
+    goes_on = run_files.settings.mode == "keepalive"
+    return "nothing reported" + ("" if goes_on else ", which counts as no work")
 
 
 def _parse_count(text: str) -> int:
