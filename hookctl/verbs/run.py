@@ -26,7 +26,6 @@ from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 _PAUSE = 1.0  # seconds between two looks at a small file
 _TELL_AFTER = 5.0  # seconds until progress is shown
-_MOST_DIGITS = 18  # of a count, as the hook reads it
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
