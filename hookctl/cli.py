@@ -72,10 +72,9 @@ _JSON = inspect.Parameter(
     "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
 )
 _OTHER_OPTIONS = "Options"
-# The columns of a help text; the formatter leaves two of them free.
-_CONTEXT = {"max_content_width": 122, "help_option_names": ["--help", "-h"]}
 _SETTINGS: dict[str, Any] = {
-    "context_settings": _CONTEXT,
+    # The columns of a help text; the formatter leaves two of them free.
+    "context_settings": {"max_content_width": 122, "help_option_names": ["--help", "-h"]},
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "add_completion": False,

@@ -20,9 +20,6 @@ WARN = "warn"  # look at this
 ERROR = "error"
 SKIP = "skip"
 
-_VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
-WIDEST = 120  # columns; wider lines are hard to read
-_NARROWEST = 40  # columns; below that nothing is wrapped any more
 _SYMBOLS = {"ok": "✓", "warn": "!", "error": "✗", "skip": "-"}
 _COLOURS = {  # of marks and signs
     **{"ok": "32", "warn": "33", "error": "31", "skip": "2"},
@@ -36,7 +33,7 @@ def width(stream: TextIO | None) -> int:
     """The columns of a terminal, at most 120; 0 where lines go to a file and stay as they are."""
     is_terminal = stream is not None and stream.isatty()
     is_told = is_terminal or os.environ.get("COLUMNS", "").isdecimal()
-    return min(shutil.get_terminal_size().columns, WIDEST) if is_told else 0
+    return min(shutil.get_terminal_size().columns, 120) if is_told else 0  # wider is hard to read
 
 
 def has_colours(stream: TextIO | None) -> bool:
@@ -77,9 +74,8 @@ def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
 
     What stands in backticks is a command to copy: it is never broken, and no word is.
     """
-    whole = start + text
-    if columns < _NARROWEST or len(whole) <= columns:
-        return whole
+    if columns < 40 or len(start + text) <= columns:  # in narrower ones nothing is wrapped
+        return start + text
     parts = text.split("`")
     for number in range(1, len(parts) - 1, 2):
         parts[number] = parts[number].replace(" ", _HARD_BLANK)
@@ -170,7 +166,8 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _print(text)
     result = result._replace(messages=(*_said, *result.messages))
     _said.clear()
-    is_verbatim = command in _VERBATIM
+    # Their result is a file, which is of no use when masked.
+    is_verbatim = command in ("render", "completion")
     if as_json:
         data = dict(result.data if is_verbatim else veiled(result.data))
         _write(sys.stdout, json.dumps(_envelope(command, result, data), indent=1) + "\n")

@@ -17,7 +17,6 @@ from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
-_LONGEST_PACKS = 12  # characters
 _COLUMNS = ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CHANGE", "END", "CAP", "SURE"]
 _LEGEND = (
     Line("BLOCK a stop; REFUSE, ASK about, CHANGE a call; END the turn at a stop or a call"),
@@ -110,7 +109,7 @@ def _make_row(host: dict[str, Any]) -> list[str]:
     return [
         host["host"],
         "yes" if host["detected"] else "-",
-        "?" if packs is None else cut(", ".join(names), _LONGEST_PACKS) or "-",
+        "?" if packs is None else cut(", ".join(names), 12) or "-",
         *("yes" if can[ability] else "-" for ability in ("block", "refuse", "ask", "change")),
         "both" if len(ends) > 1 else "".join(ends) or "-",
         cap,

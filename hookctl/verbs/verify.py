@@ -18,8 +18,6 @@ from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
-# A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
-_LARGEST_NO = 125
 
 HELP = """
 command -- COMMAND...  The check: exit code 0 passes, 1 to 125 is not yet.
@@ -120,7 +118,8 @@ def _judge(
         return HOLDS, status, ""
     if status < 0:
         return BROKEN, status, f"was ended by {_name_signal(status)}"
-    if status > _LARGEST_NO:
+    # A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
+    if status > 125:
         return BROKEN, status, f"ended with exit status {status}, which is no answer"
     return NOT_YET, status, ""
 
