@@ -124,11 +124,14 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
 def _details_of(file: Draft) -> Iterator[Line]:
     """A line about the changed files of each folder, and one about each thing that is kept."""
     names: dict[tuple[str, str, str], list[str]] = {}
+    kept = []
     for action in file.actions:
-        if action.action == "keep" or action.kind != "file":
-            continue
-        folder, name = os.path.split(str(action.path[0]))
-        names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
+        if action.action == "keep":
+            text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
+            kept.append(Line(text, indent=4, sign="="))
+        elif action.kind == "file":
+            folder, name = os.path.split(str(action.path[0]))
+            names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     for (sign, folder, reason), contents in names.items():
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
         is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
@@ -136,10 +139,7 @@ def _details_of(file: Draft) -> Iterator[Line]:
             text = "program files"
         text += f": {reason}" if reason else ""
         yield Line(text, indent=4, path=tilde(folder), sign=sign)
-    for action in file.kept:
-        reason = action.reason.removeprefix("kept ")
-        name = _name_entry(file, action, None)
-        yield Line(f"{name} kept: {reason}", indent=4, sign="=")
+    yield from kept
 
 
 def _name_entry(file: Draft, action: Action, value: object) -> str:

@@ -103,5 +103,6 @@ def known_scope(scope: str) -> str:
 
 def in_project(folders: Folders, project: str) -> Folders:
     """The folders as they are in the named project, or as they are here."""
-    cwd = named(project) if project else folders.cwd
-    return Folders(folders.state, folders.data, folders.environ, cwd)
+    if not project:
+        return folders
+    return Folders(folders.state, folders.data, folders.environ, named(project))

@@ -249,9 +249,11 @@ def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> lis
         left = [one for one in record.packs if wanted in ("", one)]
         names.update(left)
         count += bool(left)
+    if not names:
+        return []
     where, listed = amount(count, "settings file"), ", ".join(sorted(names))
     text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
-    return [Message(text, "stays_installed", "info")] if names else []
+    return [Message(text, "stays_installed", "info")]
 
 
 def _name_unreached(folders: Folders, plan: Plan) -> Iterator[Message]:
