@@ -36,21 +36,17 @@ def width(stream: TextIO | None) -> int:
     return min(shutil.get_terminal_size().columns, 120) if is_told else 0  # wider is hard to read
 
 
-def has_colours(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal whose owner does not mind colours."""
-    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return stream is not None and stream.isatty() and is_wanted
-
-
 def render(line: str | Line, stream: TextIO | None) -> str:
     """A line with its mark, its indentation and its path, in as many lines as it takes, masked.
 
     Text that is no Line is a line of a diff or of another file, and keeps its width.
     """
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    coloured = is_wanted and stream is not None and stream.isatty()
     if isinstance(line, str):
         text, colour = shown(line), _DIFF_COLOURS.get(line[:1])
-        return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
-    columns, coloured = width(stream), has_colours(stream)
+        return f"\033[{colour}m{text}\033[0m" if colour and coloured else text
+    columns = width(stream)
     start = line.mark and f"{line.mark:5} "
     if line.mark and coloured and stream:  # a symbol instead of the word, where it can be shown
         with contextlib.suppress(UnicodeEncodeError, LookupError):

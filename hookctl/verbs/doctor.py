@@ -122,20 +122,15 @@ def finding_lines(
     is_known = not any(finding.code in _HIDING for finding in findings)
     for host in hosts if is_known else ():
         own = [finding for finding in findings if finding.host == host.name]
-        lines += _fine_lines(host, own) if not (verbose and own) else []
+        text, mark = f"{host.title}: nothing wrong", OK
+        if notes := sum(one.code != "work_waiting" for one in own):
+            text, mark = f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP
+        for missing in [one for one in own if one.code == "not_installed"]:
+            text, mark = missing.message, SKIP
+        # Its findings have lines of their own.
+        is_told = any(one.level in _MARKS or one.code in _IDLE for one in own)
+        if not (is_told or (verbose and own)):
+            lines.append(Line(text, mark))
     errors, warnings = (sum(one.level == level for one in once) for level in _MARKS)
     counts = f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"
     return [*lines, Line(counts if errors or warnings else "no errors, no warnings")]
-
-
-def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
-    """One line about a host without problems; none where its findings have lines of their own."""
-    for finding in findings:
-        if finding.level in _MARKS or finding.code in _IDLE:
-            return []
-        if finding.code == "not_installed":
-            return [Line(finding.message, SKIP)]
-    notes = sum(finding.code != "work_waiting" for finding in findings)
-    if notes:
-        return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
-    return [Line(f"{host.title}: nothing wrong", OK)]
