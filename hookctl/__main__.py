@@ -73,29 +73,22 @@ def _explain(error: Exception) -> errors.HookctlError:
             return fault
     message, details = f"unexpected: {type(error).__name__}", "could not be written anywhere"
     with contextlib.suppress(Exception):  # any part of hookctl may be what fails
-        from hookctl.masking import masked_text  # late: only after a fault
+        import platform  # late: only after a fault
+        import traceback
+
+        from hookctl.masking import masked_text  # late, too
+        from hookctl.system import files, folders, owners
 
         message += f": {masked_text(str(error))}"
-        details = f"are in {_write_log(error)}"
+        text = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
+        text = masked_text(f"{text}\n\n{''.join(traceback.format_exception(error))}")
+        place = folders.here()
+        owners.require_own_home(place.home, place.state)
+        log = os.path.join(place.state, "error.log")
+        files.write_own(log, text.encode("utf-8", "replace"))
+        details = f"are in {log}"
     hint = f"The details {details}."
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
-
-
-def _write_log(error: Exception) -> str:
-    """The path of the new log in the state folder."""
-    import platform  # late: only after a fault
-    import traceback
-
-    from hookctl.masking import masked_text  # late, too
-    from hookctl.system import files, folders, owners
-
-    versions = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    text = masked_text(f"{versions}\n\n{''.join(traceback.format_exception(error))}")
-    place = folders.here()
-    owners.require_own_home(place.home, place.state)
-    log = os.path.join(place.state, "error.log")
-    files.write_own(log, text.encode("utf-8", "replace"))
-    return log
 
 
 if __name__ == "__main__":

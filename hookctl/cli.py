@@ -72,10 +72,9 @@ _JSON = inspect.Parameter(
     "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
 )
 _OTHER_OPTIONS = "Options"
-# The columns of a help text; the formatter leaves two of them free.
-_CONTEXT = {"max_content_width": 122, "help_option_names": ["--help", "-h"]}
 _SETTINGS: dict[str, Any] = {
-    "context_settings": _CONTEXT,
+    # The columns of a help text; the formatter leaves two of them free.
+    "context_settings": {"max_content_width": 122, "help_option_names": ["--help", "-h"]},
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "add_completion": False,
@@ -97,14 +96,13 @@ def call(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
-    name, words = "hookctl", arguments or ["--help"]
+    name, words, parser = "hookctl", arguments or ["--help"], None
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     elif words[0] in NAMES:
-        name, words = f"hookctl {words[0]}", words[1:]
+        name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
     try:
-        parser = command(name.split()[1]) if " " in name else program()
-        code = parser(words, prog_name=name, standalone_mode=False)
+        code = (parser or program())(words, prog_name=name, standalone_mode=False)
     except typer.TyperException as error:
         hint = f"`{name} --help` shows how it is used."
         raise usage_error(error.format_message(), hint) from None
@@ -129,8 +127,7 @@ def command(name: str) -> TyperCommand:
     _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
     parameters = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     takes_json = any(one.name == "json" for one in parameters)
-    if not takes_json:
-        parameters.append(_JSON)
+    parameters += [] if takes_json else [_JSON]
     at = module.HELP.index("\nEx")  # examples, or what the exit codes mean
     described = read_options(module.HELP[:at].strip())
     for number, one in enumerate(parameters):
@@ -153,14 +150,13 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     from hookctl.system import folders, owners
 
     for option, value in given.items():
-        if isinstance(value, list):
-            given[option] = tuple(value)
+        given[option] = tuple(value) if isinstance(value, list) else value
     place = folders.without_home() if name in _HOMELESS else folders.here()
     writes = name in ("pack", "supervise") or given.get("fix", False)
     if name == "run":
         writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
     elif "dry_run" in given:
-        writes = writes or not (given["dry_run"] or given.get("list_"))
+        writes = not (given["dry_run"] or given.get("list_"))
     if writes:
         owners.require_own_home(place.home, place.state, place.data)
     result = verb(place, **given)
@@ -200,13 +196,12 @@ class _Program(TyperGroup):
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write a list for each group of commands, every description in full."""
         columns = max(map(len, NAMES))
-        for heading, rows in GROUPS.items():
-            if heading == MORE:
-                with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
-                    formatter.write_text(", ".join(rows))
-                continue
+        *groups, (_, others) = GROUPS.items()
+        for heading, rows in groups:
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(columns), text) for name, text in rows.items()])
+        with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
+            formatter.write_text(", ".join(others))
 
 
 class _Command(TyperCommand):
@@ -221,8 +216,6 @@ class _Command(TyperCommand):
                 heading = "Arguments"
             if row := parameter.get_help_record(ctx):
                 panels.setdefault(heading, []).append(row)
-        others = panels.pop(_OTHER_OPTIONS, [])
-        for heading, rows in [*panels.items(), (_OTHER_OPTIONS, others)]:
-            if rows:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)
+        for heading in sorted(panels, key=lambda name: name == _OTHER_OPTIONS):  # these last
+            with formatter.section(heading):
+                formatter.write_dl(panels[heading])

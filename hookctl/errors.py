@@ -35,13 +35,8 @@ class HookctlError(Exception):
         exit_code: int = UNREADABLE,
     ) -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.path = path
-        self.line = line
-        self.column = column
-        self.hint = hint
-        self.exit_code = exit_code
+        self.code, self.message, self.hint, self.exit_code = code, message, hint, exit_code
+        self.path, self.line, self.column = path, line, column
 
     def reworded(self, message: str, hint: str) -> HookctlError:
         """The same error, at the same place, in other words."""
@@ -53,10 +48,8 @@ class HookctlError(Exception):
         return {name: getattr(self, name) for name in _FIELDS}
 
     def __str__(self) -> str:
-        where = self.path
-        if where and self.line:
-            where = f"{where}:{self.line}:{self.column}"
-        text = f"{where}: {self.message}" if where else self.message
+        where = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        text = f"{where}: {self.message}" if self.path else self.message
         end = "" if text[-1:] in (".", "!", "?", ":") else "."
         return f"{text}{end} {self.hint}" if self.hint else text
 
@@ -70,9 +63,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     matches = [part for part in re.split(r"[-_ ]", word.lower()) if part in names]
     if not matches:  # vscode is as near to codex as a misspelled short name: 0.73
         matches = difflib.get_close_matches(word.lower(), names, 1, cutoff=0.75)
-    if not matches:
-        return ""
-    return f"Did you mean {names[matches[0]]}? "
+    return f"Did you mean {names[matches[0]]}? " if matches else ""
 
 
 def usage_error(message: str, hint: str, path: str = "") -> HookctlError:

@@ -150,8 +150,13 @@ def by_look(text: str) -> str:
         return text
     if len(text) > LONGEST:
         return _in_parts(text, by_look)
-    is_ours = _is_of_a_pack(text)
-    return re.sub(_LOOKS, lambda match: _filled(match, is_ours), text, flags=re.ASCII)
+    is_ours = bool(re.search(_OURS, text))
+
+    def fill(match: re.Match[str]) -> str:
+        kept = match[match.lastindex] if match.lastindex else ""
+        return kept + _mask(match[0][len(kept) :], is_ours)
+
+    return re.sub(_LOOKS, fill, text, flags=re.ASCII)
 
 
 def _in_parts(text: str, mask: Callable[[str], str]) -> str:
@@ -159,7 +164,7 @@ def _in_parts(text: str, mask: Callable[[str], str]) -> str:
 
     A word longer than a part is secret, except in a command of hookctl's.
     """
-    is_ours = _is_of_a_pack(text)
+    is_ours = bool(re.search(_OURS, text))
     parts = [""]
     for word in re.split(r"(?<=[\s\",;])", text):
         if len(word) > LONGEST and not is_ours:
@@ -170,18 +175,9 @@ def _in_parts(text: str, mask: Callable[[str], str]) -> str:
     return "".join(part if len(part) > LONGEST else mask(part) for part in parts)
 
 
-def _is_of_a_pack(text: str) -> bool:
-    return bool(re.search(_OURS, text))
-
-
 def _mask(secret: str, is_ours: bool) -> str:
     """The mask for a secret; in a pack's command only a bare word has one."""
     return secret if is_ours and not re.fullmatch(_BARE, secret) else MASK
-
-
-def _filled(match: re.Match[str], is_ours: bool) -> str:
-    kept = match[match.lastindex] if match.lastindex else ""
-    return kept + _mask(match[0][len(kept) :], is_ours)
 
 
 def _by_name(text: str) -> str:
@@ -189,9 +185,8 @@ def _by_name(text: str) -> str:
 
     `NAME=value`, `"name": value`, `--name value`, `"--name", "value"`.
     """
-    is_ours = _is_of_a_pack(text)
-    parts = []
-    done = 0
+    is_ours = bool(re.search(_OURS, text))
+    parts, done = [], 0
     for match in re.finditer(_NAMED, text):
         is_flag = bool(match["flag"]) and len(match["name"]) > 1
         is_named = bool(match["says"] or is_flag) and is_secret(match["name"])
@@ -218,11 +213,8 @@ def plain(text: str) -> str:
     """A line in which everything can be seen, and nothing controls the terminal: <U+200B>."""
     if text.isascii() and text.isprintable():
         return text
-    return re.sub("[^\t -~]", _show, text)
-
-
-def _show(match: re.Match[str]) -> str:
-    return f"<{number_of(match[0])}>" if _is_unseen(match[0]) else match[0]
+    unseen = [character for character in set(text) - {"\t"} if _is_unseen(character)]
+    return text.translate({ord(one): f"<{number_of(one)}>" for one in unseen})
 
 
 def find_unseen(text: str) -> Iterator[int]:
@@ -235,10 +227,8 @@ def _is_unseen(character: str) -> bool:
         return not character.isprintable()
     import unicodedata  # late: most texts are ASCII
 
-    category = unicodedata.category(character)
-    if category.startswith("C") or category in ("Zl", "Zp"):
-        return True
-    return bool(re.search(_EMPTY, unicodedata.name(character, "")))
+    is_control = re.match("C|Zl|Zp", unicodedata.category(character))
+    return bool(is_control or re.search(_EMPTY, unicodedata.name(character, "")))
 
 
 def number_of(character: str) -> str:

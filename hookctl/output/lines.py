@@ -20,33 +20,20 @@ WARN = "warn"  # look at this
 ERROR = "error"
 SKIP = "skip"
 
-ENVELOPE = 1
-_VERBATIM = ("render", "completion")  # their result is a file, which is of no use when masked
-WIDEST = 120  # columns; wider lines are hard to read
-_NARROWEST = 40  # columns; below that nothing is wrapped any more
 _SYMBOLS = {"ok": "✓", "warn": "!", "error": "✗", "skip": "-"}
 _COLOURS = {  # of marks and signs
     **{"ok": "32", "warn": "33", "error": "31", "skip": "2"},
     **{"+": "32", "-": "31", "~": "33", "=": "2"},
 }
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
-_DIM = "2"
 _HARD_BLANK = "\x1f"  # stands for a blank that no line may break at
 
 
 def width(stream: TextIO | None) -> int:
     """The columns of a terminal, at most 120; 0 where lines go to a file and stay as they are."""
     is_terminal = stream is not None and stream.isatty()
-    if not is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
-        return 0
-    return min(shutil.get_terminal_size().columns, WIDEST)
-
-
-def has_colours(stream: TextIO | None) -> bool:
-    """Whether the stream is a terminal whose owner does not mind colours."""
-    if stream is None or not stream.isatty():
-        return False
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    is_told = is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    return min(shutil.get_terminal_size().columns, 120) if is_told else 0  # wider is hard to read
 
 
 def render(line: str | Line, stream: TextIO | None) -> str:
@@ -54,11 +41,18 @@ def render(line: str | Line, stream: TextIO | None) -> str:
 
     Text that is no Line is a line of a diff or of another file, and keeps its width.
     """
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    coloured = is_wanted and stream is not None and stream.isatty()
     if isinstance(line, str):
         text, colour = shown(line), _DIFF_COLOURS.get(line[:1])
-        return f"\033[{colour}m{text}\033[0m" if colour and has_colours(stream) else text
-    columns, coloured = width(stream), has_colours(stream)
-    start = _mark(line.mark, stream if coloured else None) + " " * line.indent
+        return f"\033[{colour}m{text}\033[0m" if colour and coloured else text
+    columns = width(stream)
+    start = line.mark and f"{line.mark:5} "
+    if line.mark and coloured and stream:  # a symbol instead of the word, where it can be shown
+        with contextlib.suppress(UnicodeEncodeError, LookupError):
+            "".join(_SYMBOLS.values()).encode(stream.encoding or "ascii")
+            start = f"{_SYMBOLS[line.mark]} "
+    start += " " * line.indent
     start += line.sign and f"{line.sign} "
     start += line.label and f"{shown(line.label)}  "
     text = wrap(shown(line.text), columns, len(start), start=start)
@@ -68,16 +62,7 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     colour = _COLOURS.get(line.mark or line.sign)
     if coloured and colour:
         text = f"\033[{colour}m{text[: len(start)]}\033[0m{text[len(start) :]}"
-    return text + (f"\033[{_DIM}m{path}\033[0m" if coloured and path else path)
-
-
-def _mark(mark: str, coloured: TextIO | None) -> str:
-    """The symbol of a mark, if the stream has colours and can show it; else its word."""
-    if mark and coloured is not None:
-        with contextlib.suppress(UnicodeEncodeError, LookupError):
-            "".join(_SYMBOLS.values()).encode(coloured.encoding or "ascii")
-            return f"{_SYMBOLS[mark]} "
-    return mark and f"{mark:5} "
+    return text + (f"\033[2m{path}\033[0m" if coloured and path else path)
 
 
 def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
@@ -85,9 +70,8 @@ def wrap(text: str, columns: int, hang: int, *, start: str = "") -> str:
 
     What stands in backticks is a command to copy: it is never broken, and no word is.
     """
-    whole = start + text
-    if columns < _NARROWEST or len(whole) <= columns:
-        return whole
+    if columns < 40 or len(start + text) <= columns:  # in narrower ones nothing is wrapped
+        return start + text
     parts = text.split("`")
     for number in range(1, len(parts) - 1, 2):
         parts[number] = parts[number].replace(" ", _HARD_BLANK)
@@ -109,10 +93,9 @@ def fix(text: str, indent: int = 4) -> Line:
     return Line(f"fix: {text}", indent=indent)
 
 
-def amount(count: int, singular: str, plural: str = "") -> str:
+def amount(count: int, singular: str) -> str:
     """A number with its noun: 1 file, 2 files."""
-    noun = singular if count == 1 else plural or f"{singular}s"
-    return f"{count} {noun}"
+    return f"{count} {singular}" if count == 1 else f"{count} {singular}s"
 
 
 def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
@@ -124,11 +107,8 @@ def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
 
 def other_projects(others: Sequence[str], command: str) -> list[Line]:
     """The line about the projects on record that a command left out; none where there is none."""
-    if not others:
-        return []
-    return [
-        Line(f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more", SKIP)
-    ]
+    text = f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more"
+    return [Line(text, SKIP)] if others else []
 
 
 def tilde(path: str) -> str:
@@ -157,14 +137,9 @@ def cut(text: str, longest: int) -> str:
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Rows as lines with aligned columns."""
-    if not rows:
-        return []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return lines
+    form = indent + "  ".join(f"{{:{width}}}" for width in widths)
+    return [form.format(*row).rstrip() for row in rows]
 
 
 def show_ms(ms: float | None) -> str:
@@ -187,15 +162,17 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _print(text)
     result = result._replace(messages=(*_said, *result.messages))
     _said.clear()
+    # Their result is a file, which is of no use when masked.
+    is_verbatim = command in ("render", "completion")
     if as_json:
-        _write(sys.stdout, json.dumps(envelope(command, result), indent=1) + "\n")
+        data = dict(result.data if is_verbatim else veiled(result.data))
+        _write(sys.stdout, json.dumps(_envelope(command, result, data), indent=1) + "\n")
         return
     if result.text:
-        is_verbatim = command in _VERBATIM
         lines = [line if is_verbatim else render(line, sys.stdout) for line in result.text]
         _write(sys.stdout, "".join([f"{line}\n" for line in lines]))
     for error in result.errors:
-        _print(error_text(error))
+        _print(_error_text(error))
 
 
 def say(message: str | Message) -> None:
@@ -228,21 +205,8 @@ def emit(line: str | Line) -> bool:
     return _write(sys.stdout, f"{render(line, sys.stdout)}\n")
 
 
-def envelope(command: str, result: Result) -> dict[str, Any]:
+def _envelope(command: str, result: Result, data: dict[str, Any]) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
-    has_failed = bool(result.errors) or result.exit_code not in (0, 10)
-    return {
-        "hookctl_result": ENVELOPE,
-        "command": by_look(command),
-        "status": "error" if has_failed else "ok",
-        "exit_code": result.exit_code,
-        "data": _data(command, result),
-        "errors": veiled(result.errors),
-    }
-
-
-def _data(command: str, result: Result) -> dict[str, Any]:
-    data = dict(result.data if command in _VERBATIM else veiled(result.data))
     messages = []
     for message in result.messages:
         fields = message._asdict()
@@ -253,23 +217,25 @@ def _data(command: str, result: Result) -> dict[str, Any]:
     says_changed = "changed" in data or not result.data
     if says_changed and any(message["code"] == INTERRUPTED for message in messages):
         data["changed"] = True  # completing that run changes files, too
-    return data
+    has_failed = bool(result.errors) or result.exit_code not in (0, 10)
+    return {
+        "hookctl_result": 1,
+        "command": by_look(command),
+        "status": "error" if has_failed else "ok",
+        "exit_code": result.exit_code,
+        "data": data,
+        "errors": veiled(result.errors),
+    }
 
 
-def error_text(error: dict[str, Any]) -> str:
+def _error_text(error: dict[str, Any]) -> str:
     """An error in two lines: what is wrong and where, and what to do."""
-    text = plain(error["message"])
+    text, where = plain(error["message"]), plain(error["path"])
     if error["code"] == "declined":  # a person's answer is no error
         return text
-    text = f"error: {text}"
-    where = plain(error["path"])
-    if where and error["line"]:
-        where = f"{where}:{error['line']}:{error['column']}"
-    if where:
-        text += f": {where}"
-    if error["hint"]:
-        text += f"\n  fix: {error['hint']}"
-    return text
+    place = f":{error['line']}:{error['column']}" if error["line"] else ""
+    text = f"error: {text}" + (f": {where}{place}" if where else "")
+    return f"{text}\n  fix: {error['hint']}" if error["hint"] else text
 
 
 def _write(stream: TextIO | None, text: str) -> bool:

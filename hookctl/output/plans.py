@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
@@ -59,20 +59,26 @@ def plan_result(
 
     `warned` are files in which not all that was asked for is done.
     """
-    text = _describe_plan(plan, done, dry_run=dry_run, warned=warned)
-    messages = tuple(message for file in plan.files for message in file.messages)
-    return Result(_make_data(plan, dry_run=dry_run), tuple(text), messages)
-
-
-def _make_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
-    actions: list[dict[str, Any]] = []
-    kept: list[dict[str, Any]] = []
-    files: list[dict[str, Any]] = []
+    data: dict[str, Any] = {"actions": [], "kept": [], "files": []}
+    text: list[Text] = []
     for file in plan.files:
-        place = file.target.host.name, file.target.scope, file.path
+        text += [*unified(file), *_details_of(file)] if dry_run else _file_lines(file, warned)
         for action in sorted(file.actions, key=lambda one: one.kind != "file"):
-            lines = kept if action.action == "keep" else actions
-            lines.append(action_data(action, *place))
+            is_file = action.kind == "file"
+            row = {
+                "host": file.target.host.name,
+                "scope": file.target.scope,
+                "file": str(action.path[0]) if is_file else file.path,
+                "path": [] if is_file else list(action.path),
+                "kind": action.kind,
+                "id": action.id,
+                "action": action.action,
+                "from": action.from_state,
+                "to": action.to_state,
+                "reason": action.reason,
+                "owners": list(action.owners),
+            }
+            data["kept" if action.action == "keep" else "actions"].append(row)
         if file.old != file.after:
             changed = {
                 "file": file.path,
@@ -81,33 +87,17 @@ def _make_data(plan: Plan, *, dry_run: bool) -> dict[str, Any]:
                 "created": file.old is None,
                 "diff": partial(_make_diff, file),  # made only when it is printed
             }
-            files.append(changed)
-    return {
-        "actions": actions,
-        "kept": kept,
-        "files": files,
-        "dry_run": dry_run,
-        "changed": not plan.empty,
-    }
+            data["files"].append(changed)
+    if plan.empty:
+        text.append("nothing to do")
+    else:
+        text += ["(nothing was written)"] if dry_run else done
+    messages = tuple(message for file in plan.files for message in file.messages)
+    return Result({**data, "dry_run": dry_run, "changed": not plan.empty}, tuple(text), messages)
 
 
 def _make_diff(file: Draft) -> OwnText:
     return OwnText("".join(f"{line}\n" for line in unified(file)))
-
-
-def _describe_plan(
-    plan: Plan, done: Iterable[Text], *, dry_run: bool, warned: Container[str]
-) -> list[Text]:
-    """A line for each action and kept value; on a dry run a unified diff."""
-    lines: list[Text] = []
-    for file in plan.files:
-        if dry_run:
-            lines += [*unified(file), *_program_lines(file), *_kept_lines(file)]
-        else:
-            lines += _file_lines(file, warned)
-    if plan.empty:
-        return [*lines, "nothing to do"]
-    return [*lines, "(nothing was written)"] if dry_run else [*lines, *done]
 
 
 def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
@@ -119,7 +109,7 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
         reason = action.reason or _WORDS.get(action.action, "")
         text += f": {reason}" if reason else ""
         details.append(Line(text, indent=4, sign=_SIGNS[action.action]))
-    details += [*_program_lines(file), *_kept_lines(file)]
+    details += _details_of(file)
     if not details:
         return []
     target = file.target
@@ -131,33 +121,25 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
     return [Line(title, mark, path=tilde(file.path)), *details]
 
 
-def _program_lines(file: Draft) -> list[Line]:
-    """A line about the changed files of each folder, and why; packages come with the launcher."""
+def _details_of(file: Draft) -> Iterator[Line]:
+    """A line about the changed files of each folder, and one about each thing that is kept."""
     names: dict[tuple[str, str, str], list[str]] = {}
+    kept = []
     for action in file.actions:
-        if action.action == "keep" or action.kind != "file":
-            continue
-        folder, name = os.path.split(str(action.path[0]))
-        names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
-    lines = []
+        if action.action == "keep":
+            text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
+            kept.append(Line(text, indent=4, sign="="))
+        elif action.kind == "file":
+            folder, name = os.path.split(str(action.path[0]))
+            names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     for (sign, folder, reason), contents in names.items():
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
         is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
-        if is_launcher or os.path.basename(folder) == PACKAGES:
+        if is_launcher or os.path.basename(folder) == PACKAGES:  # packages come with it
             text = "program files"
-        if reason:
-            text += f": {reason}"
-        lines.append(Line(text, indent=4, path=tilde(folder), sign=sign))
-    return lines
-
-
-def _kept_lines(file: Draft) -> list[Line]:
-    lines = []
-    for action in [one for one in file.actions if one.action == "keep"]:
-        reason = action.reason.removeprefix("kept ")
-        name = _name_entry(file, action, None)
-        lines.append(Line(f"{name} kept: {reason}", indent=4, sign="="))
-    return lines
+        text += f": {reason}" if reason else ""
+        yield Line(text, indent=4, path=tilde(folder), sign=sign)
+    yield from kept
 
 
 def _name_entry(file: Draft, action: Action, value: object) -> str:
@@ -198,35 +180,10 @@ def _value_of(file: Draft, action: Action) -> str | None:
     return None
 
 
-def action_data(action: Action, host: str, scope: str, path: str) -> dict[str, Any]:
-    """What happens in a settings file, or to a whole file, as data for the result envelope."""
-    is_file = action.kind == "file"
-    return {
-        "host": host,
-        "scope": scope,
-        "file": str(action.path[0]) if is_file else path,
-        "path": [] if is_file else list(action.path),
-        "kind": action.kind,
-        "id": action.id,
-        "action": action.action,
-        "from": action.from_state,
-        "to": action.to_state,
-        "reason": action.reason,
-        "owners": list(action.owners),
-    }
-
-
 # The diff of a settings file.
 
 _HIDDEN = "…"
 _BETWEEN = "\0"  # stands between what is compared of a line
-
-
-class _Own(NamedTuple):
-    """What hookctl wrote or writes in a settings file."""
-
-    paths: set[Path]
-    commands: set[str]  # but not those of wrapped hooks; no mask touches them
 
 
 def unified(file: Draft) -> list[str]:
@@ -244,10 +201,8 @@ def unified(file: Draft) -> list[str]:
         return [unreadable]
     outlines = _outline(file, file.before), _outline(file, after)
     names = ["/dev/null" if data is None else file.path for data in (file.old, file.after)]
-    lines = []
-    for line in difflib.unified_diff(*outlines, *names, lineterm=""):
-        lines.append(OwnText(line.partition(_BETWEEN)[0]))
-    return lines
+    diff = difflib.unified_diff(*outlines, *names, lineterm="")
+    return [OwnText(line.partition(_BETWEEN)[0]) for line in diff]
 
 
 def _line(text: str, value: str = "") -> str:
@@ -260,16 +215,17 @@ def _outline(file: Draft, document: Document) -> list[str]:
     root = document.real.value
     if root is MISSING:
         return []
-    own = _find_own(file, document)
+    paths, commands = _find_own(file, document)
     if file.target.host.format != RULES:
-        return list(_lines_of(root, own))
-    blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own.paths]
+        return list(_lines_of(root, paths, commands))
+    blocks = [masked_text(text) for pack, text in root.items() if (pack,) in paths]
     return [_line(line) for text in blocks for line in text.split("\n")]
 
 
 def _lines_of(
     value: Any,
-    ours: _Own,
+    paths: set[Path],
+    commands: set[str],
     path: Path = (),
     label: str = "",
     *,
@@ -279,50 +235,45 @@ def _lines_of(
     """The value at a path as JSON without commas; `is_masked`: a key above says it is secret."""
     # A record has an entry in a list of texts for its own index.
     is_entry = isinstance(value, str) and bool(path) and isinstance(path[-1], int)
-    is_own = is_own or path in ours.paths or (is_entry and (*path[:-1], value) in ours.paths)
+    is_own = is_own or path in paths or (is_entry and (*path[:-1], value) in paths)
     start = "  " * len(path) + label
     if not isinstance(value, dict | list):
         shown = value
-        if value not in ours.commands:
+        if value not in commands:
             shown = MASK if is_masked else masked(value)
-        own = _as_json(shown) if is_own else ""
+        own = _as_json(shown) if is_own else _HIDDEN
         exact = hex(value) if isinstance(value, int) else repr(value)
-        told = f"{type(value)} {exact} {is_own}"
-        yield _line(start + (own or _HIDDEN), told)
+        yield _line(start + own, f"{type(value)} {exact} {is_own}")
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     if not value:
         closing, opening = "", opening + closing
     yield _line(start + opening)
-    for key, name, inner in _items(value):
-        inner_label = f"{_as_json(masked_text(name))}: " if isinstance(value, dict) else ""
-        secret = is_masked or is_secret(name)
+    inner_label, flag = "", ""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        name = flag  # which says whether the value is secret
+        if isinstance(value, dict):
+            name = str(key)
+            inner_label = f"{_as_json(masked_text(name))}: "
+        place, secret = (*path, key), is_masked or is_secret(name)
         yield from _lines_of(
-            inner, ours, (*path, key), inner_label, is_own=is_own, is_masked=secret
+            inner, paths, commands, place, inner_label, is_own=is_own, is_masked=secret
         )
+        flag = flag_of(inner)
     if closing:
         yield _line("  " * len(path) + closing)
-
-
-def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, str, Any]]:
-    """Each key, the name that says whether the value is secret, and the value."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key, str(key), inner
-        return
-    flag = ""
-    for index, inner in enumerate(value):
-        yield index, flag, inner
-        flag = flag_of(inner)
 
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _find_own(file: Draft, document: Document) -> _Own:
-    """The values that hookctl wrote or writes: leaves, and fields of its hooks."""
-    records = [record for record in (file.known, file.record) if record is not None]
+def _find_own(file: Draft, document: Document) -> tuple[set[Path], set[str]]:
+    """Where values are that hookctl wrote or writes: leaves, and fields of its hooks.
+
+    Then their commands, but not those of wrapped hooks: no mask touches them.
+    """
+    records = [record for record in (file.known, file.record) if record]
     entries = [entry for record in records for entry in record.entries]
     paths = {entry.path for entry in entries if entry.kind == "leaf"}
     fields: dict[str, set[str]] = {}
@@ -343,4 +294,4 @@ def _find_own(file: Draft, document: Document) -> _Own:
             shapes.event_of(shape, hook.path)
         ):
             paths.add((*hook.path[:-2], "matcher"))
-    return _Own(set(map(document.translate, paths)), commands)
+    return set(map(document.translate, paths)), commands

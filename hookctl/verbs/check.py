@@ -27,8 +27,7 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     """Every finding about the project's own files; the user's are never read."""
     cwd = folders.cwd
     folder = _find_project(cwd, project)
-    start = os.path.realpath(cwd)
-    declared = rules.Project(folder, start, _find_project(cwd, ""))
+    declared = rules.Project(folder, os.path.realpath(cwd), _find_project(cwd, ""))
     required = []
     for name in dict.fromkeys(require):
         pack = packs.load(name) if packs.is_path(name) else None
@@ -41,14 +40,12 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}
-    installed = ", ".join(sorted({name for _, name, _ in declared.packs}))
+    text = [Line("hookctl has nothing installed in this project", path=declared.folder)]
     if findings:
         text = finding_lines(findings, [], verbose=True)
-    elif installed:
+    elif installed := ", ".join(sorted({name for _, name, _ in declared.packs})):
         places = amount(len([file for file in declared.files if file.record]), "settings file")
         text = [Line(f"{installed}: complete, in {places}", OK, path=declared.folder)]
-    else:
-        text = [Line("hookctl has nothing installed in this project", path=declared.folder)]
     return Result(data, tuple(text), exit_code=errors.FAILED if has_failed else errors.OK)
 
 

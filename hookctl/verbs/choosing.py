@@ -21,9 +21,8 @@ from hookctl.system.project import find, named
 
 def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
     """What may be done with packs that are not built in."""
-    if as_json:
-        return Permission(yes, accept_changed)
-    return Permission(yes, accept_changed, say, confirm)
+    show, ask = (None, None) if as_json else (say, confirm)
+    return Permission(yes, accept_changed, show, ask)
 
 
 def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
@@ -34,10 +33,9 @@ def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     if scope == "managed":
         hint = "`hookctl render --scope managed` prints what to put there."
         raise usage_error("hookctl does not write managed settings", hint)
-    if scope not in known.SCOPES:
-        known_scope(scope)
-    if names and "all" not in names:
-        return [known.load(name) for name in dict.fromkeys(names)]
+    known_scope(scope)
+    if chosen := load_hosts(names):
+        return chosen
     folders = here()
     ours = set[str]()  # a folder with only our files is no sign of a host
     with contextlib.suppress(HookctlError):  # the command itself says why it cannot be read
@@ -72,8 +70,8 @@ def find_targets(
     if project:
         records = store.load(folders) if recorded else {}
         root = named(project, {record.project for record in records.values()})
-    if scope != "user":
-        root = root or find(folders.cwd, folders.environ)
+    elif scope != "user":
+        root = find(folders.cwd, folders.environ)
     return [targets.find(host, scope, folders, root) for host in hosts]
 
 
@@ -93,9 +91,7 @@ def is_meant(record: Record, hosts: Sequence[str], scope: str) -> bool:
 
 def load_hosts(names: Sequence[str]) -> list[Host]:
     """The named hosts; an empty list stands for all that are in use."""
-    if names and "all" not in names:
-        return [known.load(name) for name in dict.fromkeys(names)]
-    return []
+    return [known.load(name) for name in dict.fromkeys(() if "all" in names else names)]
 
 
 def known_scope(scope: str) -> str:

@@ -56,19 +56,21 @@ def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     tell("")
     with files.private_folder("demo", folders.state) as top:
         steps = list(_play(top, interpreter.choose(folders.environ)[0], tell, pause))
-    end = (
-        Line("Work that remains keeps the agent going; without progress it may stop."),
-        "Next:",
-        "  hookctl install --host claude",
-    )
-    return Result({"steps": steps}, () if json else ("", *end))
+    end = Line("Work that remains keeps the agent going; without progress it may stop.")
+    text = ("", end, "Next:", "  hookctl install --host claude")
+    return Result({"steps": steps}, () if json else text)
 
 
 def _play(
     top: str, python: str, tell: Callable[[str | Line], bool], pause: float
 ) -> Iterator[dict[str, Any]]:
-    """Play each step of the story and tell it."""
-    _lay_guard(top)
+    for name, data in load_programs().all.items():
+        files.write_own(os.path.join(top, name), data)
+    host = hosts.load("claude")
+    settings = Settings(options={"max_stop_blocks": _LIMIT})
+    config = guard.configuration(settings, os.path.join(top, "state"), host)
+    config["max_stop_blocks"] = _LIMIT
+    files.write_own(os.path.join(top, CONFIGS, "claude.json"), new_config(config, host))
     project = os.path.join(top, "project")
     prompts, is_forced = 1, False
     is_told = False  # the same words once
@@ -94,17 +96,6 @@ def _play(
             is_told = is_told or is_forced
             step |= {"decision": logged["decision"], "code": logged["code"], "said": said}
         yield step
-
-
-def _lay_guard(top: str) -> None:
-    """A copy of the hook, with its configuration and its state in folders beside it."""
-    for name, data in load_programs().all.items():
-        files.write_own(os.path.join(top, name), data)
-    host = hosts.load("claude")
-    settings = Settings(options={"max_stop_blocks": _LIMIT})
-    config = guard.configuration(settings, os.path.join(top, "state"), host)
-    config["max_stop_blocks"] = _LIMIT
-    files.write_own(os.path.join(top, CONFIGS, "claude.json"), new_config(config, host))
 
 
 def _stop(top: str, python: str, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -7,9 +7,8 @@ from functools import partial
 
 from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hosts import Host
 from hookctl.hosts.hook_id import shorten
-from hookctl.model import WRAP, Line, Message, Result
+from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
@@ -20,8 +19,8 @@ from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.listing import Inventory, find, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
-from hookctl.system import project
 from hookctl.system.folders import Folders
+from hookctl.system.project import look
 from hookctl.verbs.choosing import in_project, load_hosts
 
 HELP = """
@@ -40,164 +39,134 @@ def disable(
 ) -> Result:
     """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
     folders = in_project(folders, project)
+    here, now = look(folders.cwd, folders.environ), clock.now(folders.environ)
     with locked_run(folders, say, dry_run=dry_run):
-        sources = Sources(folders)
-        selection = _Selection(folders, load_hosts(host))
+        sources, named = Sources(folders), load_hosts(host)
+        inventory, records = take_inventory(folders, named), store.read_known(folders)[0]
+        names = {one.name for one in named or inventory.hosts}
+        meant: list[Hook] = []
+        packs = set[tuple[str, str]]()  # key of the record, and name
         for text in ids:
-            selection.add(text)
-        chosen = selection.chosen(clock.now(folders.environ))
-        make_plan = partial(plan_disable, sources, chosen)
+            found, keys = _find_meant(inventory, records, names, here, text)
+            meant += [hook for hook in found if hook not in meant]
+            packs |= {(key, text) for key in keys}
+        notes = [_explain_off(hook) for hook in meant]
+        going = [hook for hook, note in zip(meant, notes, strict=True) if note is None]
+        others = [hook for hook in inventory.hooks if hook not in meant]
+        staying = [hook for hook in others if hook.state != DISABLED]
+        chosen = [_choose(hook, here, staying, now) for hook in going]
+        left = {(hook.host, hook.file, _pack_of(hook)) for hook in staying}
+        emptied = set(packs)  # and those all of whose hooks in a file go, or are disabled already
+        for hook in going:
+            (key, record), pack = store.find_record(records, hook.file), _pack_of(hook)
+            if record and pack in record.packs and (hook.host, hook.file, pack) not in left:
+                emptied.add((key, pack))
+        for key, pack in sorted(emptied):
+            record, path = records[key], store.current_path(records, key)
+            its_host = variant_of_record(hosts.load(record.host), record, path)
+            target = Target(its_host, record.scope, path, record.project)
+            values = DisabledHook(its_host.name, record.scope, path, (), name=pack, since=now)
+            chosen.append((target, values))
         projects = {target.project for target, _ in chosen if target.scope == "project"}
+        make_plan = partial(plan_disable, sources, chosen)
         plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
-    result = plan_result(plan, [*_describe_done(selection)], dry_run=dry_run)
-    return result._replace(messages=tuple(selection.messages))
+    done = _describe_done([pack for _, pack in sorted(packs)], going, staying)
+    result = plan_result(plan, [*done], dry_run=dry_run)
+    return result._replace(messages=tuple(filter(None, notes)))
 
 
-class _Selection:
-    """What the IDs mean here."""
-
-    def __init__(self, folders: Folders, chosen: Sequence[Host]) -> None:
-        self._inventory: Inventory = take_inventory(folders, chosen)
-        self._here = project.look(folders.cwd, folders.environ)
-        self._hosts = {host.name for host in chosen or self._inventory.hosts}
+def _find_meant(
+    inventory: Inventory, records: dict[str, Record], names: set[str], here: str, text: str
+) -> tuple[list[Hook], list[str]]:
+    """The hooks of these hosts that an ID means, and the records that have a pack of this name."""
+    keys = []
+    for key, record in records.items():
+        is_here = record.scope == "user" or record.project == here
+        if is_here and text in record.packs and record.host in names:
+            keys.append(key)
+    try:
         # Of the hooks of another host that a wanted one reads too, none is meant.
-        self._known = [hook for hook in self._inventory.hooks if hook.host in self._hosts]
-        self._records, _ = store.read_known(folders)
-        self._hooks: list[Hook] = []
-        self._off: list[Hook] = []  # by their host's own switch
-        self._packs: set[tuple[str, str]] = set()  # key of the record, and name
-        self.messages: list[Message] = []
-
-    def add(self, text: str) -> None:
-        """Take in the hooks that an ID means; refuses (usage) what means none."""
-        keys = []
-        for key, record in self._records.items():
-            is_here = record.scope == "user" or record.project == self._here
-            if is_here and text in record.packs and record.host in self._hosts:
-                keys.append(key)
-        self._packs |= {(key, text) for key in keys}
-        try:
-            found = find(self._known, text)
-        except HookctlError:
-            if keys:
-                return  # a pack of values alone
+        found = find([hook for hook in inventory.hooks if hook.host in names], text)
+    except HookctlError:
+        if not keys:
             raise
-        if any(text == _pack_of(hook) for hook in found):
-            found = [hook for hook in found if _pack_of(hook)]
-        for hook in found:
-            if hook.state == DISABLED:
-                self._tell(f"{self._name(hook)} is disabled already", hook, "disabled")
-                continue
-            self._require_editable(hook)
-            # Its state may be another one: of several obstacles the first counts.
-            own = [one for one in hook.obstacles if not one.is_shared]
-            switches = "; ".join(one.reason for one in own if one.state == OFF)
-            if switches:
-                self._tell(f"{self._name(hook)} is off already: {tildes(switches)}", hook, "off")
-                self._off.append(hook)
-            elif hook not in self._hooks:
-                self._hooks.append(hook)
+        found = []  # a pack of values alone
+    if any(text == _pack_of(hook) for hook in found):
+        found = [hook for hook in found if _pack_of(hook)]
+    return [*found], keys
 
-    def _tell(self, text: str, hook: Hook, code: str) -> None:
-        self.messages.append(Message(text, code, "info", hook.host, hook.file))
 
-    def _name(self, hook: Hook) -> str:
-        return hook.own_id or shorten(hook.id.partition("#")[0])
+def _explain_off(hook: Hook) -> Message | None:
+    """What to say of a hook that is disabled or off already.
 
-    def _require_editable(self, hook: Hook) -> None:
-        """Refuse a hook that stands where hookctl edits nothing, with the host's own means."""
-        if not hook.plugin and hook.scope != "managed":
-            return
+    Refuses one that stands where hookctl edits nothing, with the host's own means.
+    """
+    # Its state may be another one: of several obstacles the first counts.
+    own = [one for one in hook.obstacles if not one.is_shared]
+    switches = "; ".join(one.reason for one in own if one.state == OFF)
+    text = f"{_name(hook)} is off already: {tildes(switches)}"
+    if hook.state == DISABLED:
+        text = f"{_name(hook)} is disabled already"
+        return Message(text, "disabled", "info", hook.host, hook.file)
+    if hook.plugin or hook.scope == "managed":
         place, hint = "managed settings", "Ask whoever manages this machine."
         if hook.plugin:
-            host = hosts.load(hook.host)
-            place, hint = f"the plugin {hook.plugin}", f"Switch the plugin off in {host.title}."
+            host, place = hosts.load(hook.host), f"the plugin {hook.plugin}"
+            hint = f"Switch the plugin off in {host.title}."
             if "disable" in host.plugins:
                 action = host.plugins["disable"].replace("{name}", hook.plugin)
                 hint = f"To switch the plugin off, {action}."
-        message = f"{self._name(hook)} belongs to {place}, which hookctl does not edit"
+        message = f"{_name(hook)} belongs to {place}, which hookctl does not edit"
         raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
+    return Message(text, "off", "info", hook.host, hook.file) if switches else None
 
-    def chosen(self, now: float) -> list[tuple[Target, DisabledHook]]:
-        """The hooks, and the values of the packs of which no hook stays."""
-        chosen = [self._choose(hook, now) for hook in self._hooks]
-        for key, pack in sorted(self._packs | set(self._emptied_packs())):
-            record = self._records[key]
-            path = store.current_path(self._records, key)
-            host = variant_of_record(hosts.load(record.host), record, path)
-            target = Target(host, record.scope, path, record.project)
-            values = DisabledHook(host.name, record.scope, path, (), name=pack, since=now)
-            chosen.append((target, values))
-        return chosen
 
-    def _choose(self, hook: Hook, now: float) -> tuple[Target, DisabledHook]:
-        is_inside = hook.scope != "user" and hook.file.startswith(top(self._here))
-        host, project = hook.within.host, self._here if is_inside else ""
-        step, names = Step(HOOK, hook.path), host.list_key("names")
-        if names and self._is_named_alone(hook):
-            step = Step(NAME, names, str(hook.fields.get("name", hook.command)))
-        disabled = DisabledHook(
-            host=host.name,
-            scope=hook.scope,
-            file=hook.file,
-            steps=(step,),
-            event=hook.event,
-            matcher=hook.matcher,
-            fields=plain_fields(hook.fields),
-            id=hook.id.partition("#")[0],
-            name=hook.own_id,
-            since=now,
-        )
-        return Target(host, hook.scope, hook.file, project), disabled
+def _choose(
+    hook: Hook, here: str, staying: Sequence[Hook], now: float
+) -> tuple[Target, DisabledHook]:
+    is_inside = hook.scope != "user" and hook.file.startswith(top(here))
+    host, project = hook.within.host, here if is_inside else ""
+    step, names = Step(HOOK, hook.path), host.list_key("names")
+    name = hook.fields.get("name", hook.command)
+    of_host = [one.fields.get("name", one.command) for one in staying if one.host == hook.host]
+    # Its host's list of disabled hooks must not mean one that is to go on.
+    if names and isinstance(name, str) and name not in of_host:
+        step = Step(NAME, names, name)
+    disabled = DisabledHook(
+        host=host.name,
+        scope=hook.scope,
+        file=hook.file,
+        steps=(step,),
+        event=hook.event,
+        matcher=hook.matcher,
+        fields=plain_fields(hook.fields),
+        id=hook.id.partition("#")[0],
+        name=hook.own_id,
+        since=now,
+    )
+    return Target(host, hook.scope, hook.file, project), disabled
 
-    def _is_named_alone(self, hook: Hook) -> bool:
-        """Whether its host's list of disabled hooks would mean no hook that is to go on."""
-        name = hook.fields.get("name", hook.command)
-        for other in self._inventory.hooks:
-            is_alike = other.fields.get("name", other.command) == name
-            if other.host == hook.host and is_alike and self._stays(other):
-                return False
-        return isinstance(name, str)
 
-    def _emptied_packs(self) -> Iterator[tuple[str, str]]:
-        """The packs all of whose hooks in a file are to be disabled, or are so already."""
-        staying = [hook for hook in self._inventory.hooks if self._stays(hook)]
-        left = {(hook.host, hook.file, _pack_of(hook)) for hook in staying}
-        for hook in self._hooks:
-            key, record = store.find_record(self._records, hook.file)
-            pack = _pack_of(hook)
-            if record and pack in record.packs and (hook.host, hook.file, pack) not in left:
-                yield key, pack
+def _describe_done(
+    packs: Sequence[str], going: Sequence[Hook], staying: Sequence[Hook]
+) -> Iterator[Line]:
+    """What is disabled, as people name it, and the equal hooks that run from now on instead."""
+    others = [_name(hook) for hook in going if _pack_of(hook) not in packs]
+    if names := [*dict.fromkeys([*packs, *others])]:
+        is_or_are = "is" if len(names) == 1 else "are"
+        yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
+        yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
+    gone = {(hook.host, hook.event, hook.matcher, hook.command) for hook in going}
+    for hook in staying:
+        if (hook.host, hook.event, hook.matcher, hook.command) in gone:
+            place = f"line {hook.line} of {tilde(hook.file)}"
+            yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {place}")
 
-    def _stays(self, hook: Hook) -> bool:
-        return hook not in (*self._hooks, *self._off) and hook.state != DISABLED
 
-    def twins(self) -> Iterator[Hook]:
-        """Hooks that are equal to one that goes, and that run from now on instead of it."""
-        gone = {(hook.host, hook.event, hook.matcher, hook.command) for hook in self._hooks}
-        for hook in self._inventory.hooks:
-            if self._stays(hook) and (hook.host, hook.event, hook.matcher, hook.command) in gone:
-                yield hook
-
-    @property
-    def names(self) -> list[str]:
-        """What is disabled, as people name it."""
-        names = [pack for _, pack in sorted(self._packs)]
-        names += [self._name(hook) for hook in self._hooks if _pack_of(hook) not in names]
-        return list(dict.fromkeys(names))
+def _name(hook: Hook) -> str:
+    return hook.own_id or shorten(hook.id.partition("#")[0])
 
 
 def _pack_of(hook: Hook) -> str:
     """The pack of one of our hooks; '' for others', wrapped ones too."""
     return "" if hook.own_id.startswith(WRAP) else hook.own_id.partition("/")[0]
-
-
-def _describe_done(selection: _Selection) -> Iterator[Line]:
-    names = selection.names
-    if names:
-        is_or_are = "is" if len(names) == 1 else "are"
-        yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
-        yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
-    for hook in selection.twins():
-        place = f"line {hook.line} of {tilde(hook.file)}"
-        yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {place}")

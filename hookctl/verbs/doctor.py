@@ -14,7 +14,7 @@ from hookctl.output.lines import fix as fix_line
 from hookctl.packs.choices import Choice, Permission
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
-from hookctl.verbs.choosing import in_project, known_scope, load_hosts
+from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
 
 _MARKS = {"error": ERROR, "warning": WARN}
 _HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
@@ -43,8 +43,7 @@ def doctor(
     """All findings about the named hosts, or about the hosts in use here; errors come first."""
     chosen, scope = load_hosts(host), known_scope(any_scope)
     folders = in_project(folders, project)
-    failures: list[Finding] = []
-    done: list[Result] = []
+    failures, done = list[Finding](), list[Result]()
     if fix:
         from hookctl.ownership.run import finish_pending  # late: only with --fix
 
@@ -61,14 +60,14 @@ def doctor(
     failing_levels = ("error", "warning") if strict else ("error",)
     has_failed = any(finding.level in failing_levels for finding in findings)
     data: dict[str, object] = {"findings": [finding._asdict() for finding in findings]}
-    if others:
-        data["other_projects"] = len(others)
-    lines: list[str | Line] = [*finding_lines(findings, hosts, verbose=verbose)]
-    lines += other_projects(others, "doctor")
-    if fix:
-        repaired = [one for one in done if one.data["actions"]]
-        data["fixed"] = [action for one in repaired for action in one.data["actions"]]
-        lines = [*(line for one in repaired for line in one.text), *lines]
+    data |= {"other_projects": len(others)} if others else {}
+    lines: list[str | Line] = []
+    fixed: list[object] = []
+    for one in done:
+        fixed += one.data["actions"]
+        lines += one.text if one.data["actions"] else ()
+    lines += finding_lines(findings, hosts, verbose=verbose) + other_projects(others, "doctor")
+    data |= {"fixed": fixed} if fix else {}
     messages = tuple(dict.fromkeys(message for one in done for message in one.messages))
     return Result(data, tuple(lines), messages, exit_code=FAILED if has_failed else 0)
 
@@ -86,21 +85,20 @@ def _install_again(
     found = read_records(folders, everywhere=everywhere)
     if found.errors and not found.records:
         raise found.errors[0]
-    names = {host.name for host in hosts}
+    names = [host.name for host in hosts]
     places = set()
     for record in found.usable.values():
-        if scope in ("", record.scope) and (not names or record.host in names):
-            for name, pack in record.packs.items():
-                if not pack.source.startswith(GIT):
-                    places.add((record.project, record.scope, record.host, name))
+        for name, pack in record.packs.items() if is_meant(record, names, scope) else ():
+            if not pack.source.startswith(GIT):
+                places.add((record.project, record.scope, record.host, name))
     results = []
-    for root, its_scope, host_name, name in sorted(places):
-        place = name, [host_name], its_scope, root
+    for root, its_scope, host, name in sorted(places):
+        place = name, [host], its_scope, root
         try:
             results.append(upgrade_meant(folders, *place, Permission(), Choice()))
         except HookctlError as error:
             reason = f"{error.message}; `hookctl upgrade {name}` asks first"
-            say(f"{name} is left as it is for {host_name}: {reason}")
+            say(f"{name} is left as it is for {host}: {reason}")
     return results
 
 
@@ -124,20 +122,15 @@ def finding_lines(
     is_known = not any(finding.code in _HIDING for finding in findings)
     for host in hosts if is_known else ():
         own = [finding for finding in findings if finding.host == host.name]
-        lines += _fine_lines(host, own) if not (verbose and own) else []
+        text, mark = f"{host.title}: nothing wrong", OK
+        if notes := sum(one.code != "work_waiting" for one in own):
+            text, mark = f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP
+        for missing in [one for one in own if one.code == "not_installed"]:
+            text, mark = missing.message, SKIP
+        # Its findings have lines of their own.
+        is_told = any(one.level in _MARKS or one.code in _IDLE for one in own)
+        if not (is_told or (verbose and own)):
+            lines.append(Line(text, mark))
     errors, warnings = (sum(one.level == level for one in once) for level in _MARKS)
     counts = f"{amount(errors, 'error')}, {amount(warnings, 'warning')}"
     return [*lines, Line(counts if errors or warnings else "no errors, no warnings")]
-
-
-def _fine_lines(host: Host, findings: list[Finding]) -> list[Line]:
-    """One line about a host without problems; none where its findings have lines of their own."""
-    for finding in findings:
-        if finding.level in _MARKS or finding.code in _IDLE:
-            return []
-        if finding.code == "not_installed":
-            return [Line(finding.message, SKIP)]
-    notes = sum(finding.code != "work_waiting" for finding in findings)
-    if notes:
-        return [Line(f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP)]
-    return [Line(f"{host.title}: nothing wrong", OK)]

@@ -62,8 +62,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
     if hooks and all(hook.state != RUNS for hook in hooks):
         reason, fix = tildes(hooks[0].reason), tildes(hooks[0].fix)
         message = f"{text} is not disabled by hookctl, and does not run: {reason}"
-        path = hooks[0].file
-        raise HookctlError("not_disabled", message, path=path, hint=fix, exit_code=FAILED)
+        raise HookctlError("not_disabled", message, path=hooks[0].file, hint=fix, exit_code=FAILED)
     return Message(f"{text} is not disabled", "not_disabled", "info")
 
 
@@ -73,25 +72,20 @@ def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
-    names = [one.shown for one in wanted]
-    packs = {name for name in names if "/" not in name}
-    names = [name for name in names if name in packs or name.partition("/")[0] not in packs]
-    is_or_are = "is" if len(set(names)) == 1 else "are"
-    done = [f"{' and '.join(dict.fromkeys(names))} {is_or_are} enabled again."]
-    if all(file.old == file.after for file in plan.files):
-        done = []  # it was back already
-    return plan_result(plan, done, dry_run=dry_run)
+    names = dict.fromkeys(one.shown for one in wanted)
+    shown = [name for name in names if "/" not in name or name.partition("/")[0] not in names]
+    done = f"{' and '.join(shown)} {'is' if len(shown) == 1 else 'are'} enabled again."
+    is_back = all(file.old == file.after for file in plan.files)  # it was so already
+    return plan_result(plan, [] if is_back else [done], dry_run=dry_run)
 
 
 def others_question(folders: Folders) -> str:
     """The question whether disabled hooks of other tools are to come back; empty without any."""
-    lines = []
+    lines = ["Hooks that you disabled:"]
     for hook in _list_others(folders):
         what = describe(hook) or f"{hook.event} hook"
         lines.append(f"  {hook.shown}  {what}, of {tilde(hook.file)}")
-    if not lines:
-        return ""
-    return "\n".join(["Hooks that you disabled:", *lines, "Put them back?"])
+    return "\n".join([*lines, "Put them back?"]) if lines[1:] else ""
 
 
 def _list_others(folders: Folders) -> list[DisabledHook]:
@@ -101,9 +95,10 @@ def _list_others(folders: Folders) -> list[DisabledHook]:
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
     """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
     result = Result({"actions": [], "kept": [], "files": [], "changed": False})
-    others = _list_others(folders)
-    for file in dict.fromkeys(hook.file for hook in others):
-        wanted = [hook for hook in others if hook.file == file]
+    files: dict[str, list[DisabledHook]] = {}
+    for hook in _list_others(folders):
+        files.setdefault(hook.file, []).append(hook)
+    for wanted in files.values():
         try:
             done = _put_back(folders, wanted, dry_run=dry_run)
         except HookctlError as error:
@@ -122,5 +117,4 @@ def join(first: Result, second: Result) -> Result:
     if data["changed"]:
         text = [line for line in text if not str(line).startswith("nothing to do")]
     messages, error_list = first.messages + second.messages, first.errors + second.errors
-    exit_code = first.exit_code or second.exit_code
-    return Result(data, tuple(text), messages, error_list, exit_code)
+    return Result(data, tuple(text), messages, error_list, first.exit_code or second.exit_code)

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
-from hookctl.firing.calls import Asked, Call, Place, Reading, Shot, Volley, find_event
+from hookctl.firing.calls import Asked, Call, Place, Shot, Volley, find_event
 from hookctl.firing.shooting import Stand, choose, choose_of_pack
 from hookctl.hosts import Host
-from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, cut, place, progress, tildes
-from hookctl.packs.choices import Permission
+from hookctl.output.lines import (
+    ERROR,
+    OK,
+    SKIP,
+    WARN,
+    amount,
+    confirm,
+    cut,
+    place,
+    progress,
+    say,
+    tildes,
+)
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.machine import Machine, read_records
-from hookctl.system.files import private_folder
+from hookctl.survey.model import Hook
+from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.project import look, require_own
-from hookctl.verbs.choosing import in_project, load_hosts, permission
-from hookctl.verbs.hooks import BEHIND_ID
+from hookctl.verbs.choosing import in_project, load_hosts
+from hookctl.verbs.hooks import BEHIND_ID, name_hook
 from hookctl.verbs.pack import load_pack
 
 _OF_USER = ("user", "managed")
-_TRANSCRIPT = "transcript.jsonl"  # an empty record of a session, for hooks that read it
 
 _LONGEST = 60  # characters of a command in its line
 _WIDEST = 300  # characters of an output or a reason
@@ -92,19 +102,14 @@ def fire(
         raise usage_error("--pack runs the pack's hooks alone", "Leave out the other option.")
     if payload and (tool or input):
         raise usage_error("--payload has the tool call in it", "Leave out --tool and --input.")
-    asked = Asked(
-        event,
-        tool,
-        calls.parse(input, "--input") if input else None,
-        calls.read_payload(payload) if payload else None,
-    )
+    values = calls.parse(input, "--input") if input else None
+    asked = Asked(event, tool, values, calls.read_payload(payload) if payload else None)
     loaded, wanted = load_pack(pack) if pack else None, load_hosts(host)
     folders = in_project(folders, project)
     require_own(look(folders.cwd, folders.environ))
-    with private_folder("fire", folders.state) as folder:
-        transcript = os.path.join(folder, _TRANSCRIPT)
-        with open(transcript, "xb"):
-            pass
+    with files.private_folder("fire", folders.state) as folder:
+        transcript = os.path.join(folder, "transcript.jsonl")
+        files.write_own(transcript, b"")  # an empty record of a session, for hooks that read it
         machine = Machine(folders, read_records(folders, everywhere=False).records)
         inventory = None if loaded else take_inventory(folders, wanted)
         known = inventory.hooks if inventory else ()
@@ -112,14 +117,12 @@ def fire(
         every = inventory.hosts if inventory else map(hosts.load, hosts.names())
         looked_at = list(wanted or every)
         calls.require_question(looked_at, asked)
-        aimed: list[tuple[Call, list[Shot]]] = []
-        skipped: list[str] = []
+        aimed, skipped = list[tuple[Call, list[Shot]]](), list[str]()
         for each in looked_at:
             if not find_event(each, event)[0]:
                 skipped += [f"{each.title} has no event {event}"] if wanted else []
                 continue
-            start = machine.start_of(each)
-            where = Place(start, folders.home, transcript, folders.environ)
+            where = Place(machine.start_of(each), folders.home, transcript, folders.environ)
             told = calls.make_calls(each, asked, where)
             if loaded:
                 shots = [*choose_of_pack(os.path.join(folder, each.name), loaded, told[0])]
@@ -139,13 +142,11 @@ def fire(
         if inventory and not named:
             skipped += _name_foreign_hooks(inventory, [call.host for call, _ in aimed], asked)
         if not aimed and not skipped:
-            of_tool = f" with {tool}" if tool else ""
+            about = event + (f" with {tool}" if tool else "")
             if named:
-                message = f"no named hook is for {event}{of_tool}"
-                raise usage_error(message, "Nothing was run.")
-            skipped.append(f"no hook here is for {event}{of_tool}")
-        all_shots = [shot for _, shots in aimed for shot in shots]
-        _require_consent(all_shots, permission(yes, False, json))
+                raise usage_error(f"no named hook is for {about}", "Nothing was run.")
+            skipped.append(f"no hook here is for {about}")
+        _require_consent(aimed, is_given=yes, as_json=json)
         volleys = []
         for number, (call, shots) in enumerate(aimed):
             room = os.path.join(folder, str(number))
@@ -156,8 +157,7 @@ def fire(
             volleys.append(stand.fire(call, shots, environ, _show_progress))
     text = [line for volley in volleys for line in _volley_lines(volley)]
     text += [Line(reason, SKIP) for reason in skipped]
-    data = {"hosts": [_describe(volley) for volley in volleys]}
-    return Result(data, tuple(text))
+    return Result({"hosts": [*map(_describe, volleys)]}, tuple(text))
 
 
 def _show_progress(shot: Shot) -> None:
@@ -170,12 +170,10 @@ def _name_foreign_hooks(
     """The hosts whose files have hooks that these hosts read too: they are run as their owners'."""
     names = {host.name for host in looked_at}
     owners = set()
-    for hook in inventory.hooks:
-        of_host = find_event(hook.within.host, asked.event, asked.tool)[0]
-        if hook.host not in names and hook.event == of_host:
-            readers = names & {agent.host for agent in hook.within.readers}
-            owners |= {(reader, hook.host) for reader in readers}
-    for reader, owner in sorted(owners):
+    for hook in [one for one in inventory.hooks if one.host not in names]:
+        if hook.event == find_event(hook.within.host, asked.event, asked.tool)[0]:
+            owners |= {(agent.host, hook.host) for agent in hook.within.readers}
+    for reader, owner in sorted(pair for pair in owners if pair[0] in names):
         whose = f"{hosts.load(owner).title}'s files, which {hosts.load(reader).title} reads too"
         yield f"not run: hooks in {whose}; add --host {owner}"
 
@@ -198,27 +196,29 @@ def _environ(
 # Consent.
 
 
-def _require_consent(shots: Sequence[Shot], given: Permission) -> None:
+def _require_consent(
+    aimed: Iterable[tuple[Call, list[Shot]]], *, is_given: bool, as_json: bool
+) -> None:
     """Show the hooks of the project and of plugins, and ask; a usage error without a yes."""
-    asked = [shot for shot in shots if shot.is_asked and not shot.why_not]
+    asked: list[Hook] = []
+    for _, shots in aimed:
+        asked += [shot.hook for shot in shots if shot.is_asked and not shot.why_not]
     if not asked:
         return
     lines = ["these hooks would run here, as you:"]
-    for shot in asked:
-        hook = shot.hook
+    for hook in asked:
         whose = f"of the plugin {hook.plugin}" if hook.plugin else "of this project"
-        where = place(hook.file, hook.line)
-        lines.append(f"  {shot.host.title} {hook.event}, {whose}: {where}")
+        where = f"{hook.within.host.title} {hook.event}, {whose}"
+        lines.append(f"  {where}: {place(hook.file, hook.line)}")
         lines.append(f"    {masked_text(hook.command)}")
-    if given.show is not None:
-        given.show(OwnText("\n".join(lines)))
+    if not as_json:
+        say(OwnText("\n".join(lines)))
     count = amount(len(asked), "hook")
-    if given.yes or (given.confirm is not None and given.confirm(f"Run {count}?")):
-        return
-    message = f"{count} of this project or of a plugin would run: it needs your consent"
-    hint = "Read what would run (`hookctl hooks`), then add --yes. Nothing was run."
-    path = asked[0].hook.file
-    raise HookctlError("consent_needed", message, path=path, hint=hint, exit_code=USAGE)
+    if not is_given and (as_json or not confirm(f"Run {count}?")):
+        message = f"{count} of this project or of a plugin would run: it needs your consent"
+        hint = "Read what would run (`hookctl hooks`), then add --yes. Nothing was run."
+        path = asked[0].file
+        raise HookctlError("consent_needed", message, path=path, hint=hint, exit_code=USAGE)
 
 
 # What came of it.
@@ -256,49 +256,39 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
         yield from _lines_of(shot)
     if not shots:
         yield Line("no hook is for this", indent=2)
-    if not shots or not all(shot.is_out for shot in shots):
-        skipped = sum(bool(shot.why_not) for shot in shots)
-        is_fine = verdict.outcome in ("none", "allow", "context", "change")
-        yield Line(_describe_verdict(call, verdict, skipped), OK if is_fine else WARN)
-
-
-def _describe_verdict(call: Call, verdict: Reading, skipped: int) -> str:
-    event = "Stop" if call.protocol == "SubagentStop" else call.protocol
+    elif all(shot.is_out for shot in shots):
+        return
+    event, outcome = call.protocol.removeprefix("Subagent"), verdict.outcome
     would, blocked = _BY_EVENT.get(event, ("would go on", "would go on"))
-    if verdict.outcome == "block" or (verdict.outcome == "context" and event == "Stop"):
+    if outcome == "block" or (outcome == "context" and event == "Stop"):
         would = blocked
-    elif verdict.outcome == "context":
+    elif outcome == "context":
         would += ", and tell the model more"
-    text = f"{call.host.title} {_WOULD.get(verdict.outcome, would)}"
-    if verdict.outcome == "end" and verdict.refuses and call.protocol == "PreToolUse":
+    text = f"{call.host.title} {_WOULD.get(outcome, would)}"
+    if outcome == "end" and verdict.refuses and event == "PreToolUse":
         text += " and not make the call"
-    if skipped:
+    if skipped := sum(bool(shot.why_not) for shot in shots):
         text += f" ({amount(skipped, 'hook')} not run)"
-    reason = cut(masked_text(verdict.reason), _WIDEST)
-    return f"{text}: {reason}" if reason else text
+    if reason := cut(masked_text(verdict.reason), _WIDEST):
+        text += f": {reason}"
+    yield Line(text, OK if outcome in ("none", "allow", "context", "change") else WARN)
 
 
 def _lines_of(shot: Shot) -> Iterator[Line]:
     ran, reading = shot.ran, shot.reading
-    where = place(shot.hook.file, shot.hook.line)
-    mark = _MARKS.get(reading.outcome, OK)
-    label = OwnText(shorten(shot.hook.id))
     name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
-    yield Line(name, mark, indent=2, label=label, path=where)
+    yield name_hook(shot.hook, name, _MARKS.get(reading.outcome, OK))
     if reading.outcome == "not_run":
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return
     if shot.note:
         yield Line(tildes(shot.note), indent=BEHIND_ID)
-    text = f"{ran.ms} ms, "
-    if ran.status is not None:
-        text += f"exit status {ran.status}, "
-    text += f"outcome {reading.outcome}"
+    status = "" if ran.status is None else f"exit status {ran.status}, "
+    text = f"{ran.ms} ms, {status}outcome {reading.outcome}"
     is_below = reading.outcome in ("block", "deny") and ran.out + ran.err
     if reading.reason and not is_below:
         text += f": {cut(masked_text(reading.reason), _WIDEST)}"
     yield Line(text, indent=BEHIND_ID)
     for name, output in (("stdout", ran.out), ("stderr", ran.err)):
-        shown = cut(masked_text(output).strip("\n"), _WIDEST)
-        if shown:
+        if shown := cut(masked_text(output).strip("\n"), _WIDEST):
             yield Line(shown, indent=BEHIND_ID, label=f"{name}:")

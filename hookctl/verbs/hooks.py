@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -28,7 +28,7 @@ from hookctl.output.lines import (
 )
 from hookctl.packs.guard import original_of
 from hookctl.packs.protocol import EVENTS
-from hookctl.survey.listing import Inventory, take_inventory
+from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook, list_reasons
 from hookctl.survey.scripts import name_program
 from hookctl.system.folders import Folders
@@ -54,35 +54,27 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     inventory = take_inventory(in_project(folders, project), load_hosts(host))
     listed = list(inventory.hooks)
     if event:
-        listed = _list_of_event(listed, event)
+        names = {host: find_event(hosts.load(host), event)[0] for host in hosts.names()}
+        listed = [hook for hook in listed if hook.event in (event, names[hook.host])]
+    if event and not listed:  # maybe one under a name that is meant for it
+        listed = [hook for hook in inventory.hooks if hook.state == UNKNOWN_EVENT]
+        if not listed and not any(names.values()):
+            hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
+            raise usage_error(f"no host has an event {event}", hint)
     order: dict[tuple[str, str], int] = {}  # of events, as a session of each host brings them
     for one in inventory.hosts:
         for name in [*one.events.values(), *sorted(hook.event for hook in listed)]:
             order.setdefault((one.name, name), len(order))
     listed.sort(key=lambda hook: order[hook.host, hook.event])
-    data = {
-        "hooks": lambda: [_describe(hook) for hook in listed],
-        "unreadable": [
-            {"path": file.path, "line": file.line, "message": file.message}
-            for file in inventory.unreadable
-        ],
-    }
-    return Result(data, tuple(_hook_lines(listed, inventory)))
-
-
-def _list_of_event(hooks: Sequence[Hook], event: str) -> list[Hook]:
-    """The hooks for an event; without any those under a name that may be meant for it.
-
-    Refuses (usage) a name that is no event of any host and of no hook.
-    """
-    names = {host: find_event(hosts.load(host), event)[0] for host in hosts.names()}
-    listed = [hook for hook in hooks if hook.event in (event, names[hook.host])]
-    if not listed:
-        listed = [hook for hook in hooks if hook.state == UNKNOWN_EVENT]
-    if not listed and not any(names.values()):
-        hint = f"Use one of {', '.join(EVENTS)}, or a host's own name of an event."
-        raise usage_error(f"no host has an event {event}", hint)
-    return listed
+    unreadable, lines = [], [*_hook_lines(listed, inventory.missing)]
+    for file in inventory.unreadable:
+        unreadable.append({"path": file.path, "line": file.line, "message": file.message})
+        text = f"its hooks are not known: {file.message}"
+        lines.append(Line(text, ERROR, path=place(file.path, file.line)))
+    running = sum(hook.state == RUNS for hook in listed)
+    text = f"{running} of {amount(len(listed), 'hook')} will run" if listed else "no hooks here"
+    data = {"hooks": lambda: [_describe(hook) for hook in listed], "unreadable": unreadable}
+    return Result(data, (*lines, Line(text)))
 
 
 def _describe(hook: Hook) -> dict[str, Any]:
@@ -120,35 +112,29 @@ def shown_command(hook: Hook) -> str:
 # For people.
 
 
-def _hook_lines(hooks: Sequence[Hook], inventory: Inventory) -> Iterator[Line]:
+def _hook_lines(hooks: Sequence[Hook], missing: Container[str]) -> Iterator[Line]:
     for host, group in groupby(hooks, lambda hook: hook.host):
         of_host = list(group)
-        is_here = host not in inventory.missing
-        yield Line(hosts.load(host).title + ("" if is_here else ", which is not on this machine"))
-        yield from _lines_on_shared(of_host)
+        away = ", which is not on this machine" if host in missing else ""
+        yield Line(hosts.load(host).title + away)
+        # What stops several hooks is said once, with their number where others run.
+        counts = Counter(one for hook in of_host for one in hook.obstacles if one.is_shared)
+        for obstacle, count in counts.items():
+            some = f" ({count} of {len(of_host)} hooks)" if count < len(of_host) else ""
+            yield Line(tildes(obstacle.reason) + some, _mark(obstacle.state), indent=2)
+            if obstacle.fix:
+                yield fix(tildes(obstacle.fix), indent=_BEHIND_MARK)
         for event, of_event in groupby(of_host, lambda hook: hook.event):
             yield Line(event or "no event", indent=2)
             for hook in of_event:
                 yield from _lines_of(hook)
-        yield from _lines_on_readers(of_host)
-    for unreadable in inventory.unreadable:
-        text = f"its hooks are not known: {unreadable.message}"
-        yield Line(text, ERROR, path=place(unreadable.path, unreadable.line))
-    running = sum(hook.state == RUNS for hook in hooks)
-    text = f"{running} of {amount(len(hooks), 'hook')} will run" if hooks else "no hooks here"
-    yield Line(text)
-
-
-def _lines_on_shared(hooks: Sequence[Hook]) -> Iterator[Line]:
-    """What stops several hooks of a host, each said once, with their number where others run."""
-    counts = Counter(one for hook in hooks for one in hook.obstacles if one.is_shared)
-    for obstacle, count in counts.items():
-        text = tildes(obstacle.reason)
-        if count < len(hooks):
-            text += f" ({count} of {len(hooks)} hooks)"
-        yield Line(text, _mark(obstacle.state), indent=2)
-        if obstacle.fix:
-            yield fix(tildes(obstacle.fix), indent=_BEHIND_MARK)
+        files: dict[str, dict[str, None]] = {}  # by the other agents that read them too
+        for hook in of_host:
+            if names := ", ".join(map(hosts.describe_reader, hook.within.readers)):
+                files.setdefault(names, {})[tilde(hook.file)] = None
+        for names, paths in files.items():
+            verb = "is" if len(paths) == 1 else "are"
+            yield Line(f"{' and '.join(paths)} {verb} also read by {names}", indent=2)
 
 
 def _mark(state: str) -> str:
@@ -159,9 +145,7 @@ def _lines_of(hook: Hook) -> Iterator[Line]:
     text = _name(hook, shown_command(hook))
     if hook.matcher:
         text += f" on {cut(hook.matcher, _LONGEST_TEXT)}"
-    where = place(hook.file, hook.line)
-    label = OwnText(shorten(hook.id))
-    yield Line(text, _mark(hook.state), indent=2, label=label, path=where)
+    yield name_hook(hook, text, _mark(hook.state))
     own = [obstacle for obstacle in hook.obstacles if not obstacle.is_shared]
     reason = list_reasons(own) if hook.obstacles else hook.reason
     if reason:
@@ -173,6 +157,12 @@ def _lines_of(hook: Hook) -> Iterator[Line]:
         spans = f"median {show_ms(ran.median_ms)}, p95 {show_ms(ran.p95_ms)}"
         text = f"ran {amount(ran.runs, 'time')}, {ran.failures} failed, {spans}"
         yield Line(f"{text}, {amount(ran.bytes, 'byte')} into the context", indent=BEHIND_ID)
+
+
+def name_hook(hook: Hook, text: str, mark: str) -> Line:
+    """The line that begins what is said of a hook, with its ID and its place."""
+    label, where = OwnText(shorten(hook.id)), place(hook.file, hook.line)
+    return Line(text, mark, indent=2, label=label, path=where)
 
 
 def _name(hook: Hook, command: str) -> str:
@@ -191,15 +181,3 @@ def _name(hook: Hook, command: str) -> str:
         text = f"{masked_text(name)}: {text}"  # by which the host switches it off
     text += f" (wrapped by {hook.own_id})" if is_wrapped else ""
     return f"{text} (plugin {hook.plugin})" if hook.plugin else text
-
-
-def _lines_on_readers(hooks: Sequence[Hook]) -> Iterator[Line]:
-    """A line for the files with hooks that the same other agents read too."""
-    files: dict[str, dict[str, None]] = {}
-    for hook in hooks:
-        if hook.within.readers:
-            names = ", ".join(map(hosts.describe_reader, hook.within.readers))
-            files.setdefault(names, {})[tilde(hook.file)] = None
-    for names, paths in files.items():
-        verb = "is" if len(paths) == 1 else "are"
-        yield Line(f"{' and '.join(paths)} {verb} also read by {names}", indent=2)

@@ -17,7 +17,7 @@ from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 
 _PROJECT = "<project>"
-_LONGEST_PACKS = 12  # characters
+_COLUMNS = ["HOST", "HERE", "PACKS", "BLOCK", "REFUSE", "ASK", "CHANGE", "END", "CAP", "SURE"]
 _LEGEND = (
     Line("BLOCK a stop; REFUSE, ASK about, CHANGE a call; END the turn at a stop or a call"),
     Line("CAP: blocks in a row or turn. SURE: proven by runs, read in its source, or docs"),
@@ -45,11 +45,12 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
                 packs.append({"pack": name, "version": pack.version, "scope": record.scope})
         facts_of_one = _gather_facts(one, folders, found.records)
         facts.append({**facts_of_one, "packs": None if problems else packs})
-    lines = [line for one in facts if host for line in _describe_host(one)]
+    lines: list[str | Line] = []
+    for one in facts if host else ():
+        lines += _describe_host(one)
     if not host:  # a row for each, those in use here first
-        rows = [_make_row(one) for one in facts]
-        rows.sort(key=lambda row: (row["HERE"], row["PACKS"]) == ("-", "-"))
-        lines = [*table([[*rows[0]], *([*row.values()] for row in rows)]), *_LEGEND]
+        rows = sorted(map(_make_row, facts), key=lambda row: row[1:3] == ["-", "-"])
+        lines = [*table([_COLUMNS, *rows]), *_LEGEND]
     exit_code = errors.UNREADABLE if problems else errors.OK
     return Result({"hosts": facts}, tuple(lines), errors=tuple(problems), exit_code=exit_code)
 
@@ -62,13 +63,6 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         for scope in host.scopes:
             also[known.settings_path(variant, scope, environ, _PROJECT)] = None
     config = known.config_folder(host, environ)
-    rules = {}  # the file with instructions for the agent of each scope
-    for scope, pattern in host.rules.items():
-        rules[scope] = pattern.format(config=config, project=_PROJECT)
-    events = []
-    for event, name in host.events.items():
-        sure = host.sure_events.get(event, host.sure)
-        events.append({"event": event, "name": name, "sure": sure})
     return {
         "host": host.name,
         "title": host.title,
@@ -79,9 +73,15 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "files": paths,
         "also": [path for path in also if path not in paths.values()],
         "managed": host.managed_files.get(sys.platform, []),
-        "rules": rules,
+        "rules": {  # the file with instructions for the agent of each scope
+            scope: pattern.format(config=config, project=_PROJECT)
+            for scope, pattern in host.rules.items()
+        },
         "scopes_supported": [*host.scopes],
-        "events": events,
+        "events": [
+            {"event": event, "name": name, "sure": host.sure_events.get(event, host.sure)}
+            for event, name in host.events.items()
+        ],
         "can": list_abilities(host),
         "cap": host.cap or None,
         "trust": host.data.get("trust"),  # as its file has it
@@ -97,7 +97,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
 # For people.
 
 
-def _make_row(host: dict[str, Any]) -> dict[str, str]:
+def _make_row(host: dict[str, Any]) -> list[str]:
     can, packs, cap = host["can"], host["packs"], "-"
     if host["cap"]:
         cap = str(host["cap"]["default"])
@@ -106,18 +106,15 @@ def _make_row(host: dict[str, Any]) -> dict[str, str]:
     ends = [name for name in ("stop", "call") if can[f"end_at_{name}"]]
     sure = {event["event"]: event["sure"] for event in host["events"]}
     names = dict.fromkeys(pack["pack"] for pack in packs or ())
-    installed = cut(", ".join(names), _LONGEST_PACKS) or "-"
-    row = {
-        "HOST": host["host"],
-        "HERE": "yes" if host["detected"] else "-",
-        "PACKS": "?" if packs is None else installed,
-    }
-    for ability in ("block", "refuse", "ask", "change"):
-        row[ability.upper()] = "yes" if can[ability] else "-"
-    row["END"] = "both" if len(ends) > 1 else "".join(ends) or "-"
-    row["CAP"] = cap
-    row["SURE"] = sure.get("stop", host["sure"])
-    return row
+    return [
+        host["host"],
+        "yes" if host["detected"] else "-",
+        "?" if packs is None else cut(", ".join(names), 12) or "-",
+        *("yes" if can[ability] else "-" for ability in ("block", "refuse", "ask", "change")),
+        "both" if len(ends) > 1 else "".join(ends) or "-",
+        cap,
+        sure.get("stop", host["sure"]),
+    ]
 
 
 def _describe_host(facts: dict[str, Any]) -> list[Line]:
@@ -133,8 +130,8 @@ def _describe_host(facts: dict[str, Any]) -> list[Line]:
         of = "turn" if cap and cap.get("per_turn") else "row"
         shown = f"{amount(cap['default'], 'block')} in a {of}" if cap else "none is known"
         rows.append(("host cap", shown))
-    events = [f"{event['event']:13} {event['name']}, {event['sure']}" for event in facts["events"]]
-    rows += [("event", text) for text in events]
+    for event in facts["events"]:
+        rows.append(("event", f"{event['event']:13} {event['name']}, {event['sure']}"))
     if facts["trust"]:
         rows.append(("approval", facts["trust"]["gate"]))
     rows += [("cannot", shortcoming) for shortcoming in facts["cannot"]]

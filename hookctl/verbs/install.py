@@ -147,24 +147,19 @@ def _describe(
     dry_run: bool,
 ) -> Result:
     ineffective, notes = _find_ineffective(plan, pack, choice, targets)
+    messages = [Message(str(error), error.code, path=error.path) for error in notes]
     done: list[str | Line] = []
-    is_done = not (plan.empty or ineffective)
-    if is_done:
-        idle = [file.target.host.title for file in plan.files if file.runs_nothing]
-        done += _describe_success(plan, pack, targets, idle)
-        steps = [*_list_next(plan, pack, targets, idle)]
-        done += ["Next:", *steps] if steps else []
-    warned = {error.path for error in ineffective}
-    result = plan_result(plan, done, dry_run=dry_run, warned=warned)
+    if not (plan.empty or ineffective):
+        titles = _hosts_with_hooks(plan, pack.name)
+        done += _describe_success(plan, pack, targets, titles)
+        if pack.name == GUARD and not titles and _settings_of_guard(plan).events:
+            text = "the guard does not run: none of its hooks is registered; --force adds them"
+            messages.append(Message(text, "guard_off"))
+    result = plan_result(plan, done, dry_run=dry_run, warned={error.path for error in ineffective})
     if review is not None:
         result = with_review(result, review, dry_run=dry_run)
         if not review.is_agreed:
             result.data["pack"] = review.data
-    messages = [Message(str(error), error.code, path=error.path) for error in notes]
-    is_off = is_done and pack.name == GUARD and not _hosts_with_hooks(plan, GUARD)
-    if is_off and _settings_of_guard(plan).events:
-        text = "the guard does not run: none of its hooks is registered; --force adds them"
-        messages.append(Message(text, "guard_off"))
     return result._replace(
         messages=(*result.messages, *messages),
         errors=tuple(error.as_dict() for error in ineffective),
@@ -177,8 +172,7 @@ def with_review(result: Result, review: Review | None, *, dry_run: bool) -> Resu
     if review is None or not dry_run:
         return result
     refused = tuple(Message(str(error), error.code) for error in review.refusals())
-    text = (*review.text, *result.text)
-    return result._replace(text=text, messages=result.messages + refused)
+    return result._replace(text=(*review.text, *result.text), messages=result.messages + refused)
 
 
 def _find_ineffective(
@@ -199,8 +193,11 @@ def _find_ineffective(
                 name = "the block of rules" if is_rules else action.id or str(action.path[-1])
                 reasons[name] = action.reason
         for name, reason in reasons.items():
-            if reason:
-                found.append(_ineffective(file, name, reason.partition("; --force")[0]))
+            message = f"{name} stays as it is for {file.target.host.title}: "
+            message += reason.partition("; --force")[0]
+            hint = "Put it right by hand, or add --force to take it over."
+            error = HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=FAILED)
+            found += [error] if reason else []
     lacking = []
     if choice.settings.allow_run:
         lacking += find_lacking([target.host for target in targets], choice.settings)
@@ -209,12 +206,6 @@ def _find_ineffective(
     if len(lacking) == len(targets):
         return found + lacking, []
     return found, lacking
-
-
-def _ineffective(file: Draft, name: str, reason: str) -> HookctlError:
-    message = f"{name} stays as it is for {file.target.host.title}: {reason}"
-    hint = "Put it right by hand, or add --force to take it over."
-    return HookctlError("no_effect", message, path=file.path, hint=hint, exit_code=FAILED)
 
 
 def _is_asked(file: Draft, action: Action, asked: set[str], request: Request) -> bool:
@@ -247,38 +238,51 @@ def _find_refused(file: Draft) -> str:
 
 
 def _describe_success(
-    plan: Plan, pack: Pack, targets: list[Target], idle: list[str]
+    plan: Plan, pack: Pack, targets: list[Target], titles: list[str]
 ) -> Iterator[str | Line]:
-    """What the pack does now, and in which hosts; in the idle ones nothing of it runs."""
+    """What the pack does now in which hosts, what to do with the project's files, and commands."""
+    idle = [file.target.host.title for file in plan.files if file.runs_nothing]
+    steps: list[str | Line] = []
+    if targets[0].project and (pack.name == GUARD or plan.changes):
+        steps += _advise_on_commit(plan, targets)
     if idle:
         text = f"{pack.name} is written, but does not run in {', '.join(idle)}: see the message."
         yield Line(text)
+        steps.append("  hookctl doctor")
+    elif pack.name == GUARD and titles:
+        settings, hosts = _settings_of_guard(plan), [target.host for target in targets]
+        yield from _describe_guard(settings, hosts)
+        steps.append("  hookctl doctor")
+        told = settings.effective
+        is_told = (told.get("task_file") or told.get("task_env")) and told.get("task_fields")
+        blocks = any(host.dialect.block for host in hosts)
+        if blocks and is_told:
+            steps.append("  hookctl run status")  # another system writes what remains
+        elif blocks and settings.mode in _FIRST_STEPS:
+            steps.append(f"  hookctl {_FIRST_STEPS[settings.mode]}")
     elif pack.name == GUARD:
-        yield from _describe_guard(plan, [target.host for target in targets])
+        if not _settings_of_guard(plan).events:
+            yield Line("The guard registers no hook of its own: --mode breaker does.")
     elif not plan.changes:  # only what this machine knows of it is new: a colleague installed it
         yield "nothing to do"
     else:
-        titles = ", ".join(_hosts_with_hooks(plan, pack.name)) or "no host"
-        text = f" for {titles}" if pack.all_hooks else ""
+        text = f" for {', '.join(titles) or 'no host'}" if pack.all_hooks else ""
         command = f"`hookctl uninstall {pack.name}{_scope_option(targets[0])}`"
         yield Line(f"{pack.name} {pack.version} is installed{text}. {command} takes it out.")
+    if steps:
+        yield from ("Next:", *steps)
 
 
-def _describe_guard(plan: Plan, hosts: Sequence[Host]) -> Iterator[Line]:
-    settings = _settings_of_guard(plan)
-    if not _hosts_with_hooks(plan, GUARD):
-        if not settings.events:
-            yield Line("The guard registers no hook of its own: --mode breaker does.")
-    else:
-        blocks = settings.mode in _FIRST_STEPS
-        able = [host for host in hosts if (host.dialect.block if blocks else host.dialect.end)]
-        is_able = able or settings.mode == "off"
-        does = _DOES[settings.mode] if is_able else "only watches there: see the message"
-        yield Line(f"The guard {does}.")
-        for host in hosts:
-            if blocks and host.client.block_shown:
-                shown = f"{host.title} shows that as `{host.client.block_shown}`"
-                yield Line(f"{shown}; it is no failure.")
+def _describe_guard(settings: Settings, hosts: Sequence[Host]) -> Iterator[Line]:
+    blocks = settings.mode in _FIRST_STEPS
+    able = [host for host in hosts if (host.dialect.block if blocks else host.dialect.end)]
+    is_able = able or settings.mode == "off"
+    does = _DOES[settings.mode] if is_able else "only watches there: see the message"
+    yield Line(f"The guard {does}.")
+    for host in hosts:
+        if blocks and host.client.block_shown:
+            shown = f"{host.title} shows that as `{host.client.block_shown}`"
+            yield Line(f"{shown}; it is no failure.")
 
 
 def _settings_of_guard(plan: Plan) -> Settings:
@@ -291,57 +295,30 @@ def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:
     titles = []
     for file in plan.files:
         removed = {one.id for one in file.kept if one.from_state in ("missing", "disabled")}
-        for entry in file.record.entries if file.record else ():
-            is_hook = entry.id.startswith(f"{pack}/") and not entry.id.startswith(WRAP)
-            if is_hook and entry.id not in removed:
-                titles.append(file.target.host.title)
-                break
+        ids = {entry.id for entry in file.record.entries} if file.record else set()
+        left = [id for id in ids - removed if id.startswith(f"{pack}/") and not id.startswith(WRAP)]
+        titles += [file.target.host.title] if left else []
     return titles
 
 
-def _list_next(
-    plan: Plan, pack: Pack, targets: list[Target], idle: list[str]
-) -> Iterator[str | Line]:
-    """The next steps: what to do with the project's files, and commands to copy."""
-    if targets[0].project and (pack.name == GUARD or plan.changes):
-        yield from _advise_on_commit(plan, targets)
-    if idle:
-        yield "  hookctl doctor"
-        return
-    if pack.name != GUARD or not _hosts_with_hooks(plan, GUARD):
-        return
-    settings = _settings_of_guard(plan)
-    yield "  hookctl doctor"
-    blocks = any(target.host.dialect.block for target in targets)
-    options = settings.effective
-    is_told = (options.get("task_file") or options.get("task_env")) and options.get("task_fields")
-    if blocks and is_told:  # another system writes what remains
-        yield "  hookctl run status"
-    elif blocks and settings.mode in _FIRST_STEPS:
-        yield f"  hookctl {_FIRST_STEPS[settings.mode]}"
-
-
 def _advise_on_commit(plan: Plan, targets: list[Target]) -> Iterator[Line]:
-    """Whether to commit the project's files."""
     root = targets[0].project
-    paths: dict[str, None] = {}
-    sources: dict[str, None] = {}  # packs in the project: an upgrade in a clone needs them
+    paths: list[str] = []
+    sources: list[str] = []  # packs in the project: an upgrade in a clone needs them
     for file in plan.files:
         is_asked = file.target in targets or file.target.host.format == RULES
         if is_asked and file.target.project and file.after is not None:
-            paths[file.target.path] = None
+            paths.append(file.target.path)
         for pack in file.record.packs.values() if file.target.shared and file.record else ():
             if pack.source.startswith(f"{root}/"):
                 folder = os.path.dirname(pack.source)
                 files = [os.path.join(folder, name) for name in pack.files if name != MANIFEST]
-                sources |= dict.fromkeys([pack.source, *files])
-    paths |= sources
-    names = " ".join(os.path.relpath(path, root) for path in paths)
+                sources += [pack.source, *files]
+    names = " ".join(os.path.relpath(path, root) for path in dict.fromkeys([*paths, *sources]))
+    text = f"keep {names} out of version control: it names paths of this machine"
     if targets[0].shared:
         text = f"commit {names} and .hookctl, so that every clone has it"
-        yield Line(text, indent=2)
-    elif names:
-        text = f"keep {names} out of version control: it names paths of this machine"
+    if names or targets[0].shared:
         yield Line(text, indent=2)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from json import dumps
 from typing import Any
 
 from hookctl import clock
@@ -47,9 +47,7 @@ def log(
 ) -> Result | None:
     """The guard's decisions in every project and, if wanted, the runs of hooks; oldest first."""
     earliest = clock.moment(since, clock.now(folders.environ)) if since else float("-inf")
-    only = ""
-    if of_project:
-        only = os.path.basename(state_folder(folders.state, named(of_project)))
+    only = os.path.basename(state_folder(folders.state, named(of_project))) if of_project else ""
 
     def is_wanted(event: dict[str, Any]) -> bool:
         hash = str(event.get("session") or "")  # its first digits name it too
@@ -58,28 +56,19 @@ def log(
         return only in ("", event["project"]) and event["t"] >= earliest
 
     runs = runs or json
-    if follow:
-        _follow(folders, is_wanted, runs, as_json=json)
-        return None
-    lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
-    columns = _choose_columns(lines)
-    text = [_make_line(event, columns) for event in lines]
-    nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
-    return Result({"events": lines}, tuple(text or [nothing]))
-
-
-def _follow(folders: Folders, is_wanted: _Filter, has_runs: bool, *, as_json: bool) -> None:
-    """Print the lines and every new one, until interrupted or the output is closed."""
+    if not follow:
+        lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
+        nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
+        return Result({"events": lines}, tuple(_make_lines(lines) or [nothing]))
     shown: set[str] = set()
     last_marks: object = None
-    while True:
+    while True:  # until interrupted or the output is closed
         marks = events.marks(folders.state)
-        lines = _select(folders, is_wanted, has_runs) if marks != last_marks else []
-        columns = _choose_columns(lines)
-        for event in lines:
-            key = json.dumps(event)
-            if key not in shown and not emit(key if as_json else _make_line(event, columns)):
-                return
+        lines = _select(folders, is_wanted, runs) if marks != last_marks else []
+        for event, line in zip(lines, _make_lines(lines), strict=True):
+            key = dumps(event)
+            if key not in shown and not emit(key if json else line):
+                return None
             shown.add(key)
         last_marks = marks
         time.sleep(_PAUSE)
@@ -97,32 +86,29 @@ def _select(
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
 
 
-def _choose_columns(lines: list[dict[str, Any]]) -> dict[str, int]:
-    """The width of each column that tells lines apart; others would say the same everywhere."""
-    columns: dict[str, int] = {}
+def _make_lines(events_shown: list[dict[str, Any]]) -> list[Line]:
+    columns: dict[str, int] = {}  # those that tell lines apart, with their width
     for field in ("project", "host", "session", "event"):
-        words = {_show_field(event, field) for event in lines}
+        words = {_show_field(event, field) for event in events_shown}
         if len(words) > 1 or (field == "event" and words - {"stop"}):
             columns[field] = max(map(len, words))
-    return columns
-
-
-def _make_line(event: dict[str, Any], columns: dict[str, int]) -> Line:
-    cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
-    if event.get("kind") == events.RUN:
-        word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
-    else:
+    lines = []
+    for event in events_shown:
         word, name = event.get("decision", ""), event.get("code", "")
         reason = events.reason_of(event)
-    more = []
-    for field in _DETAILS:
-        value = event.get(field)
-        value = " ".join(map(str, value)) if isinstance(value, list) else value
-        if value:
-            more.append(field if value is True else f"{field} {value}")
-    text = f"{reason} ({', '.join(more)})" if more else reason
-    label = "  ".join([clock.local(event["t"]), *cells, f"{word:7}"])
-    return Line(f"{name}: {text.strip()}", label=label)
+        if event.get("kind") == events.RUN:
+            word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
+        more = []
+        for field in _DETAILS:
+            value = event.get(field)
+            value = " ".join(map(str, value)) if isinstance(value, list) else value
+            if value:
+                more.append(field if value is True else f"{field} {value}")
+        text = f"{reason} ({', '.join(more)})" if more else reason
+        cells = [_show_field(event, field).ljust(width) for field, width in columns.items()]
+        label = "  ".join([clock.local(event["t"]), *cells, f"{word:7}"])
+        lines.append(Line(f"{name}: {text.strip()}", label=label))
+    return lines
 
 
 def _show_field(event: dict[str, Any], field: str) -> str:

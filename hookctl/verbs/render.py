@@ -76,17 +76,18 @@ def render(
             raise usage_error(f"{option} {given} is relative", hint)
     chosen = choose_hosts(host, "user", True)[0]
     asked = Request(mode, preset, assign, nudge, nudge_env, dispatch, allow_run=allow_run)
-    if scope == "managed":
-        path, is_drop_in = _find_managed(chosen, _require_platform(platform), content.name)
+    is_managed, is_drop_in = scope == "managed", False
+    if is_managed:
+        path, is_drop_in = _find_managed(chosen, platform, content.name)
     elif platform:
         hint = "Leave it out: the other scopes' files are those of this machine."
         raise usage_error("--platform is for managed settings", hint)
     else:
         require_scope(chosen, scope)
-        path, is_drop_in = hosts.settings_path(chosen, scope, folders.environ, "<project>"), False
+        path = hosts.settings_path(chosen, scope, folders.environ, "<project>")
     for error in find_lacking([chosen], asked):
         raise error
-    if scope == "managed":
+    if is_managed:
         chosen = hosts.managed_layout(chosen, path)
     target = Target(chosen, scope, "", "/" if scope == "project" else "")
     folder = os.path.normpath(hook_dir) if hook_dir else _SHARED
@@ -107,42 +108,32 @@ def render(
         "settings": document.value,
         "path": path,
         "drop_in": is_drop_in,
-        "owner": _OWNER if scope == "managed" else "",
+        "owner": _OWNER if is_managed else "",
         "mode": _MODE,
         "sha256": files.digest(document.data),
         "files": copies,
     }
-    said = f"put the settings at {path}"
-    if scope == "managed":
-        said += f" (owner {_OWNER}, mode {_MODE})"
-        if not is_drop_in:
-            said += "; if that file has other settings, merge the two"
-    notes.append(said)
+    said = f" (owner {_OWNER}, mode {_MODE})" if is_managed else ""
+    if is_managed and not is_drop_in:
+        said += "; if that file has other settings, merge the two"
+    notes.append(f"put the settings at {path}{said}")
     if copies:
         count = amount(len(copies), "file")
         notes.append(f"put {count} in {folder}: `files` of --json has each with its text")
-    return Result(
-        data,
-        tuple(text.removesuffix("\n").split("\n")),
-        tuple(Message(note, "note") for note in notes),
-    )
-
-
-def _require_platform(name: str) -> str:
-    """A known platform; without a name it is that of this machine."""
-    if not name:
-        return "macos" if sys.platform == "darwin" else "linux"
-    if name not in _PLATFORMS:
-        hint = f"{nearest(name, list(_PLATFORMS))}Platforms: {', '.join(_PLATFORMS)}."
-        raise usage_error(f"unknown platform {name!r}", hint)
-    return name
+    messages = tuple(Message(note, "note") for note in notes)
+    return Result(data, tuple(text.removesuffix("\n").split("\n")), messages)
 
 
 def _find_managed(host: Host, platform: str, pack: str) -> tuple[str, bool]:
     """The file for a pack, and whether it stands beside others and is not merged into the only one.
 
-    no_managed_scope (exit code 1) where hookctl knows of none.
+    Without a platform it is that of this machine. no_managed_scope (exit code 1) where hookctl
+    knows of none.
     """
+    platform = platform or ("macos" if sys.platform == "darwin" else "linux")
+    if platform not in _PLATFORMS:
+        hint = f"{nearest(platform, _PLATFORMS)}Platforms: {', '.join(_PLATFORMS)}."
+        raise usage_error(f"unknown platform {platform!r}", hint)
     named = _PLATFORMS[platform]
     patterns = host.managed_files.get(named, [])
     if not patterns:
@@ -185,8 +176,8 @@ def _list_wants(
         settings = settings.with_python(python)
         notes += [warning] if warning else []
     if pack.name == GUARD:
-        config, limit = _config(folder, target), guard.wanted_limit(settings)
-        return guard.wants(settings, target, pack, config, limit), notes
+        config = os.path.join(folder, CONFIGS, f"{target.host.name}.json")
+        return guard.wants(settings, target, pack, config, guard.wanted_limit(settings)), notes
     files_folder = os.path.join(folder, PACKS, pack.name)
     programs = find_programs(target, files_folder, folder, settings.python)
     wants, more = pack_wants(pack, target.host, programs)
@@ -194,14 +185,9 @@ def _list_wants(
     return wants, [*surely, *perhaps, *notes]
 
 
-def _config(folder: str, target: Target) -> str:
-    return os.path.join(folder, CONFIGS, f"{target.host.name}.json")
-
-
 def _list_copies(
     pack: Pack, target: Target, folder: str, settings: Settings
 ) -> list[dict[str, str]]:
-    """The files to put in the folder, with their content; as text, if they are one."""
     contents = {f"{PACKS}/{pack.name}/{name}": file for name, file in pack.contents.items()}
     has_runner = needs_runner(pack, target.host)
     if pack.name == GUARD or has_runner:
@@ -210,16 +196,19 @@ def _list_copies(
                 contents[name] = data, False
     if pack.name == GUARD:
         config = guard.configuration(settings, "", target.host)
-        contents[_config("", target)] = new_config(config, target.host), False
+        name = f"{CONFIGS}/{target.host.name}.json"
+        contents[name] = new_config(config, target.host), False
     if has_runner:
         contents[TABLE] = hosts_file({target.host.name: [pack.name]}, ""), False
     copies = []
     for name, (data, is_executable) in contents.items():
         path = os.path.join(folder, name)
         is_ours = target.shared and path.startswith("/.hookctl/")
-        copy = {"to": os.path.relpath(path, "/") if is_ours else path}
-        copy["mode"] = "0755" if is_executable else _MODE
-        copy["sha256"] = files.digest(data)
+        copy = {
+            "to": os.path.relpath(path, "/") if is_ours else path,
+            "mode": "0755" if is_executable else _MODE,
+            "sha256": files.digest(data),
+        }
         with contextlib.suppress(UnicodeDecodeError):
             copy["text"] = data.decode()
         copies.append(copy)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from string import Template
-from typing import Any
 
 from hookctl import __version__, clock, masking
 from hookctl.errors import FAILED, HookctlError, usage_error
@@ -23,7 +22,6 @@ from hookctl.verbs.doctor import doctor
 from hookctl.verbs.hooks import hooks
 from hookctl.verbs.stats import stats
 
-DEFAULT = "hookctl-report.html"
 HELP = """
 --output -o FILE  The file to write; default: hookctl-report.html here.
 
@@ -35,15 +33,26 @@ MARK = b'<meta name="generator" content="hookctl">'  # tells a page of ours from
 
 def report(folders: Folders, output: str = "", since: str = "") -> Result:
     """Write the page to a file, which may be an older page but no other file."""
-    path = os.path.join(folders.cwd, os.path.expanduser(output or DEFAULT))
-    old = _read_old(path, is_named=bool(output))
+    path = os.path.join(folders.cwd, os.path.expanduser(output or "hookctl-report.html"))
+    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
+        raise usage_error("this is no file in a folder that is there", "Name one with -o.", path)
+    # A link may have been put there by whoever made the folder.
+    is_link, old = not output and os.path.islink(path), files.read(path)
+    if is_link or (old.data and MARK not in old.data[:4096]):
+        hint = "Name another file with -o, or remove this one first."
+        raise _refused(path, "this file is not a hookctl report", hint)
     now = clock.now(folders.environ)
     earliest = clock.moment(since, now) if since else float("-inf")
     findings, listed, counted = doctor(folders), hooks(folders), stats(folders, since)
-    decided = []
-    for event in (*events.read(folders.state), *events.read_untold(folders.state)):
+    decided, days = 0, dict[str, Counter[str]]()
+    seen = [*events.read(folders.state), *events.read_untold(folders.state)]
+    for event in sorted(seen, key=lambda event: event["t"]):
         if event.get("decision") in events.DONE and event["t"] >= earliest:
-            decided.append(event)
+            day = days.setdefault(clock.local(event["t"])[:10], Counter())
+            day[event["decision"]] += events.number_of(event)
+            decided += events.number_of(event)
+    rows = [["DAY", *map(str.upper, events.DONE.values())]] if days else []
+    rows += [[day, *(str(counts[word]) for word in events.DONE)] for day, counts in days.items()]
     about = f"{clock.local(now)}, by hookctl {__version__}"
     about += f"; runs and decisions of the last {since}" if since else ""
     page = Template(read_data("templates", "report", "page.html").decode()).substitute(
@@ -52,7 +61,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
         attention=_show(findings.text),
         hooks=_show(listed.text),
         counts=_show(counted.text),
-        days=_show(_list_days(decided)),
+        days=_show(table(rows)),
     )
     try:
         files.replace(old, page.encode("utf-8", "backslashreplace"))
@@ -62,7 +71,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     numbers = {
         "hooks": len(found),
         "runs": sum(hook["runs"] for hook in counted.data["hooks"]),
-        "decisions": sum(map(events.number_of, decided)),
+        "decisions": decided,
     }
     said = ", ".join(amount(number, noun[:-1]) for noun, number in numbers.items())
     odd = [finding for finding in findings.data["findings"] if finding["level"] != "info"]
@@ -71,35 +80,14 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     return Result(data, (f"{tilde(path)}: {said}, {data['attention']} to look at",))
 
 
-def _read_old(path: str, *, is_named: bool) -> files.Snapshot:
-    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
-        raise usage_error("this is no file in a folder that is there", "Name one with -o.", path)
-    # A link may have been put there by whoever made the folder.
-    is_link, old = not is_named and os.path.islink(path), files.read(path)
-    if is_link or (old.data and MARK not in old.data[:4096]):
-        hint = "Name another file with -o, or remove this one first."
-        raise _refused(path, "this file is not a hookctl report", hint)
-    return old
-
-
 def _refused(path: str, message: str, hint: str) -> HookctlError:
     return HookctlError("conflict", message, path=path, hint=hint, exit_code=FAILED)
-
-
-def _list_days(decided: Iterable[dict[str, Any]]) -> Sequence[str]:
-    days: dict[str, Counter[str]] = {}
-    for event in sorted(decided, key=lambda event: event["t"]):
-        counts = days.setdefault(clock.local(event["t"])[:10], Counter())
-        counts[event["decision"]] += events.number_of(event)
-    rows = [[day, *(str(counts[word]) for word in events.DONE)] for day, counts in days.items()]
-    return table([["DAY", *map(str.upper, events.DONE.values())], *rows] if rows else [])
 
 
 # As HTML. Text is escaped here, and nowhere else.
 
 
 def _show(lines: Iterable[str | Line]) -> str:
-    """The lines of a verb; those that are text keep their columns."""
     shown = []
     for line in lines:
         if isinstance(line, str):

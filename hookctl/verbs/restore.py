@@ -49,8 +49,7 @@ def restore(
     path = os.path.abspath(os.path.join(folders.cwd, file))
     if list_:
         return _list(path, _read_backups(folders, path))
-    asks = not (yes or dry_run)
-    seen = ""
+    asks, seen = not (yes or dry_run), ""
     if asks:
         finish_pending(folders, say)
         seen = files.read(path).sha
@@ -63,7 +62,18 @@ def restore(
         if asks and files.read(path).sha != seen:
             raise changed_meanwhile()
         backup = _choose_backup(path, to, _read_backups(folders, path))
-        return _put_back(folders, path, backup, dry_run=dry_run)
+        sources = Sources(folders)
+        make_plan = partial(plan_restore, sources, path, backup)
+        projects = filter(None, [project.find(os.path.dirname(path), folders.environ)])
+        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
+    done = [Line(f"{tilde(path)} is as it was {when}.")]
+    if plan.files and not dry_run:
+        texts = _read_backups(folders, path)
+        numbers = [number for number, text in texts.items() if text.data == plan.files[0].old]
+        if numbers:
+            done.append(Line(f"To undo: hookctl restore {shlex.quote(path)} --to {max(numbers)}"))
+    return plan_result(plan, done, dry_run=dry_run)
 
 
 def _name_backed_up(folders: Folders) -> str:
@@ -78,11 +88,10 @@ def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
         message = f"this folder is not there: {away[key]}"
         hint = "Restore it once the folder is back."
         raise HookctlError("project_away", message, path=path, hint=hint, exit_code=FAILED)
-    found = files.read_backups(folders, key)
-    if not found:
-        message, hint = "there is no backup of this file", _name_backed_up(folders)
-        raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
-    return found
+    if found := files.read_backups(folders, key):
+        return found
+    message, hint = "there is no backup of this file", _name_backed_up(folders)
+    raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
 
 def _choose_backup(path: str, to: int, numbered: dict[int, Backup]) -> Backup:
@@ -96,51 +105,31 @@ def _choose_backup(path: str, to: int, numbered: dict[int, Backup]) -> Backup:
     raise HookctlError("no_backup", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _put_back(folders: Folders, path: str, backup: Backup, *, dry_run: bool) -> Result:
-    sources = Sources(folders)
-    make_plan = partial(plan_restore, sources, path, backup)
-    projects = [project.find(os.path.dirname(path), folders.environ)]
-    plan = carry_out(sources, make_plan, say, projects=filter(None, projects), dry_run=dry_run)
-    when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
-    done = [Line(f"{tilde(path)} is as it was {when}.")]
-    if plan.files and not dry_run:
-        texts = _read_backups(folders, path)
-        numbers = [number for number, text in texts.items() if text.data == plan.files[0].old]
-        if numbers:
-            done.append(Line(f"To undo: hookctl restore {shlex.quote(path)} --to {max(numbers)}"))
-    return plan_result(plan, done, dry_run=dry_run)
-
-
 def _list(path: str, numbered: dict[int, Backup]) -> Result:
     current = files.read(path).data
     rows = [["N", "WHEN", "BYTES", ""]]
     facts = []
     # After an uninstall and another install the first one is not the oldest.
     for number, backup in sorted(numbered.items(), key=lambda item: item[1].at):
-        notes = ["before hookctl was installed"] if backup.first else []
-        if backup.data == current:
-            notes.append("what is there now")
-        size = len(backup.data)
-        rows.append([str(number), clock.local(backup.at), str(size), ", ".join(notes)])
-        facts.append(
-            {
-                "n": number,
-                "t": backup.at,
-                "sha256": files.digest(backup.data),
-                "bytes": size,
-                "first": backup.first,
-                "current": backup.data == current,
-            }
-        )
-    lines = [tilde(path), *table(rows, indent="  ")]
-    return Result({"file": path, "backups": facts}, tuple(lines))
+        is_current = backup.data == current
+        first = "before hookctl was installed" if backup.first else ""
+        notes = ", ".join(filter(None, [first, "what is there now" if is_current else ""]))
+        rows.append([str(number), clock.local(backup.at), str(len(backup.data)), notes])
+        fact = {"n": number, "t": backup.at, "sha256": files.digest(backup.data)}
+        fact |= {"bytes": len(backup.data), "first": backup.first, "current": is_current}
+        facts.append(fact)
+    return Result({"file": path, "backups": facts}, (tilde(path), *table(rows, indent="  ")))
 
 
 def _undo_question(folders: Folders, path: str, to: int) -> str:
     """What a restore would undo of edits that hookctl did not make; empty if nothing."""
-    numbered = _read_backups(folders, path)
+    numbered, current = _read_backups(folders, path), files.read(path)
     backup = _choose_backup(path, to, numbered)
-    if not _undoes_edits(folders, path, numbered, backup):
+    _, record = store.find_record(store.load(folders), path)
+    known = {files.digest(each.data) for each in numbered.values()}
+    # What is there is kept somewhere, and nobody edited the file between two of our writes.
+    is_kept = current.sha in known or (record is not None and current.sha == record.sha256_after)
+    if not current.data or (is_kept and not (backup.first and record and not record.sha256_before)):
         return ""
     try:
         plan = plan_restore(Sources(folders), path, backup)
@@ -149,18 +138,3 @@ def _undo_question(folders: Folders, path: str, to: int) -> str:
         return ""  # the restore itself says what is wrong
     undone = f"This undoes edits in {tilde(path)} that hookctl did not make."
     return "\n".join([*lines, undone, "Go on?"]) if lines else ""
-
-
-def _undoes_edits(folders: Folders, path: str, numbered: dict[int, Backup], backup: Backup) -> bool:
-    """Whether edits are lost: of a text that is kept nowhere, or since the first backup."""
-    current = files.read(path)
-    if not current.data:
-        return False
-    _, record = store.find_record(store.load(folders), path)
-    known = {files.digest(backup.data) for backup in numbered.values()}
-    if record:
-        known.add(record.sha256_after)
-    if current.sha not in known:
-        return True
-    # Empty where the file was edited between two of our writes.
-    return backup.first and record is not None and not record.sha256_before

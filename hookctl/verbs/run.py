@@ -13,7 +13,7 @@ from typing import Any
 from hookctl import clock, errors
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.model import Line, Message, Result
-from hookctl.output.lines import amount, cut, progress, say
+from hookctl.output.lines import amount, cut, labelled, progress, say
 from hookctl.packs.guard import cost_of_run
 from hookctl.receipts import events
 from hookctl.settings.effective import STOP
@@ -24,10 +24,8 @@ from hookctl.work import run_files as work_files
 from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
 
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
-DEFAULT_TIMEOUT = "100s"  # agents end a command of their own after two minutes
 _PAUSE = 1.0  # seconds between two looks at a small file
 _TELL_AFTER = 5.0  # seconds until progress is shown
-_MOST_DIGITS = 18  # of a count, as the hook reads it
 _LONGEST_SHOWN = 120  # characters of a value that hookctl did not write
 _ARMED = "counts in mode keepalive, or with require_arm"
 _MEANINGS = {
@@ -84,13 +82,19 @@ def run(
         ("--stall", stall, "wait"),
     ):
         if given and action not in actions.split():
-            message = f"{option} goes with {actions}, not {action}"
-            raise usage_error(message, "See `hookctl run --help`.")
-    if action not in ("status", "wait"):
-        _finish_pending(folders)
+            text = f"{option} goes with {actions}, not {action}"
+            raise usage_error(text, "See `hookctl run --help`.")
+    if action not in ("status", "wait") and folders.has_unfinished_run():
+        from hookctl.ownership.run import finish_pending  # late: most calls have none
+
+        try:
+            finish_pending(folders, say)
+        except HookctlError as error:  # this does not prevent stopping an agent
+            say(f"an interrupted run could not be completed: {error}")
     run_files = work_files.find(folders, work_files.find_project(folders, project))
     if action == "wait":
-        return _wait(run_files, timeout or DEFAULT_TIMEOUT, stall)
+        # Agents end a command of their own after two minutes.
+        return _wait(run_files, timeout or "100s", stall)
     warnings = tuple(_warnings(folders, run_files.project))
     lines: list[str] = []
     if action == "start":
@@ -111,33 +115,17 @@ def run(
         lines = [_describe_mark(action.upper())]
     work = work_files.find_work(run_files)
     data = _data(run_files, work)
+    let_go = any(one.open for one in work_files.read_sessions(run_files))
     text = [Line(one) for one in lines]
     if action == "status":
-        text = [Line(value, label=f"{name:10}") for name, value in _status(run_files, work, data)]
-    needs_a_look = check and (
-        data["ignored"]
-        or work.is_stale
-        or (work.remaining > 0 and any(one.open for one in work_files.read_sessions(run_files)))
-        or work_files.find_fault(run_files)
-    )
+        text = labelled(_status(run_files, work, data, let_go), indent=0)
+    is_left = work.is_stale or (work.remaining > 0 and let_go)
+    needs_a_look = check and (data["ignored"] or is_left or work_files.find_fault(run_files))
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
 
 
-def _finish_pending(folders: Folders) -> None:
-    """Finish an interrupted install; a failure does not prevent stopping an agent."""
-    if not folders.has_unfinished_run():
-        return
-    from hookctl.ownership.run import finish_pending  # late: in most calls no run was interrupted
-
-    try:
-        finish_pending(folders, say)
-    except HookctlError as error:
-        say(f"an interrupted run could not be completed: {error}")
-
-
 def _warnings(folders: Folders, project: str) -> Iterator[Message]:
-    """Why the guard does not look at the run of this project."""
     guards = work_files.installed_guards(folders, project)
     if not guards:
         yield Message("the guard is not installed here: `hookctl install --host NAME`", "note")
@@ -165,9 +153,8 @@ def _start(
             work_files.take(run_files, caller)
             owner = f"session {caller.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
-    cost = _ARMED
-    if run_files.settings.mode == "keepalive":
-        cost = cost_of_run(run_files.settings.keepalive_cap)
+    settings = run_files.settings
+    cost = cost_of_run(settings.keepalive_cap) if settings.mode == "keepalive" else _ARMED
     return [
         f"a run of {run_files.project} begins, for {owner}; STOP and CONCLUDE are cleared",
         f"running until {clock.local(end)} (in {span}); {cost}",
@@ -185,7 +172,6 @@ def _give_to(run_files: RunFiles, owner: str) -> str:
 
 
 def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) -> list[str]:
-    """Report what is left, and decide whose it is then."""
     if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
@@ -214,9 +200,8 @@ def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) ->
 
 
 def _release(folders: Folders, run_files: RunFiles) -> list[str]:
-    caller = work_files.find_caller(folders)
     with work_files.locked(run_files):
-        work = work_files.find_work(run_files)
+        caller, work = work_files.find_caller(folders), work_files.find_work(run_files)
         name, session = work.owner, work.holder.session
         if not session:
             return ["no session holds this work, so nothing changes"]
@@ -231,7 +216,9 @@ def _release(folders: Folders, run_files: RunFiles) -> list[str]:
     ]
 
 
-def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _status(
+    run_files: RunFiles, work: Work, data: dict[str, Any], let_go: bool
+) -> Iterator[tuple[str, str]]:
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
     yield "run folder", run_files.settings.run_dir
@@ -253,8 +240,7 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
         yield "running", f"until {end} (in {clock.age(left)}); {_ARMED}"
     if data["blocks"]:
         in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
-        if any(one.open for one in work_files.read_sessions(run_files)):
-            in_a_row += "; then it let go, until a new prompt"
+        in_a_row += "; then it let go, until a new prompt" if let_go else ""
         yield "kept on", f"{amount(data['blocks'], 'time')} since the last prompt{in_a_row}"
     if data["ignored"]:
         yield "ignored", _IGNORED
@@ -264,7 +250,6 @@ def _status(run_files: RunFiles, work: Work, data: dict[str, Any]) -> Iterator[t
 
 
 def _has_ignored_reminder(run_files: RunFiles) -> bool:
-    """Whether a session stopped in spite of a reminder, and that is not settled."""
     since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
@@ -276,11 +261,9 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
 
 
 def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
-    task = work_files.read_task(run_files)
-    end = work_files.read_end(run_files)
-    shown = work_files.as_data(run_files, work)
+    task, end = work_files.read_task(run_files), work_files.read_end(run_files)
+    shown, sessions = work_files.as_data(run_files, work), work_files.read_sessions(run_files)
     seconds_left = None if end is None else end - run_files.now
-    sessions = work_files.read_sessions(run_files)
     last = max(sessions, key=lambda session: session.t, default=None)
     paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
     paths["task.json"] = run_files.task_path
@@ -315,8 +298,7 @@ def _describe_work(run_files: RunFiles) -> Iterator[str]:
         yield f"no work is named in {run_files.project}: {run_files.reported_by} does"
         return
     if remaining is not None:
-        count = _describe_remaining(run_files, remaining)
-        yield f"{count} remaining in {run_files.project}"
+        yield f"{_describe_remaining(run_files, remaining)} remaining in {run_files.project}"
     if run_files.mark:
         yield f"but {_describe_mark(run_files.mark)}"
 
@@ -326,13 +308,12 @@ def _describe_mark(name: str) -> str:
 
 
 def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
-    """The remaining work as the hook understands it."""
     if fault := work_files.find_fault(run_files):
         return f"unknown, which counts as no work: {fault}"
-    if remaining is None:
-        goes_on = run_files.settings.mode == "keepalive"
-        return "nothing reported" + ("" if goes_on else ", which counts as no work")
-    return cut(str(remaining), _LONGEST_SHOWN)
+    if remaining is not None:
+        return cut(str(remaining), _LONGEST_SHOWN)
+    goes_on = run_files.settings.mode == "keepalive"
+    return "nothing reported" + ("" if goes_on else ", which counts as no work")
 
 
 def _parse_count(text: str) -> int:
@@ -342,14 +323,12 @@ def _parse_count(text: str) -> int:
 
 
 def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
-    """Wait until no work is left or it is stopped, it stands still, or the time is up."""
     patience, most = clock.seconds(timeout), clock.seconds(stall) if stall else math.inf
     begin = time.monotonic()
     seen, moved_at, outcome = "", begin, ""
     while not outcome:
         (remaining, heartbeat), mark = work_files.read_progress(run_files), run_files.mark
-        now = time.monotonic()
-        task = json.dumps([remaining, heartbeat])
+        now, task = time.monotonic(), json.dumps([remaining, heartbeat])
         if task != seen:
             seen, moved_at = task, now
             if stall:

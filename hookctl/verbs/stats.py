@@ -18,9 +18,7 @@ from hookctl.receipts.events import HookName, Kind, Runs, read_runs
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, state_folder
 
-_STOPS = ("stop", events.WRAPPED)
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
-_NO_DECISIONS = (events.IGNORED, _WENT_ON)
 _DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
 _OTHERS = {  # than stops
     "trips": "calls refused",
@@ -61,11 +59,8 @@ def stats(
     """The counts in every project, or in the named one; with a time those of the log alone."""
     if since and prometheus:
         raise usage_error("--prometheus prints totals", "Leave --since out.")
-    only, earliest = "", None
-    if of_project:
-        only = os.path.basename(state_folder(folders.state, named(of_project)))
-    if since:
-        earliest = clock.moment(since, clock.now(folders.environ))
+    only = os.path.basename(state_folder(folders.state, named(of_project))) if of_project else ""
+    earliest = clock.moment(since, clock.now(folders.environ)) if since else None
     found = events.count(folders.state, earliest)
     tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
@@ -81,9 +76,15 @@ def stats(
         counts = _add_up(one for one in tallies if one[0] == name)
         data["projects"][name] = {**counts, "path": paths.get(name)}
     if prometheus:
-        return Result(data, (*_export(tallies), *_export_runs(runs)))
+        return Result(data, tuple(_export(tallies, runs)))
     text: list[str | Line] = [*labelled(_rows(data), indent=0)] if tallies else []
-    text += [*([""] if text else []), *_list_runs(hooks)] if runs else []
+    text += [""] if tallies and runs else []
+    rows = [["HOOK", "HOST", "EVENT", "RUNS", "FAILED", "MEDIAN", "P95", "BYTES"]]
+    for hook in sorted(hooks, key=lambda hook: (-hook["ms"], hook["id"])):  # the longest first
+        spans = show_ms(hook["median_ms"]), show_ms(hook["p95_ms"])
+        counts = str(hook["runs"]), str(hook["failures"])
+        rows.append([hook["id"], hook["host"], hook["event"], *counts, *spans, str(hook["bytes"])])
+    text += table(rows) if runs else []
     return Result(data, tuple(text or ["there are no decisions and no runs"]))
 
 
@@ -93,8 +94,8 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     for _, kind, count in tallies:
         is_refusal = kind.code == _REFUSED
         counts[f"{kind.code} {kind.decision}" if is_refusal else kind.code] += count
-        is_stop = kind.event in _STOPS and not is_refusal
-        if is_stop and kind.code not in _NO_DECISIONS and kind.decision in decisions:
+        is_stop = kind.event in ("stop", events.WRAPPED) and not is_refusal
+        if is_stop and kind.code not in (events.IGNORED, _WENT_ON) and kind.decision in decisions:
             decisions[kind.decision][kind.code] += count
     return {
         "stops": sum(sum(reasons.values()) for reasons in decisions.values()),
@@ -108,37 +109,28 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     }
 
 
-def _list_runs(hooks: list[dict[str, Any]]) -> list[str]:
-    """A row for each hook, what took longest first."""
-    rows = [["HOOK", "HOST", "EVENT", "RUNS", "FAILED", "MEDIAN", "P95", "BYTES"]]
-    for hook in sorted(hooks, key=lambda hook: (-hook["ms"], hook["id"])):
-        spans = show_ms(hook["median_ms"]), show_ms(hook["p95_ms"])
-        counts = str(hook["runs"]), str(hook["failures"])
-        rows.append([hook["id"], hook["host"], hook["event"], *counts, *spans, str(hook["bytes"])])
-    return table(rows)
-
-
 def _rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "stops", str(data["stops"])
     for word, label in _DECISIONS.items():
-        reasons = data["decisions"][word]
+        reasons = sorted(data["decisions"][word].items(), key=lambda pair: (-pair[1], pair[0]))
+        listed = ", ".join(f"{code} {count}" for code, count in reasons)
         if reasons:
-            by_count = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-            listed = ", ".join(f"{code} {count}" for code, count in by_count)
-            yield f"  {label}", f"{sum(reasons.values())}: {listed}"
+            yield f"  {label}", f"{sum(count for _, count in reasons)}: {listed}"
     for name, label in _OTHERS.items():
         if data[name]:
             yield label, str(data[name])
 
 
-def _export(tallies: list[Tally]) -> Iterator[str]:
-    """The text format of Prometheus, for the textfile folder of its node exporter."""
+def _export(tallies: list[Tally], runs: Mapping[HookName, Runs]) -> Iterator[str]:
+    """The text format of Prometheus, for the textfile folder of its node exporter.
+
+    Runs of hooks are told by host, event and id, and never with a command.
+    """
     samples: dict[str, Counter[str]] = {name: Counter() for name in _METRICS}
     for project, kind, number in tallies:
         metric, labels = "decisions", {"project": project, "host": kind.host}
         if kind.code == _REFUSED and kind.decision == "refuse":
-            metric = "trips"
-            del labels["host"]
+            metric, labels = "trips", {"project": project}
         elif kind.code == events.IGNORED:
             metric = "ignored"
         else:
@@ -146,22 +138,18 @@ def _export(tallies: list[Tally]) -> Iterator[str]:
         samples[metric][_write_labels(labels)] += number
     for metric, description in _METRICS.items():
         yield from _write_counter(metric, description, sorted(samples[metric].items()))
-
-
-def _export_runs(runs: Mapping[HookName, Runs]) -> Iterator[str]:
-    """The same of the runs of hooks: by host, event and id, and never with a command."""
-    samples = [(_write_labels(name._asdict()), found) for name, found in runs.items()]
+    of_hooks = [(_write_labels(name._asdict()), found) for name, found in runs.items()]
     for metric, (description, field) in _HOOK_METRICS.items():
-        counts = [(labels, getattr(found, field)) for labels, found in samples]
+        counts = [(labels, getattr(found, field)) for labels, found in of_hooks]
         yield from _write_counter(metric, description, counts)
     yield f"# HELP {_DURATION} How long the runs of hooks took."
     yield f"# TYPE {_DURATION} histogram"
-    for labels, found in samples:
+    for written, found in of_hooks:
         ends = [f"{end / 1000:g}" for end in found.ends] + ["+Inf"]
         for end, number in zip(ends, accumulate(found.buckets), strict=True):
-            yield f'{_DURATION}_bucket{{{labels},le="{end}"}} {number}'
-        yield f"{_DURATION}_sum{{{labels}}} {found.ms / 1000:.3f}"
-        yield f"{_DURATION}_count{{{labels}}} {sum(found.buckets)}"
+            yield f'{_DURATION}_bucket{{{written},le="{end}"}} {number}'
+        yield f"{_DURATION}_sum{{{written}}} {found.ms / 1000:.3f}"
+        yield f"{_DURATION}_count{{{written}}} {sum(found.buckets)}"
 
 
 def _write_counter(

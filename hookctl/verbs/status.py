@@ -67,10 +67,8 @@ def status(
     if disabled.error:
         problems.append(disabled.error)
     used = {record.host for record in found.records.values() if record.packs}
-    chosen = []
-    for host in map(hosts.load, names or hosts.names()):
-        if host.name in used or machine.detects(host):
-            chosen.append(host)
+    every = map(hosts.load, names or hosts.names())
+    chosen = [host for host in every if host.name in used or machine.detects(host)]
     ours = _list_ours(machine, chosen, disabled)
     files_shown = []
     for key, record in found.records.items():
@@ -86,14 +84,24 @@ def status(
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
     text = "is not there; what is installed in it stays on record, and counts once it is back"
     lines += [Line(f"{tilde(folder)} {text}", SKIP) for folder in away]
-    if not problems:  # else nothing can be said of what has no record
-        lines += _describe_unrecorded(machine, ours, used)
-        empty = [host for host in chosen if host.name not in used]
-        if empty and not disabled.hooks:
-            name = empty[0].name if len(empty) == 1 else "NAME"
-            text = f"nothing is installed for {', '.join(host.title for host in empty)}"
-            lines.append(Line(f"{text}; `hookctl install --host {name}` does it", SKIP))
-    lines += _describe_disabled(disabled, files_shown)
+    for path, (hook, *_) in ours.items() if not problems else ():
+        record = store.find_record(machine.records, path)[1]
+        if not (record and record.packs) and not hook.is_disabled:
+            used.add(hook.host)
+            text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
+            lines += [Line(text, WARN, path=tilde(hook.file)), fix(_LOOK)]
+    empty = [host for host in chosen if host.name not in used]
+    if empty and not (problems or disabled.hooks):  # else nothing can be said of them
+        name = empty[0].name if len(empty) == 1 else "NAME"
+        text = f"nothing is installed for {', '.join(host.title for host in empty)}"
+        lines.append(Line(f"{text}; `hookctl install --host {name}` does it", SKIP))
+    paths = {file["file"] for file in files_shown if file["here"]}
+    hooks = [hook for hook in disabled.hooks if not hook.is_values]
+    others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
+    if others:  # no line about a file names them
+        ids = " ".join(dict.fromkeys(others))
+        text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
+        lines.append(Line(text, SKIP))
     if not lines:
         text = "nothing is installed, and no host is detected here; see `hookctl hosts`"
         lines.append(Line("what is installed is not known" if problems else text, SKIP))
@@ -155,7 +163,7 @@ def _describe_file(
         file = File(machine, Target(host, record.scope, path, record.project), record)
     except HookctlError as error:
         return {**shown, "error": error.as_dict()}
-    if file.error or not file.current:
+    if not file.current:
         return {**shown, "error": file.error and file.error.as_dict()}
     for entry in record.entries:
         if entry.kind != "container":
@@ -189,18 +197,18 @@ def _describe_obstacles(ours: Iterable[Hook]) -> list[dict[str, Any]]:
     for hook in ours:
         obstacle = next(iter(hook.obstacles), None)
         first[hook.own_id] = Obstacle(DISABLED, "disabled") if hook.is_disabled else obstacle
-    stopped: dict[Obstacle, list[str]] = {}
+    stopped: dict[Obstacle, dict[str, Any]] = {}
     for id, obstacle in first.items():
+        if obstacle is None:
+            continue
         pack = id.partition("/")[0]
         is_whole = len({first[other] for other in first if other.startswith(f"{pack}/")}) == 1
-        names = stopped.setdefault(obstacle, []) if obstacle else []
-        names += {pack if is_whole else id} - {*names}
-    shown = []
-    for obstacle, names in stopped.items():
-        back = f"`hookctl enable {' '.join(names)}` puts it back"
-        row = {"names": names, "state": obstacle.state, "reason": obstacle.reason}
-        shown.append({**row, "fix": back if obstacle.state == DISABLED else obstacle.fix})
-    return shown
+        new = {"names": [], "state": obstacle.state, "reason": obstacle.reason}
+        row = stopped.setdefault(obstacle, new)
+        row["names"] += {pack if is_whole else id} - {*row["names"]}
+        back = f"`hookctl enable {' '.join(row['names'])}` puts it back"
+        row["fix"] = back if obstacle.state == DISABLED else obstacle.fix
+    return [*stopped.values()]
 
 
 def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any]:
@@ -226,34 +234,6 @@ def _describe_entry(host: Host, entry: Entry, current: Current) -> dict[str, Any
     }
 
 
-# What is in no settings file on record.
-
-
-def _describe_unrecorded(
-    machine: Machine, ours: dict[str, list[Hook]], used: set[str]
-) -> Iterator[Line]:
-    """The lines about hooks of ours without a record; adds their hosts to those that are used."""
-    for path, (hook, *_) in ours.items():
-        record = store.find_record(machine.records, path)[1]
-        if not (record and record.packs) and not hook.is_disabled:
-            used.add(hook.host)
-            text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
-            yield Line(text, WARN, path=tilde(hook.file))
-            yield fix(_LOOK)
-
-
-def _describe_disabled(
-    disabled: DisabledHooks, files_shown: Iterable[dict[str, Any]]
-) -> list[Line]:
-    """A line about disabled hooks that no line about a file names."""
-    paths = {file["file"] for file in files_shown if file["here"]}
-    hooks = [hook for hook in disabled.hooks if not hook.is_values]
-    others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
-    ids = " ".join(dict.fromkeys(others))
-    text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
-    return [Line(text, SKIP)] if others else []
-
-
 def _describe_work(
     folders: Folders, project: str, *, is_idle: bool
 ) -> tuple[dict[str, Any] | None, list[Line]]:
@@ -261,8 +241,8 @@ def _describe_work(
         run_files = work_files.find(folders, project)
         work = work_files.find_work(run_files)
     except HookctlError:  # another user's project has no work for us
-        return None, []
-    if not work.remaining:
+        work = None
+    if not (work and work.remaining):
         return None, []
     text = f"{work.remaining} remaining, touched {clock.age(run_files.now - work.touched)} ago"
     why = ""
@@ -314,38 +294,32 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
             yield Line(f"rules ({rules['pack']})", indent=4, sign="+", path=tilde(rules["file"]))
         for entry in file["entries"]:
             is_ours = entry["state"] in ("owned", "disabled")
+            text = str(entry["path"][-1])
+            if entry["id"]:
+                text = f"{event_of(tuple(entry['path']))} hook ({entry['id']})"
+            elif entry["value"] not in (None, text):  # in a list of texts each is its own key
+                text += f"={entry['value']}"
+            wraps = f"wraps {entry['wraps']}" if entry["wraps"] else ""
+            remarks = [_STATES.get(entry["state"], entry["state"]), wraps]
+            text = ": ".join(filter(None, [text, ", ".join(filter(None, remarks))]))
             if verbose or not is_ours or entry["wraps"]:
-                yield _entry_line(entry)
+                yield Line(text, indent=4, sign=_SIGNS.get(entry["state"], "="))
             for key, value in (entry["env"] or {}).items() if verbose else ():
                 yield Line(f"{key}={value}", indent=6, sign="+")
 
 
-def _entry_line(entry: dict[str, Any]) -> Line:
-    text = entry["path"][-1]
-    if entry["id"]:
-        text = f"{event_of(tuple(entry['path']))} hook ({entry['id']})"
-    elif entry["value"] not in (None, text):  # in a list of texts each is its own key
-        text += f"={entry['value']}"
-    remarks = [_STATES.get(entry["state"], entry["state"])]
-    if entry["wraps"]:
-        remarks.append(f"wraps {entry['wraps']}")
-    said = ", ".join(filter(None, remarks))
-    text = f"{text}: {said}" if said else str(text)
-    return Line(text, indent=4, sign=_SIGNS.get(entry["state"], "="))
-
-
 def _describe_guard(file: File, hooks: Sequence[Hook]) -> tuple[str, bool, str]:
     """The mode of a guard that runs, whether it keeps an agent at work, and why it does nothing."""
+    has_events = file.settings is not None and file.settings.events
+    if not hooks:
+        why = "its hook is not registered" if has_events else "its mode is off"
+        return "", False, f"guard does nothing: {why}"
     variables, error = effective.variables(file.reaching), file.config_error
     options = choices.read_settings(file.config, variables)
     is_off = options.mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
-    if not hooks:
-        has_events = file.settings is not None and file.settings.events
-        why = "its hook is not registered" if has_events else "its mode is off"
-        return "", False, f"guard does nothing: {why}"
     is_off = is_off or (error is not None and error.code != NOT_THERE)
-    if is_off and file.settings and file.settings.events:
+    if is_off and has_events:
         return "", False, "guard does nothing: its configuration or a variable switches it off"
     if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
         return "", False, ""

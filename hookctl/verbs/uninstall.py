@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,38 +86,38 @@ def uninstall(
         confirm(asked)
     others = None
     takes_all = everywhere and not (name or host or scope) and bool(store.load_disabled(folders))
-    puts_back = takes_all and (yes or dry_run or _may_put_back(folders))
+    puts_back = takes_all and (yes or dry_run)
+    if takes_all:
+        from hookctl.verbs import enable  # late: few have any disabled
+
+        with contextlib.suppress(HookctlError):  # a no
+            puts_back = puts_back or confirm(enable.others_question(folders))
     with locked_run(folders, say, dry_run=dry_run):
         if asked and _question(name, *select(), everywhere=everywhere) != asked:
             raise changed_meanwhile()
         if puts_back:
-            from hookctl.verbs.enable import put_back_others  # late: few have any disabled
-
-            others = put_back_others(folders, dry_run=dry_run)
+            others = enable.put_back_others(folders, dry_run=dry_run)
         leavings, records, problems = select()
         projects = [leaving.target.project for leaving in leavings if leaving.target.shared]
         # What is refused does not stop the rest, where several files are meant.
         stops = bool(only) or (len(leavings) == 1 and not everywhere)
         make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
         plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    messages = _name_remaining(name, plan, records)
+    if everywhere:
+        messages += _name_unreached(folders, plan)
+    is_whole = not (messages or problems or plan.unread)
+    result = plan_result(plan, _describe(folders, name, plan, is_whole=is_whole), dry_run=dry_run)
+    messages += _name_disabled(folders, name, dry_run=dry_run)
     problems += plan.unread
-    result = _describe(
-        folders, name, plan, records, problems, everywhere=everywhere, dry_run=dry_run
+    result = result._replace(
+        messages=(*result.messages, *messages),
+        errors=tuple(problem.as_dict() for problem in problems),
+        exit_code=errors.FAILED if problems else errors.OK,
     )
-    if others:
-        from hookctl.verbs.enable import join  # late, too
-
-        return join(others, result)
-    return result
-
-
-def _may_put_back(folders: Folders) -> bool:
-    from hookctl.verbs.enable import others_question  # late: few have any disabled
-
-    try:
-        return confirm(others_question(folders))
-    except HookctlError:
-        return False
+    if plan.empty and problems:
+        result = result._replace(text=(), exit_code=problems[0].exit_code)
+    return enable.join(others, result) if others else result
 
 
 def _question(
@@ -127,7 +128,6 @@ def _question(
     *,
     everywhere: bool,
 ) -> str:
-    """What is asked before packs leave several hosts, or with --all any; else nothing."""
     lines, names = [], set()
     for leaving in leavings:
         record, target = records.get(leaving.key), leaving.target
@@ -144,7 +144,6 @@ def _question(
 
 
 def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> None:
-    """Refuse a pack that is not built in, not given as a file, and installed nowhere."""
     stored = store.load(sources.folders)  # with what is known of projects that are away
     seen = store.read_known(sources.folders)[0] | _records_at(sources, targets)
     installed = {one for record in (*stored.values(), *seen.values()) for one in record.packs}
@@ -166,7 +165,6 @@ def _list_everywhere(
     targets: Sequence[Target],
     loaded: Mapping[str, Pack],
 ) -> _Selected:
-    """What leaves every settings file that the ledgers know."""
     records, unreadable = store.read_known(sources.folders)
     away, leavings = store.away(sources.folders, records), []
     for key, record in records.items():
@@ -179,18 +177,13 @@ def _list_everywhere(
                 continue
             names = (name,) if name else tuple(record.packs) or (GUARD,)
             leavings.append(Uninstall(target, names, key, loaded))
-    if name in ("", GUARD):
-        here = _list_here(sources, GUARD, (), targets, loaded)[0]
-        for leaving in here:
-            if not leaving.key and _has_hooks(leaving.target):  # the record was lost
-                leavings.append(leaving)
+    here = _list_here(sources, GUARD, (), targets, loaded)[0] if name in ("", GUARD) else ()
+    for leaving in here:
+        host = leaving.target.host
+        document = None if leaving.key else readable(leaving.target.path, host.format)
+        if document and shapes.elements(host.shape, document.value):  # the record was lost
+            leavings.append(leaving)
     return leavings, records, unreadable
-
-
-def _has_hooks(target: Target) -> bool:
-    """Whether a settings file that can be read has hooks of hookctl."""
-    document = readable(target.path, target.host.format)
-    return document is not None and bool(shapes.elements(target.host.shape, document.value))
 
 
 def _list_here(
@@ -230,71 +223,40 @@ def _has(record: Record, name: str) -> bool:
 # What is said.
 
 
-def _describe(
-    folders: Folders,
-    name: str,
-    plan: Plan,
-    records: Mapping[str, Record],
-    problems: Sequence[HookctlError],
-    *,
-    everywhere: bool,
-    dry_run: bool,
-) -> Result:
-    remaining = [*_name_remaining(name, plan, records)]
-    if everywhere:
-        remaining += [*_name_away(folders), *_name_orphans(plan)]
-    done = _describe_done(folders, name, plan, is_whole=not (problems or remaining))
-    result = plan_result(plan, done, dry_run=dry_run)
-    messages = [*remaining, *_name_disabled(folders, name, dry_run=dry_run)]
-    result = result._replace(
-        messages=(*result.messages, *messages),
-        errors=tuple(problem.as_dict() for problem in problems),
-        exit_code=errors.FAILED if problems else errors.OK,
-    )
-    if plan.empty and problems:
-        return result._replace(text=(), exit_code=problems[0].exit_code)
-    return result
-
-
-def _describe_done(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
-    """What is removed, and the steps left to do by hand in shared projects."""
-    changed = [file for file in plan.files if len(file.actions) > len(file.kept)]
-    titles = dict.fromkeys(file.target.host.title for file in changed)
-    shared = [file for file in plan.files if file.target.shared and (file.known or file.actions)]
-    projects = dict.fromkeys(file.target.project for file in shared)
+def _describe(folders: Folders, name: str, plan: Plan, *, is_whole: bool) -> list[Line]:
+    titles: dict[str, None] = {}
+    projects: dict[str, None] = {}
+    for file in plan.files:
+        if len(file.actions) > len(file.kept):
+            titles[file.target.host.title] = None
+        if file.target.shared and (file.known or file.actions):
+            projects[tilde(file.target.project)] = None
     text = f"{name or ('everything' if is_whole else 'what could be reached')} is uninstalled"
     if titles:
         text += f" for {', '.join(titles)}"
     lines = [Line(f"{text}. Backups of your settings stay in {tilde(folders.state)}.")]
     if projects:
-        listed = ", ".join(map(tilde, projects))
-        lines.append(Line(f"Next: commit the settings and .hookctl, where git has them: {listed}"))
+        text = f"Next: commit the settings and .hookctl, where git has them: {', '.join(projects)}"
+        lines.append(Line(text))
     return lines
 
 
-def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> Iterator[Message]:
+def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> list[Message]:
     """The settings files that still have the pack; or any pack where there is nothing to do."""
-    left = {key: record for key, record in {**records, **plan.records}.items() if record}
-    wanted = "" if plan.empty else name
-    names = {one for record in left.values() for one in record.packs if wanted in ("", one)}
-    keys = [key for key, record in left.items() if names & record.packs.keys()]
-    if keys:
-        where, listed = amount(len(keys), "settings file"), ", ".join(sorted(names))
-        text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
-        yield Message(text, "stays_installed", "info")
+    wanted, names, count = "" if plan.empty else name, set[str](), 0
+    for record in filter(None, {**records, **plan.records}.values()):
+        left = [one for one in record.packs if wanted in ("", one)]
+        names.update(left)
+        count += bool(left)
+    if not names:
+        return []
+    where, listed = amount(count, "settings file"), ", ".join(sorted(names))
+    text = f"still installed: {listed} in {where}; `hookctl status --all` says more"
+    return [Message(text, "stays_installed", "info")]
 
 
-def _name_orphans(plan: Plan) -> Iterator[Message]:
-    """The hooks of packs that no record has any more: only their own file says what they are."""
-    for file in plan.files:
-        is_known = file.record is not None
-        for hook in () if is_known else shapes.elements(file.host.shape, file.document.value):
-            text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more"
-            yield Message(f"{text}; `hookctl uninstall PACKFILE` takes it out", "orphan_hook")
-
-
-def _name_away(folders: Folders) -> Iterator[Message]:
-    """The projects and folders that are not there: what is installed in them stays on record."""
+def _name_unreached(folders: Folders, plan: Plan) -> Iterator[Message]:
+    """What is not there, and stays on record; then hooks that no record has any more."""
     records, texts = store.load(folders), dict[str, str]()
     for key, folder in store.away(folders, records).items():
         text = f"{tilde(folder)} is not there, so what is installed in it stays on record"
@@ -304,6 +266,11 @@ def _name_away(folders: Folders) -> Iterator[Message]:
         texts.setdefault(folder, text)
     for folder, text in texts.items():
         yield Message(text, "project_away", path=folder)
+    for file in plan.files:
+        is_known = file.record is not None
+        for hook in () if is_known else shapes.elements(file.host.shape, file.document.value):
+            text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more"
+            yield Message(f"{text}; `hookctl uninstall PACKFILE` takes it out", "orphan_hook")
 
 
 def _name_disabled(folders: Folders, name: str, *, dry_run: bool) -> Iterator[Message]:

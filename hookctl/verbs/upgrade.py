@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from typing import NamedTuple
+from functools import partial, reduce
 
 from hookctl import errors, packs
 from hookctl.errors import HookctlError
@@ -12,7 +11,7 @@ from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import ERROR, SKIP, say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
-from hookctl.ownership.consent import Review, agree
+from hookctl.ownership.consent import Review, agree, require_agreement
 from hookctl.ownership.run import changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import Choice, Permission
@@ -25,15 +24,8 @@ from hookctl.verbs import choosing
 from hookctl.verbs.enable import join
 from hookctl.verbs.install import install_agreed, load_source, with_review
 
-
-class _Installed(NamedTuple):
-    """A pack from one source, and its settings files on record."""
-
-    name: str
-    source: str  # empty for a built-in pack
-    targets: list[Target]
-
-
+# A pack's name, its source (empty for a built-in one), and its settings files on record.
+_Installed = tuple[str, str, list[Target]]
 # The packs by name and source, each with what was agreed to of it; or why there is none.
 _Brought = dict[tuple[str, str], tuple[Pack, Review | None] | HookctlError]
 
@@ -93,12 +85,10 @@ def upgrade_meant(
         installed, _, problems, left = _find_installed(folders, pack, hosts, scope, root)
         if pack and not (installed or problems or left):
             others = _find_installed(folders, "", hosts, scope, root)[0]
-            names = sorted({item.name for item in others})
-            hint = f"Use one of: {', '.join(names) or 'none is installed'}."
-            raise errors.usage_error(f"{pack!r} is not installed here", hint)
-        results = []
-        for item in installed:
-            results.append(_upgrade_pack(sources, item, brought, choice, dry_run=dry_run))
+            names = ", ".join(sorted({name for name, *_ in others})) or "none is installed"
+            raise errors.usage_error(f"{pack!r} is not installed here", f"Use one of: {names}.")
+        act = partial(_upgrade_pack, sources, brought=brought, choice=choice, dry_run=dry_run)
+        results = [*map(act, installed)]
     here = root or project.look(folders.cwd, folders.environ)
     for error in problems:
         if error.path.startswith(f"{here}/"):
@@ -123,50 +113,47 @@ def _bring(
 ) -> _Brought:
     """The packs that are not built in, as their sources have them now, shown and agreed to."""
     brought = _Brought()
-    for item in installed:
-        if item.name in packs.names():
+    for name, source, targets in installed:
+        if name in packs.names():
             continue
+        command = f"hookctl upgrade {name}"
         try:
-            if item.source.startswith(GIT):
-                from hookctl.ownership import consent  # late: few packs come from git
-
-                command, is_named = f"hookctl upgrade {item.name} --yes", named == item.name
-                consent.require_agreement(
-                    item.name, item.source, records, permission, command, is_named=is_named
-                )
-            pack, review = _load(sources.folders, item), None
-            command = f"hookctl upgrade {item.name} --dry-run"
+            if source.startswith(GIT):
+                of_git = (name, source, records, permission, f"{command} --yes")
+                require_agreement(*of_git, is_named=named == name)
+            pack, review = _load(sources.folders, name, source, targets[0].path), None
             if not dry_run:
-                review = agree(sources, pack, item.targets, choice, permission, command)
-            brought[item.name, item.source] = pack, review
+                review = agree(sources, pack, targets, choice, permission, f"{command} --dry-run")
+            brought[name, source] = pack, review
         except HookctlError as error:
             is_left_out = error.code == "consent_needed" and (permission.yes or dry_run)
             if error.exit_code == errors.USAGE and not is_left_out:
                 raise  # no consent, so nothing is written at all
-            brought[item.name, item.source] = error
+            brought[name, source] = error
     return brought
 
 
 def _upgrade_pack(
     sources: Sources, item: _Installed, brought: _Brought, choice: Choice, *, dry_run: bool
 ) -> Result:
-    """Install a pack again in its settings files."""
-    found = brought.get((item.name, item.source), changed_meanwhile())  # or it came just now
-    if item.name in packs.names():
-        found = packs.load(item.name), None
-    if isinstance(found, HookctlError):
-        return _leave(item, found)
-    pack, review = found
-    sources.forget()  # the one before has written
+    name, source, targets = item
+    found = brought.get((name, source), changed_meanwhile())  # or it came just now
+    if name in packs.names():
+        found = packs.load(name), None
     try:
-        plan, review = install_agreed(sources, pack, item.targets, choice, review, dry_run=dry_run)
+        if isinstance(found, HookctlError):
+            raise found
+        pack, review = found
+        sources.forget()  # the one before has written
+        plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
     except HookctlError as error:
-        return _leave(item, error)
-    title = f"{item.name} {pack.version}"
+        line = Line(f"{name}: left as it is", ERROR, path=tilde(source))
+        code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
+        return Result({}, (line,), errors=(error.as_dict(),), exit_code=code)
+    title = f"{name} {pack.version}"
     result = plan_result(plan, [Line(f"{title} is up to date.")], dry_run=dry_run)
     if plan.empty:
-        line = Line(f"{title}: nothing to do", SKIP, path=tilde(item.source))
-        result = result._replace(text=(line,))
+        result = result._replace(text=(Line(f"{title}: nothing to do", SKIP, path=tilde(source)),))
     return with_review(result, review, dry_run=dry_run)
 
 
@@ -198,32 +185,22 @@ def _find_installed(
                 found.setdefault((name, known.source), []).append(target)
             except HookctlError as error:
                 left.append(error)
-    return [_Installed(*key, found[key]) for key in sorted(found)], records, problems, left
+    return [(*key, found[key]) for key in sorted(found)], records, problems, left
 
 
-def _load(folders: Folders, item: _Installed) -> Pack:
-    path = item.source or item.targets[0].path
+def _load(folders: Folders, name: str, source: str, path: str) -> Pack:
     try:
-        pack = load_source(folders, item.source) if item.source else None
-        if pack and pack.name == item.name:
+        pack = load_source(folders, source) if source else None
+        if pack and pack.name == name:
             return pack
     except HookctlError as error:
         if error.code in ("fetch_failed", "git_missing"):
             error.exit_code = errors.FAILED
         if error.code not in ("usage", "unreadable"):
             raise
-    message = f"{item.name}: its source is not there any more, or not on record"
-    hint = "Put it back, or install the pack from where it is now."
+    message = f"{name}: its source is not there any more, or not on record"
+    hint, path = "Put it back, or install the pack from where it is now.", source or path
     raise HookctlError("source_gone", message, path=path, hint=hint, exit_code=errors.FAILED)
-
-
-# What is said.
-
-
-def _leave(item: _Installed, problem: HookctlError) -> Result:
-    line = Line(f"{item.name}: left as it is", ERROR, path=tilde(item.source))
-    code = errors.UNREADABLE if problem.exit_code == errors.UNREADABLE else errors.FAILED
-    return Result({}, (line,), errors=(problem.as_dict(),), exit_code=code)
 
 
 def _join(results: list[Result], *, dry_run: bool) -> Result:
@@ -235,5 +212,4 @@ def _join(results: list[Result], *, dry_run: bool) -> Result:
         code = errors.FAILED
     if code == errors.UNREADABLE:
         joined = joined._replace(text=())  # the errors say it all
-    messages = tuple(dict.fromkeys(joined.messages))
-    return joined._replace(messages=messages, exit_code=code)
+    return joined._replace(messages=tuple(dict.fromkeys(joined.messages)), exit_code=code)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from hookctl import clock
-from hookctl.errors import FAILED, TIMED_OUT, UNREADABLE, HookctlError, usage_error
+from hookctl.errors import FAILED, TIMED_OUT, HookctlError, usage_error
 from hookctl.masking import masked
 from hookctl.model import Result
 from hookctl.output.lines import amount, progress
@@ -18,8 +18,6 @@ from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 
 HOLDS, NOT_YET, BROKEN, TIMEOUT = "holds", "incomplete", "broken", "timeout"
-# A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
-_LARGEST_NO = 125
 
 HELP = """
 command -- COMMAND...  The check: exit code 0 passes, 1 to 125 is not yet.
@@ -54,11 +52,10 @@ def verify(
     if seconds_in_all <= 0:
         raise usage_error(f"no time for a run: {timeout}", "Leave --timeout out for no limit.")
     looks, pause = max(1, rechecks), _seconds(grace)
-    name = command[0]
     # The guard ignores an agent that the verifier starts.
     environ = {**folders.environ, "HOOKCTL_CHILD": "1"}
-    begin = time.monotonic()
-    end, number = begin + seconds_in_all, 0
+    name, begin, number = command[0], time.monotonic(), 0
+    end = begin + seconds_in_all
     verdict, status, fault = NOT_YET, None, ""
     with Keeper() as keeper:
         while verdict == NOT_YET and number < looks:
@@ -74,14 +71,14 @@ def verify(
             else:
                 number += 1
                 verdict, status, fault = _judge(keeper, command, environ, left)
-    has_signal = status is not None and status < 0
+    signal_name = _name_signal(status) if status is not None and status < 0 else None
     at = f"at look {number} of {looks}"
     data = {
         "verdict": verdict,
         "looks": number,
         "command": masked(list(command)),
-        "exit_status": None if has_signal else status,
-        "signal": _name_signal(status) if status is not None and has_signal else None,
+        "exit_status": None if signal_name else status,
+        "signal": signal_name,
         "rechecks": rechecks,
         "grace": pause,
         "timeout": seconds_in_all if timeout else None,
@@ -98,23 +95,21 @@ def verify(
         error = HookctlError("timeout", message, hint=hint, exit_code=TIMED_OUT)
     else:
         hint = "It must end with 0 (it holds) or 1 to 125 (not yet)."
-        error = HookctlError("broken_contract", f"{name} {fault}", hint=hint, exit_code=UNREADABLE)
+        error = HookctlError("broken_contract", f"{name} {fault}", hint=hint)
     return Result(data, errors=(error.as_dict(),), exit_code=error.exit_code)
 
 
 def _seconds(text: str) -> float:
     """The seconds of a duration; a bare number is seconds."""
-    has_unit = text[-1:].isalpha()
-    return clock.seconds(text if has_unit else f"{text.strip()}s")
+    return clock.seconds(text if text[-1:].isalpha() else f"{text.strip()}s")
 
 
 def _judge(
     keeper: Keeper, command: Sequence[str], environ: dict[str, str], seconds: float
 ) -> tuple[str, int | None, str]:
     """Run the verifier once: the verdict, its exit status (below 0 for a signal), and its fault."""
-    output = 2 if sys.stderr else subprocess.DEVNULL
     try:
-        status = keeper.run(command, environ, output, seconds)
+        status = keeper.run(command, environ, 2 if sys.stderr else subprocess.DEVNULL, seconds)
     except TimeoutError:
         return TIMEOUT, None, ""
     except OSError as error:
@@ -123,7 +118,8 @@ def _judge(
         return HOLDS, status, ""
     if status < 0:
         return BROKEN, status, f"was ended by {_name_signal(status)}"
-    if status > _LARGEST_NO:
+    # A shell returns 126 and 127 if it cannot run a command, and more if a signal ended it.
+    if status > 125:
         return BROKEN, status, f"ended with exit status {status}, which is no answer"
     return NOT_YET, status, ""
 
