@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl.errors import UNEXPECTED, HookctlError
-from hookctl.model import LIMIT
 from hookctl.model import Path as Path
 
 BOM = "\ufeff"
@@ -169,8 +168,10 @@ class Document:
             found = node.find(path[length])
             if is_edited and len(found) > 1:
                 message = f"duplicate key {path[length]!r}"
-                hint = "The host uses only the last one: remove one of the two, "
-                hint += "then run the command again."
+                hint = (
+                    "The host uses only the last one: remove one of the two, "
+                    "then run the command again."
+                )
                 raise self.error_at("duplicate_key", found[1].entry, message, hint)
             if not found:
                 break
@@ -417,9 +418,6 @@ def position_of(text: str, offset: int) -> tuple[int, int]:
 
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
-    if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
-        raise HookctlError("unparsable", message, path=where, hint=hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -73,7 +73,6 @@ _TOP = "guard"  # the folder above those of the projects
 _FILE, _TOTALS = "events.jsonl", "totals.json"
 _TRIPS = ("dispatch.json", "*.calls")
 _PATIENCE = 1.0  # seconds to wait for a hook that changes what is counted
-_PAUSE = 0.005
 
 
 class Kind(NamedTuple):
@@ -196,7 +195,7 @@ def lock_held(path: str) -> Iterator[None]:
                     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    time.sleep(_PAUSE)
+                    time.sleep(0.005)
         yield
     finally:
         os.close(file)

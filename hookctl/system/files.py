@@ -32,7 +32,6 @@ except ImportError:
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
 SETTLE = 2.0  # seconds: another program may be about to fill a younger empty file
-_POLL = 0.02  # seconds
 _MACHINE = sha256(os.uname().nodename.encode()).hexdigest()[:8]
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -149,7 +148,7 @@ def wait_until_filled(path: str) -> None:
         age = time.time() - max(status.st_mtime, status.st_ctime)
         if status.st_size or age > SETTLE:
             return
-        time.sleep(_POLL)
+        time.sleep(0.02)
 
 
 def replace(

@@ -82,8 +82,8 @@ def here() -> Folders:
         project = project or find_around(folder, home.rstrip("/"))
         if project:  # a repository could then forge our records
             message = f"a folder of hookctl's own lies in the project {project}"
-            hint = "Name a folder outside of projects, or unset what names this one: "
-            hint += f"{', '.join(moving)}."
+            names = ", ".join(moving)
+            hint = f"Name a folder outside of projects, or unset what names this one: {names}."
             raise HookctlError("unsafe_path", message, path=folder, hint=hint, exit_code=FAILED)
     return folders
 

@@ -24,9 +24,7 @@ PACKAGES, CONFIGS, PACKS = "runtime", "guard", "packs"  # the folders beside the
 TABLE = f"{PACKAGES}/hosts.json"  # what the runner has to know of the hosts, and their packs
 # The patterns are compiled when they are used: most calls change no package.
 NAME = r"[a-z]+_[0-9a-f]{16}"  # of a package's folder, whatever its version
-_VERSION = rb'(?m)^VERSION = "([0-9.]+)"'
 LOCK_SECONDS = 30
-_POLL = 0.05  # seconds
 
 Modules = Mapping[str, bytes]  # of a package, by their names
 
@@ -55,7 +53,7 @@ def packages_named(launcher: bytes) -> list[str]:
 
 def version_of(launcher: bytes) -> str:
     """The version that a launcher says it is of; '' where it says none, as 0.2.0's."""
-    match = re.search(_VERSION, launcher)
+    match = re.search(rb'(?m)^VERSION = "([0-9.]+)"', launcher)
     return match[1].decode() if match else ""
 
 
@@ -82,7 +80,7 @@ def list_former(top: str) -> list[str]:
         folder = os.path.join(configs, name)
         if not os.path.islink(folder):
             found += [os.path.join(folder, each) for each in ("hook.py", "wrap.py", "config.json")]
-    for name in files.names_in(runtime, r"hook\.py|trace\.py|(?!hosts\.json).*\.json"):
+    for name in files.names_in(runtime, r"hook\.py|trace\.py|(?!hosts\.json\Z).*\.json"):
         found.append(os.path.join(runtime, name))
     return [path for path in found if os.path.lexists(path)]
 
@@ -120,7 +118,7 @@ def locked(folder: str) -> Iterator[None]:
             held.close()
             if time.monotonic() > end:
                 raise lock_timeout(folder)
-            time.sleep(_POLL)
+            time.sleep(0.05)
         yield
 
 

@@ -300,8 +300,9 @@ def _clear_mark(run_files: RunFiles, name: str) -> None:
 
 def end_of_run(run_files: RunFiles, duration: str) -> float:
     """When a run of this duration ends; without one, the run that is going on, or 12 hours."""
-    if is_armed(run_files) and not duration:
-        return read_end(run_files) or 0.0
+    end = read_end(run_files) if is_armed(run_files) and not duration else None
+    if end is not None:
+        return end
     span = clock.seconds(duration or DEFAULT_SPAN)
     if not 0 < span <= _LONGEST_SPAN:
         raise usage_error(f"a run cannot last {duration}", "Give 7 days at most, as --for 12h.")
