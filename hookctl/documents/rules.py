@@ -77,7 +77,8 @@ class RulesDocument(Document):
         pack = str(path[0])
         if pack in self._marks:
             begin, end = self._block(pack)
-            return self._with(Splice(begin.end(), end.start(), text))
+            text = spliced(self._text, [Splice(begin.end(), end.start(), text)])
+            return RulesDocument(text, self.where)
         above = self._text.removeprefix(BOM)
         line_break = (BREAK.findall(above) or ["\n"])[-1]
         note, added = "", line_break
@@ -104,10 +105,7 @@ class RulesDocument(Document):
         if begin["note"] != _TOP and has_empty_line:  # those that came with it
             is_joined = begin["note"] == _JOINED and stop == len(self._text)
             start -= len("".join(breaks[-1 - is_joined :]))
-        return self._with(Splice(start, stop))
-
-    def _with(self, splice: Splice) -> RulesDocument:
-        return RulesDocument(spliced(self._text, [splice]), self.where)
+        return RulesDocument(spliced(self._text, [Splice(start, stop)]), self.where)
 
     @cached_property
     def _marks(self) -> dict[str, list[re.Match[str]]]:

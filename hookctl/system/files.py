@@ -419,7 +419,8 @@ def names_in(folder: str, pattern: str = ".*") -> list[str]:
     return []
 
 
-def private_folder(purpose: str, state: str) -> contextlib.AbstractContextManager[str]:
+@contextlib.contextmanager
+def private_folder(purpose: str, state: str) -> Iterator[str]:
     """A new private folder of the caller, removed at the end with its content.
 
     It lies in the system's folder for temporary files, or in the state folder where another user
@@ -428,7 +429,8 @@ def private_folder(purpose: str, state: str) -> contextlib.AbstractContextManage
     import tempfile  # late: it takes long, and few calls need it
 
     usual = os.path.abspath(tempfile.gettempdir())
-    return folder_in(state if owners.find_fault(usual) else usual, purpose)
+    with folder_in(state if owners.find_fault(usual) else usual, purpose) as folder:
+        yield folder
 
 
 @contextlib.contextmanager
