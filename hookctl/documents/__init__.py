@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl.errors import UNEXPECTED, HookctlError
+from hookctl.model import LIMIT
 from hookctl.model import Path as Path
 
 BOM = "\ufeff"
@@ -418,6 +419,9 @@ def position_of(text: str, offset: int) -> tuple[int, int]:
 
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
+    if len(data) > LIMIT:
+        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
+        raise HookctlError("unparsable", message, path=where, hint=hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
