@@ -18,6 +18,7 @@ from hookctl.model import Path as Path
 
 BOM = "\ufeff"
 BREAK = re.compile(r"\r\n|\r|\n")
+_LINE_END = re.compile(r"\r\n|\r|\n|\Z")
 STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
 PLAIN = "plain"  # of comments: without blanks that JSON has not, and ended by no lone CR
@@ -45,9 +46,6 @@ class New(NamedTuple):
     source: Any = None  # of JSON: a source text, for which there is a hole in the value
 
 
-REMOVAL = New(MISSING)
-
-
 class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
@@ -59,7 +57,6 @@ class Document:
     # the edited text; and the splices of an edit:
     _new: Callable[[Any, Path, Any], New]
     _source: Callable[[Any, Path, str], New]
-    _reread: Callable[[Any, str, Path, New], Document]
     _fill: Callable[[Any, Any, New], Sequence[Splice]]  # of an empty document
     _replace: Callable[[Any, Any, New], Sequence[Splice]]
     _insert: Callable[[Any, Any, str | None, New], Sequence[Splice]]  # behind the others in a node
@@ -75,23 +72,20 @@ class Document:
         """False for a file of our own that has nothing in it any more."""
         return True
 
-    def __init__(self, text: str, where: str) -> None:
+    def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
         self._text = text
         self.where = where  # the file name that errors show
+        line_break = BREAK.search(text)  # the first one is that of new lines too
+        self._line_end = line_break[0] if line_break else line_end
 
     @classmethod
-    def parse(cls, data: bytes, *, where: str = "") -> Any:
+    def parse(cls, data: bytes, *, where: str = "", **options: bool) -> Any:
         """Parse a file's bytes; errors (not_utf8, unparsable) name `where`, line and column."""
-        return cls(decode(data, where), where)
+        return cls(decode(data, where), where, **options)
 
     @cached_property
     def _tree(self) -> Any:
-        """The root value in a form to compare."""
         return comparable(self.value or {})
-
-    @cached_property
-    def _line_end(self) -> str:
-        return line_end_of(self._text)
 
     @property
     def data(self) -> bytes:
@@ -104,7 +98,7 @@ class Document:
         Only JSON has such dialects.
         """
 
-    @property
+    @cached_property
     def real(self) -> Document:
         """The document as it is in the file, where this one shows it otherwise."""
         return self
@@ -144,7 +138,7 @@ class Document:
 
     def offset(self, path: Path) -> int:
         """Where the value at path begins, or its nearest existing parent."""
-        node, _ = self._nearest(path)
+        node, _ = self.check_path(path, is_edited=False)
         return node.start if node else 0
 
     def position(self, path: Path) -> tuple[int, int]:
@@ -162,21 +156,27 @@ class Document:
         """The error for what is at an offset."""
         return error_at(code, self._text, self.where, offset, message, hint)
 
-    def check_path(self, path: Path) -> tuple[Any, int]:
+    def check_path(self, path: Path, *, is_edited: bool = True) -> tuple[Any, int]:
         """Refuse a path through a duplicate key, since hosts differ in which counts.
 
-        And one through what nothing is edited in. Returns the deepest node on the path, and how
-        long the path to it is.
+        And one through what nothing is edited in. Returns the deepest node written on the path, and
+        how long the path to it is. One that is only read leads through the last key, as hosts do.
         """
         node, length = self._root, 0
         while node and length < len(path):
-            self._check_holder(path[:length], node)
+            if is_edited:
+                self._check_holder(path[:length], node)
             found = node.find(path[length])
-            if len(found) > 1:
-                raise duplicate_key(self, path[length], found[1].entry)
+            if is_edited and len(found) > 1:
+                message = f"duplicate key {path[length]!r}"
+                hint = (
+                    "The host uses only the last one: remove one of the two, "
+                    "then run the command again."
+                )
+                raise self.error_at("duplicate_key", found[1].entry, message, hint)
             if not found:
                 break
-            node, length = found[0], length + 1
+            node, length = found[-1], length + 1
         return node, length
 
     def _check_holder(self, path: Path, node: Any) -> None:
@@ -186,21 +186,8 @@ class Document:
         """Whether a node is nothing that a whole object or array may not be put in the place of."""
         return False
 
-    def _nearest(self, path: Path) -> tuple[Any, int]:
-        """The deepest node written on a path, and how long the path to it is.
-
-        Of a duplicate key it is the last one, as hosts read it.
-        """
-        node, length = self._root, 0
-        for key in path:
-            found = node.find(key) if node else ()
-            if not found:
-                break
-            node, length = found[-1], length + 1
-        return node, length
-
     def _find(self, path: Path) -> Any:
-        node, length = self._nearest(path)
+        node, length = self.check_path(path, is_edited=False)
         return node if length == len(path) else None
 
     # Editing
@@ -243,7 +230,7 @@ class Document:
             return self
         if isinstance(self.get(path[:-1]), list):
             path = (*path[:-1], node.index)
-        return self._verified(self._remove(node), path, REMOVAL)
+        return self._verified(self._remove(node), path, New(MISSING))
 
     def _made(self, make: Callable[[Path, Any], New], path: Path, given: Any) -> New:
         try:
@@ -299,6 +286,9 @@ class Document:
             raise self._unfit(path, splices)
         return after
 
+    def _reread(self, text: str, path: Path, new: New) -> Document:
+        return type(self)(text, self.where)
+
     def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
         return unexpected(self, path, "the edit would not have given the wanted document")
 
@@ -341,10 +331,8 @@ def edit_value(value: Any, path: Path, new: Any) -> Any:
         return items
     members = dict(value or {})
     if is_removal:
-        del members[key]
-    else:
-        members[key] = edit_value(members.get(key), below, new)
-    return members
+        return {name: inner for name, inner in members.items() if name != key}
+    return members | {key: edit_value(members.get(key), below, new)}
 
 
 def comparable(value: Any) -> Any:
@@ -369,13 +357,11 @@ class Splice(NamedTuple):
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
     """The text with all splices made; they must not overlap, and may come in any order."""
-    parts = []
-    copied = 0
+    parts, copied = [], 0
     for splice in sorted(splices, key=itemgetter(0)):
         parts += [text[copied : splice.start], splice.text]
         copied = splice.end
-    parts.append(text[copied:])
-    return "".join(parts)
+    return "".join([*parts, text[copied:]])
 
 
 def line_start(text: str, offset: int) -> int:
@@ -391,14 +377,12 @@ def line_start(text: str, offset: int) -> int:
 
 def line_stop(text: str, offset: int) -> int:
     """Where the line of an offset ends, before its line break."""
-    line_break = BREAK.search(text, offset)
-    return line_break.start() if line_break else len(text)
+    return _LINE_END.search(text, offset).start()  # type: ignore[union-attr]  # it matches always
 
 
 def next_line(text: str, offset: int) -> int:
     """Where the line after an offset's begins; the end of a text that has none."""
-    line_break = BREAK.search(text, offset)
-    return line_break.end() if line_break else len(text)
+    return _LINE_END.search(text, offset).end()  # type: ignore[union-attr]  # likewise
 
 
 def whole_lines(text: str, start: int, end: int) -> Splice:
@@ -421,12 +405,6 @@ def start_of_comments(text: str, start: int, floor: int = 0, code: str = "") -> 
             break
         start = line_above
     return start
-
-
-def line_end_of(text: str, default: str = "\n") -> str:
-    """The first line break of a text, which is that of new lines too."""
-    line_break = BREAK.search(text)
-    return line_break[0] if line_break else default
 
 
 def leading_blanks(text: str) -> str:
@@ -510,13 +488,6 @@ def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     needed = document.needed_at(path, needed)
     hint = f"Make it {needed}, then run the command again."
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
-
-
-def duplicate_key(document: Document, key: str | int, offset: int) -> HookctlError:
-    """The error for the second key of this name, at this offset."""
-    message = f"duplicate key {key!r}"
-    hint = "The host uses only the last one: remove one of the two, then run the command again."
-    return document.error_at("duplicate_key", offset, message, hint)
 
 
 def unexpected(document: Document, path: Path, message: str) -> HookctlError:

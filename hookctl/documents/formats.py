@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
 
 from hookctl.documents import LISTED, Document
 from hookctl.documents.jsonc import JsonDocument
@@ -32,21 +33,13 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
         from hookctl.documents.listed import ListedDocument, Listing  # late: few hosts have a list
 
         return ListedDocument(parse(format, data, where=where), Listing.parse(listing))
-    if format == "toml":
-        from hookctl.documents.toml import TomlDocument  # late: a host has one format
-
-        return TomlDocument.parse(data, where=where)
-    if format == "yaml":
-        from hookctl.documents.yaml import YamlDocument  # late, too
-
-        return YamlDocument.parse(data, where=where)
     if format in PROGRAMS:
-        from hookctl.documents.plugin import PluginDocument  # late, too
+        from hookctl.documents.plugin import PluginDocument  # late: a host has one format
 
         is_ours = digest(data) in _OURS
         return PluginDocument.parse(data, where=where, host=PROGRAMS[format], is_ours=is_ours)
-    if format == "rules":
-        from hookctl.documents.rules import RulesDocument  # late, too
-
-        return RulesDocument.parse(data, where=where)
+    if format in ("toml", "yaml", "rules"):
+        module = import_module(f"hookctl.documents.{format}")  # late, too
+        format_class: type[Document] = getattr(module, f"{format.title()}Document")
+        return format_class.parse(data, where=where)
     return JsonDocument.parse(data, where=where)

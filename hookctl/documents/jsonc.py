@@ -13,9 +13,8 @@ import gc
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
@@ -29,7 +28,6 @@ from hookctl.documents import (
     New,
     Path,
     Splice,
-    decode,
     is_too_deep,
     last_index,
     leading_blanks,
@@ -59,7 +57,6 @@ _CHILD = rf"(?:{_KEY})?(?P<scalar>(?:{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_COMMA})
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
 # What programs that take comments out leave of them, and JSON does not take for blank.
 _ODD = r"[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|\r(?!\n)"
-_LONE_SURROGATE = "[\ud800-\udfff]"
 
 
 class JsonDocument(Document):
@@ -71,15 +68,8 @@ class JsonDocument(Document):
         self._tree = scanned.tree
         self._shadow, self._comments = scanned.shadow, scanned.comments
         if scanned.start >= 0:
-            start, end = scanned.start, scanned.end
-            self._root = Node(
-                shadow=self._shadow, tree=self._tree, entry=start, start=start, end=end
-            )
-
-    @classmethod
-    def parse(cls, data: bytes, *, where: str = "", strict: bool = False) -> Any:
-        """Parse a file's bytes, which may have to be strict JSON."""
-        return cls(decode(data, where), where, strict=strict)
+            span = (scanned.start, scanned.start, scanned.end)
+            self._root = Node(self._shadow, self._tree, span)
 
     @cached_property
     def value(self) -> Any:
@@ -123,38 +113,18 @@ class JsonDocument(Document):
         is_lenient = any(one.comments or one.commas for one in scans)
         return type(self)(text, self.where, strict=not is_lenient)
 
-    def _verified(self, splices: Sequence[Splice], path: Path, new: New) -> Any:
-        after = super()._verified(splices, path, new)
-        if after is not self and self._root and after._root:
-            begin = min(splice.start for splice in splices)
-            after._root.known = [entry for entry in self._root.known if entry < begin]
-        return after
-
     # The layout of the file
 
     @cached_property
-    def _many_lines(self) -> bool:
-        """Whether values are on lines of their own: they are in the file, or it is empty."""
+    def _layout(self) -> Layout:
         start, end = self._scan.start, self._scan.end
         is_empty = start < 0 or not self._text[start + 1 : end - 1].strip()
-        return is_empty or bool(BREAK.search(self._text, start, end))
-
-    @cached_property
-    def _colon(self) -> str:
+        many_lines = is_empty or bool(BREAK.search(self._text, start, end))
         colon = re.search(STRING + r"[ \t\r\n]*:([ \t]?)", self._shadow)  # as the first one
-        return ": " if self._many_lines or (colon and colon[1]) else ":"
-
-    @property
-    def _comma(self) -> str:
-        return ", " if self._colon == ": " else ","
-
-    @cached_property
-    def _unit(self) -> str:
-        """One step more: the blanks of the first indented line that begins in no comment."""
-        for match in re.finditer(_INDENTED, self._text):
-            if self._shadow[match.end()] not in " \t\r\n":
-                return match[1]
-        return "  "
+        blank = " " if many_lines or (colon and colon[1]) else ""
+        indented = re.finditer(_INDENTED, self._text)
+        units = (one[1] for one in indented if self._shadow[one.end()] not in " \t\r\n")
+        return Layout(many_lines, f",{blank}", f":{blank}", next(units, "  "))
 
     # Inserting
 
@@ -177,9 +147,19 @@ class JsonDocument(Document):
         end = last.end if comma is None else comma + 1
         if not BREAK.search(self._text, holder.start, holder.child(0).entry):
             return [self._insert_inline(holder, last, key, new)]
-        indent = self._child_indent(holder)
+        # As the last child that begins a line.
+        indents = (self._blanks_before(entry) for entry in reversed(holder.entries))
+        indent = next((one for one in indents if one is not None), None)
+        if indent is None:
+            indent = self._indent_at(holder.start) + self._layout.unit
         member = self._line_end + indent + self._member(key, new, indent)
-        offset = self._end_of_line_with_comments(end)
+        offset = line_stop(self._text, end)  # of the line with the comments on it
+        for begin, stop in self._comments:
+            if end <= begin < offset < stop:  # a block comment of several lines
+                last_stop = line_stop(self._text, stop)
+                offset = stop if self._shadow[stop:last_stop].strip() else last_stop
+        if self._shadow[end:offset].strip():  # values follow
+            offset = end
         if comma is not None:
             return [Splice(offset, offset, member + ",")]
         return [Splice(end, end, ","), Splice(offset, offset, member)]
@@ -190,7 +170,7 @@ class JsonDocument(Document):
         indent = self._blanks_before(start)
         if indent is None:
             member = self._member(None, new, self._indent_at(start), one_line=True)
-            return [Splice(start, start, member + self._comma)]
+            return [Splice(start, start, member + self._layout.comma)]
         assert node.holder
         offset = line_start(self._text, start)
         offset = start_of_comments(self._text, offset, node.holder.start, self._shadow)
@@ -201,10 +181,10 @@ class JsonDocument(Document):
         start, end = holder.start + 1, holder.end - 1
         comments = self._comments_in(start, end)
         offset = comments[-1][1] if comments else start
-        if not self._many_lines:
+        if not self._layout.many_lines:
             return [Splice(offset, end, self._member(key, new, "", one_line=True))]
         base = self._indent_at(holder.start)
-        indent = base + self._unit
+        indent = base + self._layout.unit
         member = self._line_end + indent + self._member(key, new, indent)
         if comments and BREAK.search(self._text, offset, end):
             return [Splice(offset, offset, member)]
@@ -212,7 +192,7 @@ class JsonDocument(Document):
 
     def _insert_inline(self, holder: Node, last: Node, key: str | None, new: New) -> Splice:
         """A new last child on the line of the others, so that no line is laid out anew."""
-        separator = self._comma
+        separator = self._layout.comma
         if len(holder.tree) > 1:
             between = self._text[holder.child(-2).end : last.entry]
             if re.fullmatch(r",[ \t]*", between):
@@ -223,25 +203,16 @@ class JsonDocument(Document):
             return Splice(last.end, last.end, separator + member)
         return Splice(comma + 1, comma + 1, separator[1:] + member + ",")
 
-    def _child_indent(self, holder: Node) -> str:
-        """The indentation of children: of the last one that begins a line, or else the unit more
-        than the line in which the object or array begins.
-        """
-        for entry in reversed(holder.entries):
-            indent = self._blanks_before(entry)
-            if indent is not None:
-                return indent
-        return self._indent_at(holder.start) + self._unit
-
     def _member(self, key: str | None, new: New, indent: str, *, one_line: bool = False) -> str:
         """The text of a value, with its key if it has one; further lines begin with `indent`."""
-        if self._many_lines and not one_line:
-            text = _json(new.value, indent=self._unit).replace("\n", self._line_end + indent)
+        layout = self._layout
+        if layout.many_lines and not one_line:
+            text = _json(new.value, indent=layout.unit).replace("\n", self._line_end + indent)
         else:
-            text = _json(new.value, separators=(self._comma, self._colon))
+            text = _json(new.value, separators=(layout.comma, layout.colon))
         if new.source is not None:
             text = text.replace(_json(HOLE), new.source.text, 1)
-        return text if key is None else _json(key) + self._colon + text
+        return text if key is None else _json(key) + layout.colon + text
 
     # Removing
 
@@ -253,8 +224,13 @@ class JsonDocument(Document):
         if len(holder.tree) == 1 and is_alone:
             return [Splice(holder.start + 1, holder.end - 1)]
         comma = self._comma_behind(node)
-        if comma is None and node.index:
-            return self._remove_last(holder.child(node.index - 1), node)
+        if comma is None and node.index:  # the last one, with the comma before it
+            comma = self._shadow.index(",", holder.child(node.index - 1).end)
+            begins_line = self._blanks_before(node.entry) is not None
+            behind = self._shadow[node.end : line_stop(self._text, node.end)].strip()
+            if (begins_line and not behind) or self._comments_in(comma, node.entry):
+                return [Splice(comma, comma + 1), *self._cut(node.entry, node.end)]
+            return [Splice(comma, node.end)]
         if comma is None:
             return self._cut(node.entry, node.end)
         if self._comments_in(node.end, comma):
@@ -264,14 +240,6 @@ class JsonDocument(Document):
             if not self._text[comma + 1 : following].strip(" \t"):
                 return [Splice(node.entry, following)]
         return self._cut(node.entry, comma + 1)
-
-    def _remove_last(self, before: Node, node: Node) -> list[Splice]:
-        comma = self._shadow.index(",", before.end)
-        begins_line = self._blanks_before(node.entry) is not None
-        ends_line = self._is_blank(node.end, line_stop(self._text, node.end))
-        if (begins_line and ends_line) or self._comments_in(comma, node.entry):
-            return [Splice(comma, comma + 1), *self._cut(node.entry, node.end)]
-        return [Splice(comma, node.end)]
 
     def _cut(self, start: int, end: int) -> list[Splice]:
         """Remove a span: its lines if it is alone on them, else the blanks on one side too."""
@@ -303,21 +271,8 @@ class JsonDocument(Document):
         start = offset
         while start and self._text[start - 1] in " \t":
             start -= 1
-        if start and self._text[start - 1] not in "\r\n":
-            return None
-        return self._text[start:offset]
-
-    def _end_of_line_with_comments(self, offset: int) -> int:
-        """The end of the offset's line with the comments on it; the offset if values follow."""
-        stop = line_stop(self._text, offset)
-        for start, end in self._comments:
-            if offset <= start < stop < end:  # a block comment of several lines
-                last_stop = line_stop(self._text, end)
-                stop = last_stop if self._is_blank(end, last_stop) else end
-        return stop if self._is_blank(offset, stop) else offset
-
-    def _is_blank(self, start: int, end: int) -> bool:
-        return not self._shadow[start:end].strip()
+        begins_line = not start or self._text[start - 1] in "\r\n"
+        return self._text[start:offset] if begins_line else None
 
     def _comments_in(self, start: int, end: int) -> list[tuple[int, int]]:
         return [span for span in self._comments if start <= span[0] < end]
@@ -326,7 +281,16 @@ class JsonDocument(Document):
 def _json(value: Any, **style: Any) -> str:
     """The value as JSON; escapes only lone surrogates, which UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, **style)
-    return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+class Layout(NamedTuple):
+    """How a file is written."""
+
+    many_lines: bool  # values are on lines of their own: they are in the file, or it is empty
+    comma: str
+    colon: str
+    unit: str  # one step more: the blanks of the first indented line that begins in no comment
 
 
 class Scan(NamedTuple):
@@ -341,25 +305,27 @@ class Scan(NamedTuple):
     commas: frozenset[int] = frozenset()  # trailing ones
 
 
-class Node(SimpleNamespace):
+class Node:
     """A value; what is in it is found when it is asked for."""
 
-    shadow: str
-    tree: Tree
-    entry: int  # where its key begins, or it
-    start: int
-    end: int
-    holder: Node | None = None
-    index: int = 0
-    known: Sequence[int] = ()  # the first of its entries, as far as they are known
+    def __init__(
+        self,
+        shadow: str,
+        tree: Tree,
+        span: tuple[int, int, int],
+        holder: Node | None = None,
+        index: int = 0,
+    ) -> None:
+        self.shadow, self.tree = shadow, tree
+        self.entry, self.start, self.end = span  # the entry begins with its key, or it
+        self.holder, self.index = holder, index
 
     @cached_property
     def entries(self) -> list[int]:
         """Where the members or elements begin, in their order."""
-        self.known = found = [*self.known]
-        shadow = self.shadow
+        found, shadow = list[int](), self.shadow
         find_children = re.compile(_CHILD).finditer
-        offset = found.pop() if found else skip_blanks(shadow, self.start + 1)
+        offset = skip_blanks(shadow, self.start + 1)
         while True:
             for match in find_children(shadow, offset):
                 if match.lastgroup is None:  # what is nested, or the closing bracket
@@ -378,9 +344,7 @@ class Node(SimpleNamespace):
         if isinstance(self.tree, dict):
             start = re.compile(_KEY).match(self.shadow, entry).end()  # type: ignore[union-attr]
         tree, end = _DECODER.scan_once(self.shadow, start)
-        span = {"entry": entry, "start": start, "end": end}
-        place = {"holder": self, "index": index % len(self.tree)}
-        return Node(shadow=self.shadow, tree=tree, **span, **place)
+        return Node(self.shadow, tree, (entry, start, end), self, index % len(self.tree))
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index; more than one for a duplicate key."""
@@ -430,14 +394,22 @@ def scan(text: str, where: str, *, strict: bool) -> Scan:
     """
     is_collecting = gc.isenabled()
     gc.disable()  # a large document is a lot of small tuples, none of them garbage
-    shadow = " " + text[1:] if text.startswith(BOM) else text
+    shadow, commas = " " + text[1:] if text.startswith(BOM) else text, []
     try:
         try:
             return _read(text, shadow)
         except json.JSONDecodeError:  # nearly every file is strict JSON, and its own shadow
             if strict:
                 raise
-            return _scan_lenient(text, shadow)
+        # In two passes: a single pattern would look for the closing bracket through comments.
+        comments = tuple(_spans_outside_strings(_COMMENTS, shadow))
+        shadow = _blank_out(shadow, comments)
+        if re.search(r",[ \t\r\n]*[}\]]", shadow):
+            spans = _spans_outside_strings(_COMMAS, shadow)
+            commas = [span for span in spans if _follows_value(shadow, span[0])]
+            shadow = _blank_out(shadow, commas)
+        places = frozenset(start for start, _ in commas)
+        return _read(text, shadow)._replace(comments=comments, commas=places)
     except json.JSONDecodeError as error:
         raise _unparsable(text, where, error) from None
     except RecursionError:
@@ -445,23 +417,6 @@ def scan(text: str, where: str, *, strict: bool) -> Scan:
     finally:
         if is_collecting:
             gc.enable()
-
-
-def _scan_lenient(text: str, shadow: str) -> Scan:
-    """Read a text that has comments or trailing commas.
-
-    In two passes, since a single pattern would look for the closing bracket through comments.
-    """
-    comments = tuple(_spans_outside_strings(_COMMENTS, shadow))
-    shadow = _blank_out(shadow, comments)
-    commas = []
-    if re.search(r",[ \t\r\n]*[}\]]", shadow):
-        for span in _spans_outside_strings(_COMMAS, shadow):
-            if _follows_value(shadow, span[0]):
-                commas.append(span)
-        shadow = _blank_out(shadow, commas)
-    scanned = _read(text, shadow)
-    return scanned._replace(comments=comments, commas=frozenset(start for start, _ in commas))
 
 
 def _spans_outside_strings(pattern: str, shadow: str) -> Iterator[tuple[int, int]]:
@@ -481,11 +436,8 @@ def _follows_value(shadow: str, offset: int) -> bool:
 
 def _blank_out(shadow: str, spans: Iterable[tuple[int, int]]) -> str:
     """The shadow with blanks for everything in these spans except line breaks."""
-    not_break = re.compile(r"[^\r\n]")
-    splices = []
-    for start, end in spans:
-        splices.append(Splice(start, end, not_break.sub(" ", shadow[start:end])))
-    return spliced(shadow, splices)
+    blank = re.compile(r"[^\r\n]").sub
+    return spliced(shadow, [Splice(*span, blank(" ", shadow[slice(*span)])) for span in spans])
 
 
 def _read(text: str, shadow: str) -> Scan:

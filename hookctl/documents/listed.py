@@ -70,45 +70,34 @@ class ListedDocument(Document):
 
     def __init__(self, real: Document, listing: Listing) -> None:
         super().__init__(real.data.decode(), real.where)
-        self._real, self._listing = real, listing
+        self.real, self._listing = real, listing
         self.event_field = listing.event
-
-    @property
-    def real(self) -> Document:
-        return self._real
 
     @cached_property
     def value(self) -> Any:
         """The parsed root value with the list as a map; a list that is no list stays no map."""
-        root, items = self._listing.path, self._real.get(self._listing.path)
+        root, items = self._listing.path, self.real.get(self._listing.path)
         if not isinstance(items, dict | list):
-            return self._real.value
+            return self.real.value
         shown: Any = [items]
         if isinstance(items, list):
-            shown = {}
+            shown = {event: [] for event in self._numbers}
             for item in items:
-                fields = self._listing.fields_of(item)
-                shown.setdefault(self._listing.event_of(item), []).append(fields)
-        return edit_value(self._real.value, root, shown)
+                shown[self._listing.event_of(item)].append(self._listing.fields_of(item))
+        return edit_value(self.real.value, root, shown)
 
     @cached_property
-    def _items(self) -> list[Any]:
-        items = self._real.get(self._listing.path)
-        return items if isinstance(items, list) else []
-
-    @cached_property
-    def _numbers(self) -> dict[str, list[int]]:
-        """The positions in the list of each event's hooks."""
-        numbers: dict[str, list[int]] = {}
-        for number, item in enumerate(self._items):
+    def _numbers(self) -> dict[str, list[int]]:  # positions in the list
+        items, numbers = self.real.get(self._listing.path), dict[str, list[int]]()
+        for number, item in enumerate(items if isinstance(items, list) else ()):
             numbers.setdefault(self._listing.event_of(item), []).append(number)
         return numbers
 
     def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
-        self._real.require_strict(comments=comments, trailing_commas=trailing_commas)
+        self.real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
-    def check_path(self, path: Path) -> tuple[Any, int]:
-        return self._real.check_path(self.translate(path))
+    def check_path(self, path: Path, *, is_edited: bool = True) -> tuple[Any, int]:
+        return self.real.check_path(self.translate(path), is_edited=is_edited)
 
     def name_of(self, path: Path) -> str:
         """The path with positions in the list; of an event, the field with it of its first hook."""
@@ -125,12 +114,12 @@ class ListedDocument(Document):
     def raw(self, path: Path) -> str:
         if self._is_event(path):
             raise KeyError(path)
-        return self._real.raw(self.translate(path))
+        return self.real.raw(self.translate(path))
 
     def offset(self, path: Path) -> int:
         if self._is_event(path) and self.get(path):
             path = (*path, 0)
-        return self._real.offset(self.translate(path))
+        return self.real.offset(self.translate(path))
 
     def set(self, path: Path, value: Any) -> Document:
         if self._is_event(path[:-2]) and self._listing.is_taken(path[-1]):
@@ -138,33 +127,33 @@ class ListedDocument(Document):
         if self._is_event(path[:-1]):
             value = self._listing.item_of(str(path[-2]), value)
         self._require_no_map(path)
-        return self._shown(self._real.set(self.translate(path), value))
+        return self._shown(self.real.set(self.translate(path), value))
 
     def set_raw(self, path: Path, text: str) -> Document:
         self._require_no_map(path)
-        return self._shown(self._real.set_raw(self.translate(path), text))
+        return self._shown(self.real.set_raw(self.translate(path), text))
 
     def append(self, path: Path, value: Any) -> Document:
         if self._is_event(path):
             value = self._listing.item_of(str(path[-1]), value)
-        return self._shown(self._real.append(self.translate(path), value))
+        return self._shown(self.real.append(self.translate(path), value))
 
     def remove(self, path: Path) -> Document:
         if not self._is_event(path):
-            return self._shown(self._real.remove(self.translate(path)))
+            return self._shown(self.real.remove(self.translate(path)))
         document: Document = self
         for number in reversed(range(len(self._numbers.get(str(path[-1]), ())))):
             document = document.remove((*path, number))
         return document
 
     def insert_raw(self, path: Path, text: str) -> Document:
-        return self._shown(self._real.insert_raw(self.translate(path), text))
+        return self._shown(self.real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
-        return self._real.block(self.translate(path))
+        return self.real.block(self.translate(path))
 
     def _shown(self, real: Document) -> Document:
-        return self if real is self._real else ListedDocument(real, self._listing)
+        return self if real is self.real else ListedDocument(real, self._listing)
 
     def _is_event(self, path: Path) -> bool:
         """Whether a path is that of an event's hooks, which stand nowhere together."""
@@ -183,6 +172,6 @@ class ListedDocument(Document):
         event, index, *inner = path[len(root) :]
         numbers = self._numbers.get(str(event), [])
         is_there = isinstance(index, int) and 0 <= index < len(numbers)
-        number = numbers[int(index)] if is_there else len(self._items)
+        number = numbers[int(index)] if is_there else sum(map(len, self._numbers.values()))
         field = (*self._listing.path_of(inner[0]), *inner[1:]) if inner else ()
         return (*root, number, *field)

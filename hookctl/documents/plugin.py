@@ -12,7 +12,6 @@ from typing import Any
 
 from hookctl.documents import MISSING, New, Path, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
-from hookctl.errors import HookctlError
 from hookctl.system.files import digest
 from hookctl.system.package_data import read_data
 
@@ -58,10 +57,13 @@ class PluginDocument(JsonDocument):
         text = decode(data, where)
         if not text.strip():
             return cls(text, where, host, current_code(host))
-        before, settings, after = _split(text)
+        (before, settings, after), ours = _split(text), current_code(host)
         is_known = digest((before + after).encode()) in _EARLIER or (is_ours and bool(settings))
-        if (before, after) != current_code(host) and not is_known:
-            raise _foreign_file(text, host, where)
+        if (before, after) != ours and not is_known:
+            pairs = zip(ours[0] + settings + ours[1], text, strict=False)
+            offset = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            message = "this file is not as hookctl writes it"
+            raise error_at("foreign_file", text, where, offset, message, _HINT)
         return cls(settings, where, host, (before, after))
 
     def _reread(self, text: str, path: Path, new: New) -> PluginDocument:
@@ -106,25 +108,13 @@ def current_code(host: str) -> tuple[str, str]:
     The first line is the host's own; what all plugins have in common stands between it and the
     rest of the host's.
     """
-    first, _, own = _read_template(host, "plugin.js").partition("\n")
-    before, _, after = _split(f"{first}\n{_read_template('plugin', 'common.js')}")
+    first, _, own = read_data("templates", host, "plugin.js").decode().partition("\n")
+    common = read_data("templates", "plugin", "common.js").decode()
+    before, _, after = _split(f"{first}\n{common}")
     return before, after + own
-
-
-def _read_template(folder: str, name: str) -> str:
-    return read_data("templates", folder, name).decode()
 
 
 def _is_empty(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(_is_empty, value.values()))
     return value == []
-
-
-def _foreign_file(text: str, host: str, where: str) -> HookctlError:
-    before, after = current_code(host)
-    _, settings, _ = _split(text)
-    pairs = zip(before + settings + after, text, strict=False)
-    offset = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    message = "this file is not as hookctl writes it"
-    return error_at("foreign_file", text, where, offset, message, _HINT)

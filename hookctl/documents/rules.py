@@ -75,10 +75,20 @@ class RulesDocument(Document):
 
     def set_raw(self, path: Path, text: str) -> RulesDocument:
         pack = str(path[0])
-        if pack not in self._marks:
-            return self._with_block(pack, _plain(text))
-        begin, end = self._block(pack)
-        return self._with(Splice(begin.end(), end.start(), text))
+        if pack in self._marks:
+            begin, end = self._block(pack)
+            text = spliced(self._text, [Splice(begin.end(), end.start(), text)])
+            return RulesDocument(text, self.where)
+        above = self._text.removeprefix(BOM)
+        line_break = (BREAK.findall(above) or ["\n"])[-1]
+        note, added = "", line_break
+        if not above:
+            note, added = f" ({_TOP})", ""
+        elif not above.endswith(("\n", "\r")):
+            note, added = f" ({_JOINED})", line_break * 2
+        begin, end = f"<!-- hookctl={pack} begin{note} -->", f"<!-- hookctl={pack} end -->"
+        lines = [begin, *_plain(text).split("\n"), end, ""]
+        return RulesDocument(self._text + added + line_break.join(lines), self.where)
 
     def remove(self, path: Path) -> RulesDocument:
         """Remove a pack's block with what was added beside it; the same document if it has none."""
@@ -88,11 +98,14 @@ class RulesDocument(Document):
         begin, end = self._block(pack)
         # Behind a block with \\r, a \\n is the first character of the text below.
         is_theirs = (begin["line_break"], end["line_break"]) == ("\r", "\r\n")
-        stop = end.end() - is_theirs
-        return self._with(Splice(self._start_with_added(begin, stop), stop))
-
-    def _with(self, splice: Splice) -> RulesDocument:
-        return RulesDocument(spliced(self._text, [splice]), self.where)
+        start, stop = begin.start(), end.end() - is_theirs
+        above = self._text[:start].removeprefix(BOM)
+        breaks = BREAK.findall(above[len(above.rstrip("\r\n")) :])
+        has_empty_line = len(breaks) > 1 or "".join(breaks) == above
+        if begin["note"] != _TOP and has_empty_line:  # those that came with it
+            is_joined = begin["note"] == _JOINED and stop == len(self._text)
+            start -= len("".join(breaks[-1 - is_joined :]))
+        return RulesDocument(spliced(self._text, [Splice(start, stop)]), self.where)
 
     @cached_property
     def _marks(self) -> dict[str, list[re.Match[str]]]:
@@ -107,29 +120,6 @@ class RulesDocument(Document):
             hint = "Leave one of its blocks, with one begin line and one end line, or none."
             raise self.error_at("rules_doubled", self.offset((pack,)), message, hint)
         return self._marks[pack]
-
-    def _with_block(self, pack: str, text: str) -> RulesDocument:
-        above = self._text.removeprefix(BOM)
-        breaks = BREAK.findall(above)
-        line_break = breaks[-1] if breaks else "\n"
-        note, added = "", line_break
-        if not above:
-            note, added = f" ({_TOP})", ""
-        elif not above.endswith(("\n", "\r")):
-            note, added = f" ({_JOINED})", line_break * 2
-        begin, end = f"<!-- hookctl={pack} begin{note} -->", f"<!-- hookctl={pack} end -->"
-        lines = [begin, *text.split("\n"), end, ""]
-        return RulesDocument(self._text + added + line_break.join(lines), self.where)
-
-    def _start_with_added(self, begin: re.Match[str], stop: int) -> int:
-        """Where a block that ends at `stop` begins, with the line breaks that came with it."""
-        above = self._text[: begin.start()].removeprefix(BOM)
-        breaks = BREAK.findall(above[len(above.rstrip("\r\n")) :])
-        has_empty_line = len(breaks) > 1 or "".join(breaks) == above
-        if begin["note"] == _TOP or not has_empty_line:
-            return begin.start()
-        is_joined = begin["note"] == _JOINED and stop == len(self._text)
-        return begin.start() - len("".join(breaks[-1 - is_joined :]))
 
 
 def marks_in(text: str) -> list[str]:

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from hookctl.documents import (
@@ -29,7 +30,6 @@ from hookctl.documents import (
     is_too_deep,
     last_index,
     leading_blanks,
-    line_end_of,
     line_start,
     line_stop,
     next_line,
@@ -70,9 +70,8 @@ class TomlDocument(Document):
     """An immutable TOML document, which has no dialects; each edit gives a new one."""
 
     def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
-        super().__init__(text, where)
+        super().__init__(text, where, line_end)
         self.value = read(text, where) or MISSING
-        self._line_end = line_end_of(text, line_end)
         self._start = int(text.startswith(BOM))
 
     def raw(self, path: Path) -> str:
@@ -231,8 +230,15 @@ class TomlDocument(Document):
         if holder.path and not header:
             raise self._unsupported(holder.path)
         members = [s for s in holder.statements if s.value >= 0 and s.home == holder.path]
+        above = members[-1] if members else header
         text = f"{key_text(key)} = {text_of(new.value)}"
-        return self._insert_line(members[-1] if members else header, text)
+        if above:
+            indent = leading_blanks(self._text[line_start(self._text, above.start) : above.start])
+            stop = line_stop(self._text, above.end)
+            return [Splice(stop, stop, self._line_end + indent + text)]
+        if not self._statements:
+            return self._add_lines([text], ())
+        return self._add_above(self._statements[0], text)
 
     def _block(self, path: Path, new: New) -> list[str]:
         """The lines of a new table or array of tables, or of a new element of one."""
@@ -259,15 +265,6 @@ class TomlDocument(Document):
 
     # Lines. Removing what was inserted here gives the earlier text again, to the byte.
 
-    def _insert_line(self, above: Statement | None, text: str) -> list[Splice]:
-        if above:
-            indent = leading_blanks(self._text[line_start(self._text, above.start) : above.start])
-            stop = line_stop(self._text, above.end)
-            return [Splice(stop, stop, self._line_end + indent + text)]
-        if not self._statements:
-            return self._add_lines([text], ())
-        return self._add_above(self._statements[0], text)
-
     def _add_above(self, statement: Statement, text: str) -> list[Splice]:
         offset = start_of_comments(self._text, line_start(self._text, statement.start))
         return [Splice(offset, offset, text + self._line_end * 2)]
@@ -277,30 +274,24 @@ class TomlDocument(Document):
 
         A blank line separates them, and they have a final line end only where the file has one.
         """
-        line_end = self._line_end
-        text = line_end.join(lines)
+        line_end, offset = self._line_end, len(self._text)
+        lead, tail = line_end * 2, ""
         if owner:
-            stop = line_stop(self._text, owner[-1].end)
-            has_blank_below = self._is_blank(next_line(self._text, stop))
+            offset = line_stop(self._text, owner[-1].end)
+            has_blank_below = self._is_blank(next_line(self._text, offset))
             lead = line_end * 2 if has_blank_below else line_end
-            return [Splice(stop, stop, lead + text)]
-        size = len(self._text)
-        if size == self._start:
-            return [Splice(size, size, text + line_end)]
-        if BREAK.match(self._text, size - 1):
-            return [Splice(size, size, line_end + text + line_end)]
-        return [Splice(size, size, line_end * 2 + text)]
+        elif offset == self._start:
+            lead, tail = "", line_end
+        elif BREAK.match(self._text, offset - 1):
+            lead, tail = line_end, line_end
+        return [Splice(offset, offset, lead + line_end.join(lines) + tail)]
 
     def _remove_lines(self, statements: Sequence[Statement]) -> Iterator[Splice]:
         """Remove the lines of headers and keys, and one of the blank lines around them."""
         removed = {statement.start for statement in statements}
-        run: list[Statement] = []
-        for statement in [*self._statements, None]:
-            if statement and statement.start in removed:
-                run.append(statement)
-            elif run:
-                yield self._remove_run(run)
-                run = []
+        for is_removed, run in groupby(self._statements, lambda one: one.start in removed):
+            if is_removed:
+                yield self._remove_run(list(run))
 
     def _remove_run(self, run: list[Statement]) -> Splice:
         """Remove consecutive statements and the comments between; a single one's comment stays."""
@@ -308,27 +299,20 @@ class TomlDocument(Document):
         comment = self._text.find("#", run[-1].end, stop)
         if len(run) == 1 and comment >= 0:
             return Splice(run[0].start, comment)
-        start, after = self._with_blank_line(
-            line_start(self._text, run[0].start), next_line(self._text, stop)
-        )
-        is_at_end = after == stop  # the last line, and it has no line end
-        return whole_lines(self._text, start, stop) if is_at_end else Splice(start, after)
-
-    def _with_blank_line(self, start: int, after: int) -> tuple[int, int]:
-        """The span of whole lines, with one of the two blank lines around it if both are there.
-
-        An insertion makes an empty line, so an empty one is taken rather than one with blanks.
-        """
+        start, after = line_start(self._text, run[0].start), next_line(self._text, stop)
         above = line_start(self._text, start - 1)
         below = next_line(self._text, line_stop(self._text, after))
         is_first = start == self._start
-        if not self._is_blank(after) or not (is_first or self._is_blank(above)):
-            return start, after
-        is_above_empty = self._text[above:start] == self._line_end
-        is_below_empty = self._text[after:below] == self._line_end
-        if is_first or (is_below_empty and not is_above_empty):
-            return start, below
-        return above, after
+        if self._is_blank(after) and (is_first or self._is_blank(above)):
+            # An insertion makes an empty line, so that goes rather than one with blanks.
+            is_above_empty = self._text[above:start] == self._line_end
+            is_below_empty = self._text[after:below] == self._line_end
+            if is_first or (is_below_empty and not is_above_empty):
+                after = below
+            else:
+                start = above
+        is_at_end = after == stop  # the last line, and it has no line end
+        return whole_lines(self._text, start, stop) if is_at_end else Splice(start, after)
 
     def _is_blank(self, start: int) -> bool:
         return not self._text[start : line_stop(self._text, start)].strip(" \t")
@@ -384,7 +368,15 @@ def read(text: str, where: str) -> dict[str, Any]:
             flat = _with_flat_tables(text)
             plain = _loads(flat)
     except ValueError as error:
-        raise _unparsable(text, where, str(error), flat) from None
+        reason, offset = str(error), len(text)
+        place = re.search(_PLACE, reason)
+        if place and place["line"]:
+            above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
+            shift = int(flat.startswith(BOM) and not above)
+            offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
+        message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
+        at_end = bool(place) and offset == len(text)
+        raise unparsable(text, where, offset, message, at_end=at_end) from None
     except RecursionError:
         raise too_deep(text, where) from None
     if is_too_deep(plain):
@@ -414,18 +406,6 @@ def _with_flat_tables(text: str) -> str:
     return spliced(flat, (Splice(*span, " ") for span in commas))
 
 
-def _unparsable(text: str, where: str, reason: str, flat: str) -> HookctlError:
-    place = re.search(_PLACE, reason)
-    offset = len(text)
-    if place and place["line"]:
-        above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
-        shift = int(flat.startswith(BOM) and not above)
-        offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
-    message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
-    at_end = bool(place) and offset == len(text)
-    return unparsable(text, where, offset, message, at_end=at_end)
-
-
 # Statements
 
 
@@ -446,27 +426,18 @@ def scan(text: str) -> Iterator[Statement]:
     offset = _skip_gap(text, int(text.startswith(BOM)))
     while offset < len(text):
         header = _HEADER.match(text, offset)
-        if header:
-            home = _path_of(names_of(header["keys"]), sizes, is_array=bool(header["array"]))
-            end = header.end()
+        if header:  # of an array of tables it opens the last one
+            home, end = (), header.end()
+            for name in names_of(header["keys"]):
+                home = (*home, sizes[home] - 1, name) if home in sizes else (*home, name)
+            if header["array"]:
+                sizes[home] = sizes.get(home, 0) + 1
+                home = (*home, sizes[home] - 1)
             yield Statement(offset, end, home, home)
         else:
             names, start, end = _member(text, offset)
             yield Statement(offset, end, home + names, home, start)
         offset = _skip_gap(text, end)
-
-
-def _path_of(names: Keys, sizes: dict[Path, int], *, is_array: bool) -> Path:
-    """The path of the table that a header opens: of an array of tables its last one."""
-    path: Path = ()
-    for name in names:
-        if path in sizes:
-            path = (*path, sizes[path] - 1)
-        path = (*path, name)
-    if is_array:
-        sizes[path] = sizes.get(path, 0) + 1
-        path = (*path, sizes[path] - 1)
-    return path
 
 
 def parts(text: str) -> Iterator[tuple[Keys, int, int]]:

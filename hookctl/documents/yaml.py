@@ -14,7 +14,6 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -72,28 +71,30 @@ class YamlDocument(Document):
         node, value = self._find(path), self.get(path)
         if value is MISSING:
             raise KeyError(path)
-        text, said = self._outdented(node) if node else "", MISSING
+        text, said = "", MISSING
+        if node:
+            first, *lines = BREAK.split(self._text[node.start : self._content_end(node)])
+            margin = max(0, common_indent(lines) - 2)
+            margin = self._column(node.start) if node.is_in_lines else margin
+            text = "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
         with contextlib.suppress(HookctlError):
             _, said = read(text + "\n", self.where)
         if node is None or comparable(said) != comparable(value):  # an alias or a merge key
             raise self._unsupported(self.offset(path))
         return text
 
-    def _outdented(self, node: Node) -> str:
-        """A node's text as it would stand at the left margin."""
-        first, *lines = BREAK.split(self._text[node.start : self._content_end(node)])
-        margin = self._column(node.start) if node.is_in_lines else max(0, common_indent(lines) - 2)
-        return "\n".join([first, *(line[min(margin, indent_of(line)) :] for line in lines)])
-
     def _new(self, path: Path, value: Any) -> New:
         return New(comparable(value), written(value, self._style))
 
     def _source(self, path: Path, text: str) -> New:
         root, value = read(text + "\n", self.where)
-        return New(comparable(value), source_lines(text, root))
-
-    def _reread(self, text: str, path: Path, new: New) -> YamlDocument:
-        return YamlDocument(text, self.where)
+        kind, (first, *more) = "scalar", BREAK.split(text)
+        if root and root.is_in_lines:
+            kind = root.kind
+        else:  # those of a value on its key's line lose their common indentation
+            depth = common_indent(more)
+            more = [line[depth:] for line in more]
+        return New(comparable(value), Lines(kind, [first, *more]))
 
     def _unfit(self, path: Path, splices: Sequence[Splice]) -> HookctlError:
         return self._unsupported(min(splice.start for splice in splices))
@@ -115,12 +116,11 @@ class YamlDocument(Document):
         end = len(self._text)
         if not isinstance(new.tree, dict) or (root and root.kind != "map"):
             raise wrong_shape(self, (), "an object")
-        text = self._line_end.join(written(new.value, self._style).lines)
+        lines = [*written(new.value, self._style).lines]
         if root:
-            return [Splice(root.start, root.end, text)]
-        if end > line_start(self._text, end):
-            return [Splice(end, end, self._line_end + text)]
-        return [Splice(end, end, text + self._line_end)]
+            return [Splice(root.start, root.end, self._line_end.join(lines))]
+        lines.insert(0 if end > line_start(self._text, end) else len(lines), "")
+        return [Splice(end, end, self._line_end.join(lines))]
 
     def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         first, last = holder.children[0], holder.children[-1]
@@ -151,7 +151,7 @@ class YamlDocument(Document):
         if old.holder is None:
             raise wrong_shape(self, (), "a part of the document")
         end, indicator_end = self._content_end(old), self._indicator_end(old)
-        indent, style = self._indent(old), self._style
+        indent, style = self._column((old.key or old.holder).start), self._style
         new = written(value.value, style)
         if new.kind == "scalar" or not old.key:  # it begins on the line of its key or dash
             depth = style.unit if new.kind == "scalar" else 2
@@ -221,11 +221,6 @@ class YamlDocument(Document):
     def _column(self, offset: int) -> int:
         return offset - line_start(self._text, offset)
 
-    def _indent(self, node: Node) -> int:
-        above = node.key or node.holder
-        assert above
-        return self._column(above.start)
-
     def _comment_after(self, offset: int) -> str | None:
         """The comment after an offset on its line, or ""; None if something else stands there."""
         rest = self._text[offset : line_stop(self._text, offset)]
@@ -266,30 +261,60 @@ class YamlDocument(Document):
         return colon.end()
 
 
-@dataclass(eq=False)
 class Node:
-    """A value and its span in the text, its anchor and tag included."""
+    """A value and its span in the text, its anchor and tag included, and all that is in it."""
 
-    kind: str  # map | seq | scalar | alias
-    start: int
-    end: int  # of its last character; of a block collection the end of the last child
-    tag: str
-    content: Any  # a scalar's text
-    holder: Node | None = None
-    key: Node | None = None  # of a member of a mapping
-    index: int = 0  # among the holder's children
-    is_flow: bool = False
-    is_block: bool = False  # a scalar in the | or > style, which ends where the next line begins
-    children: list[Node] = field(default_factory=list)
-    values: int = 0  # in it, itself and what its aliases stand for included; 0 while it is read
+    is_flow = is_block = False  # a scalar in the | or > style ends where the next line begins
+
+    def __init__(
+        self,
+        node: Any,
+        text: str,
+        where: str,
+        known: dict[int, Node],
+        holder: Node | None = None,
+        key: Node | None = None,
+    ) -> None:
+        shift = int(text.startswith(BOM))  # which the reader does not count
+        self.kind = _KINDS[node.id]  # map | seq | scalar | alias
+        self.start, self.end = node.start_mark.index + shift, node.end_mark.index + shift
+        self.tag, self.content = node.tag, node.value
+        self.holder, self.key, self.children = holder, key, list[Node]()
+        self.index = len(holder.children) if holder else 0
+        self.values = 0  # itself, what is in it and what its aliases stand for; 0 while it is read
+        target = known.setdefault(id(node), self)
+        if target is not self:
+            assert holder
+            before = holder.children[-1].end if holder.children else holder.start
+            alias = _ALIAS.match(text, key.end if key else before)
+            assert alias  # the reader found one there
+            self.kind, self.tag, (self.start, self.end) = "alias", "", alias.span(1)
+            self.values = target.values
+            if not target.values:
+                message = f"the value {alias[1].replace('*', '&')} contains itself"
+                raise error_at("unsupported_yaml", text, where, self.start, message, _NO_ALIAS)
+            return
+        if self.kind == "scalar":
+            self.is_block, self.values = node.style in ("|", ">"), 1
+            return
+        self.is_flow = bool(node.flow_style)
+        for item in node.value:
+            name, value = item if self.kind == "map" else (None, item)
+            its_key = name and Node(name, text, where, known, self)
+            self.children.append(Node(value, text, where, known, self, its_key))
+        if self.is_in_lines:  # it ends with its last child, not where the reader has it
+            self.end = self.children[-1].end
+        self.values = 1 + sum(child.values for child in self.children)
+        if self.values > VALUES:
+            message = f"its aliases make more than {VALUES:,} values of it"
+            raise error_at("unsupported_yaml", text, where, self.start, message, _NO_ALIAS)
 
     def find(self, key: str | int) -> list[Node]:
         """The children under a key; more than one for a duplicate key."""
         if isinstance(key, int):
-            is_inside = self.kind == "seq" and 0 <= key < len(self.children)
-            return [self.children[key]] if is_inside else []
-        named = [one for one in self.children if one.key and one.key.tag == STRING]
-        return [one for one in named if one.key and one.key.content == key]
+            return self.children[key : key + 1] if self.kind == "seq" and key >= 0 else []
+        named = (one for one in self.children if one.key and one.key.tag == STRING)
+        return [one for one in named if one.key.content == key]
 
     @property
     def entry(self) -> int:
@@ -349,70 +374,25 @@ def read(text: str, where: str) -> tuple[Node | None, Any]:
                 raise too_deep(text, where)
         loader = _loader()(plain)
         node = loader.get_single_node()
-        root = _node_of(node, text, where, {}) if node else None
+        root = Node(node, text, where, {}) if node else None
         value = loader.construct_document(node) if node else None
     except RecursionError:  # a long chain of mappings that merge each other
         raise too_deep(text, where) from None
     except yaml.YAMLError as error:
-        raise _unparsable(text, where, error) from None
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        if mark:
+            offset = mark.index + text.startswith(BOM)
+            reason = error.problem or error.context or "it cannot be read"
+            reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
+            message = f"not valid YAML: {reason}"
+        else:  # a forbidden character; the reader gives its position in bytes
+            character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
+            offset = character.start() if character else 0
+            message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
+        raise unparsable(text, where, offset, message) from None
     if root and root.kind == "scalar" and root.start == root.end:
         root = None
     return root, value
-
-
-def _node_of(
-    node: Any,
-    text: str,
-    where: str,
-    known: dict[int, Node],
-    holder: Node | None = None,
-    key: Node | None = None,
-) -> Node:
-    """A node of the reader, which counts without a byte order mark, and all that is in it."""
-    shift, kind = int(text.startswith(BOM)), _KINDS[node.id]
-    start, end = node.start_mark.index + shift, node.end_mark.index + shift
-    index = len(holder.children) if holder else 0
-    found = Node(kind, start, end, node.tag, node.value, holder, key, index)
-    target = known.setdefault(id(node), found)
-    if target is not found:
-        assert holder
-        before = holder.children[-1].end if holder.children else holder.start
-        alias = _ALIAS.match(text, key.end if key else before)
-        assert alias  # the reader found one there
-        found.kind, found.tag, (found.start, found.end) = "alias", "", alias.span(1)
-        found.values = target.values
-        if not target.values:
-            message = f"the value {alias[1].replace('*', '&')} contains itself"
-            raise error_at("unsupported_yaml", text, where, found.start, message, _NO_ALIAS)
-        return found
-    if kind == "scalar":
-        found.is_block, found.values = node.style in ("|", ">"), 1
-        return found
-    found.is_flow = bool(node.flow_style)
-    for item in node.value:
-        name, value = item if kind == "map" else (None, item)
-        its_key = name and _node_of(name, text, where, known, found)
-        found.children.append(_node_of(value, text, where, known, found, its_key))
-    if found.is_in_lines:  # it ends with its last child, not where the reader has it
-        found.end = found.children[-1].end
-    found.values = 1 + sum(child.values for child in found.children)
-    if found.values > VALUES:
-        message = f"its aliases make more than {VALUES:,} values of it"
-        raise error_at("unsupported_yaml", text, where, found.start, message, _NO_ALIAS)
-    return found
-
-
-def _unparsable(text: str, where: str, error: Any) -> HookctlError:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if mark is None:  # a forbidden character; the reader gives its position in bytes
-        character = re.compile(_UNPRINTABLE).search(text, int(text.startswith(BOM)))
-        offset = character.start() if character else 0
-        message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML"
-        return unparsable(text, where, offset, message)
-    offset = mark.index + text.startswith(BOM)
-    reason = error.problem or error.context or "it cannot be read"
-    reason = re.sub(r"[ ,]*(['\"]).{2,}\1", "", reason)  # a name of theirs
-    return unparsable(text, where, offset, f"not valid YAML: {reason}")
 
 
 # Writing
@@ -430,15 +410,6 @@ class Lines(NamedTuple):
 
     kind: str  # map | seq, in lines below its key; scalar for a value on the line of its key
     lines: list[str]
-
-
-def source_lines(text: str, root: Node | None) -> Lines:
-    """A source text as lines; those of a value on its key's line lose their common indentation."""
-    first, *more = BREAK.split(text)
-    if root and root.is_in_lines:
-        return Lines(root.kind, [first, *more])
-    depth = common_indent(more)
-    return Lines("scalar", [first, *(line[depth:] for line in more)])
 
 
 def written(value: Any, style: Style) -> Lines:

@@ -113,9 +113,23 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     if asked.payload is not None:
         payload = parse(asked.payload, "the payload")
         return Call(host, event, protocol, payload, asked.payload, tool_in(host, payload))
-    is_of_tool = SHORT.get(protocol) in TOOL_EVENTS
-    asked = asked if is_of_tool else Asked(asked.event, fields=asked.fields)
-    payload = _make_payload(host, event, protocol, asked, place)
+    if SHORT.get(protocol) not in TOOL_EVENTS:
+        asked = Asked(asked.event, fields=asked.fields)
+    sends, payload = host.sends, dict[str, Any]()
+    if protocol:
+        input = asked.input
+        if input is None:
+            input = _fill(_EXAMPLES.get(_claudes_name(host, asked.tool), {}), place)
+        payload = native_payload(host, asked.tool, input, dict(asked.fields))
+    name = protocol if sends.get("claudes_names") and protocol else event
+    field = sends.get("event", "hook_event_name")
+    told = {field: name} if field else {}
+    usual = sends.get("common", {"session_id": "{session}", "cwd": "{project}"})
+    fields = {**usual, **sends.get(protocol, {})}
+    fields = {name: value for name, value in fields.items() if value != _ABSENT}
+    payload = {**told, **_fill(fields, place), **payload, **told}  # first, and in any case
+    twins = sends.get("twins", {})
+    payload |= {twin: payload[name] for twin, name in twins.items() if name in payload}
     if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
         mark_failed(host, payload)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
@@ -143,48 +157,21 @@ def read_payload(path: str) -> bytes:
 def is_meant(call: Call, matcher: str | None) -> bool:
     """Whether the host runs a hook with this matcher for the call."""
     if SHORT.get(call.protocol) in TOOL_EVENTS:
-        return fits(call.host, matcher, _names_of(call.host, call.tool))
+        # A matcher is held against the tool's name, and Claude Code's where it counts.
+        host, names = call.host, [call.tool, *call.host.matchers.names.get(call.tool, ())]
+        if host.runner.get("own_protocol"):
+            formers = guard_module("matching").FORMER.items()
+            names += [former for former, name in formers if name == call.tool]
+        else:
+            tools = guard_module("payload").TOOLS.items()
+            both = [(name, {*host.tools.get(kind, ())}) for kind, name in tools]
+            names += [name for name, own in both if {name, call.tool} <= own]
+        return fits(host, matcher, names)
     if explain_mismatch(call.host, call.event, matcher):
         return False
     values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
     words = [value for value in values if isinstance(value, str)]
     return not words or any(fits_word(call.host, call.event, matcher, word) for word in words)
-
-
-def _names_of(host: Host, tool: str) -> list[str]:
-    """The names that a matcher is held against: the tool's, and Claude Code's where it counts."""
-    names = [tool, *host.matchers.names.get(tool, ())]
-    for former, name in guard_module("matching").FORMER.items():
-        if name == tool and host.runner.get("own_protocol"):
-            names.append(former)
-    for kind, claudes in guard_module("payload").TOOLS.items():
-        tools = host.tools.get(kind, ())
-        if tool in tools and claudes in tools and not host.runner.get("own_protocol"):
-            names.append(claudes)
-    return names
-
-
-def _make_payload(
-    host: Host, event: str, protocol: str, asked: Asked, place: Place
-) -> dict[str, Any]:
-    sends = host.sends
-    payload: dict[str, Any] = {}
-    if protocol:
-        input = asked.input
-        if input is None:
-            input = _fill(_EXAMPLES.get(_claudes_name(host, asked.tool), {}), place)
-        payload = native_payload(host, asked.tool, input, dict(asked.fields))
-    name = protocol if sends.get("claudes_names") and protocol else event
-    field = sends.get("event", "hook_event_name")
-    told = {field: name} if field else {}
-    usual = sends.get("common", {"session_id": "{session}", "cwd": "{project}"})
-    fields = {**usual, **sends.get(protocol, {})}
-    fields = {name: value for name, value in fields.items() if value != _ABSENT}
-    payload = {**told, **_fill(fields, place), **payload, **told}  # first, and in any case
-    for twin, name in sends.get("twins", {}).items():
-        if name in payload:
-            payload[twin] = payload[name]
-    return payload
 
 
 def _claudes_name(host: Host, tool: str) -> str:
@@ -200,10 +187,8 @@ def _fill(value: Any, place: Place) -> Any:
     if not isinstance(value, str) or "{" not in value:
         return value
     now = clock.now(place.environ)
-    if value == "{null}":
-        return None
-    if value == "{milliseconds}":
-        return int(now * 1000)
+    if value in ("{null}", "{milliseconds}"):
+        return None if value == "{null}" else int(now * 1000)
     texts = {
         "{project}": place.project,
         "{home}": place.home,

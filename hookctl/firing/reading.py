@@ -68,29 +68,18 @@ class _Reader:
             is_read = status == 0 and not is_text
             if is_read or self._rules.get("json_first") or answer.refuses:
                 return answer
-        answered = self._read_status(status, told or text if status > _REFUSED else told)
-        if answered is not None:
-            return answered
+        told = told or text if status > _REFUSED else told
+        does = read_status(self._rules, status, told)  # what a status says by itself
+        if does in ("refuse", "end"):
+            own_words = self._rules.get("status_reason")
+            reason = own_words.format(status=status) if own_words else told
+            outcome = "end" if does == "end" else self._refusal
+            return Reading(outcome, reason, source="status", refuses=True)
+        if does:
+            return Reading("context", context=told) if told else Reading("none")
         if status:
             said = "".join(f": {line[:200]}" for line in ran.err.strip().splitlines()[-1:])
             return Reading("failed", f"exit status {status}{said}")
-        return self._read_text(text)
-
-    def _read_status(self, status: int, told: str) -> Reading | None:
-        """What an exit status says by itself; None where it says nothing."""
-        does = read_status(self._rules, status, told)
-        if not does:
-            return None
-        own_words = self._rules.get("status_reason")
-        reason = own_words.format(status=status) if own_words else told
-        if does == "refuse":
-            return Reading(self._refusal, reason, source="status", refuses=True)
-        if does == "end":
-            return Reading("end", reason, source="status", refuses=True)
-        return Reading("context", context=told) if told else Reading("none")
-
-    def _read_text(self, text: str) -> Reading:
-        """What plain text of status 0 says."""
         if self._rules.get("closed"):
             return Reading(self._refusal, "it printed no decision", refuses=True)
         if text.startswith(("{", "[")) and not self._rules.get("any_text"):
@@ -103,38 +92,23 @@ class _Reader:
         fault = self._find_fault(values)
         if fault:
             return Reading("failed", f"{fault}, so {self._call.host.title} ignores the answer")
-        reading = self._read_refusal(values)
-        if reading is not None:
-            return reading
-        ended = self._match("end", values)
+        ended, refused = self._match("end", values), self._match("refuse", values)
+        reason, stop_reason = _find_reason(values), _text_at(values, "stopReason")
+        if refused and not (ended and self._is_stop):  # the end of a turn beats it at a stop
+            outcome = "end" if ended or self._match("end_of_refusal", values) else self._refusal
+            reason = stop_reason if refused == "continue=false" else reason
+            return Reading(outcome, reason, source=_source_of(refused), refuses=True)
         if ended:
-            return Reading("end", _text_at(values, "stopReason"), refuses=self._is_stop)
-        asked = self._match("ask", values)
-        allowed = self._match("allow", values)
-        reason, change = _find_reason(values), _value_at(values, self._match("change", values))
+            return Reading("end", stop_reason, refuses=self._is_stop)
+        asked, allowed = self._match("ask", values), self._match("allow", values)
+        change = _value_at(values, self._match("change", values))
         if self._rules.get("change_allows") and not allowed:
             change = None
         context = _text_at(values, self._match("context", values))
-        decided = asked or allowed
-        source = _source_of(decided) if decided else ""
-        if asked:
-            return Reading("ask", reason, change, context, source)
-        if change is not None:
-            return Reading("change", reason, change, context, source)
-        if allowed:
-            return Reading("allow", reason, None, context, source)
+        if asked or allowed or change is not None:
+            outcome = "ask" if asked else "allow" if change is None else "change"
+            return Reading(outcome, reason, change, context, _source_of(asked or allowed))
         return Reading("context", context=context) if context else Reading("none")
-
-    def _read_refusal(self, values: dict[str, Any]) -> Reading | None:
-        """A refusal, which the end of a turn beats at a stop."""
-        ended, refused = self._match("end", values), self._match("refuse", values)
-        if not refused or (ended and self._is_stop):
-            return None
-        is_end = refused == "continue=false"
-        reason = _text_at(values, "stopReason") if is_end else _find_reason(values)
-        ends = bool(ended) or bool(self._match("end_of_refusal", values))
-        source = _source_of(refused)
-        return Reading("end" if ends else self._refusal, reason, source=source, refuses=True)
 
     def _find_fault(self, values: dict[str, Any]) -> str:
         """What makes the host pass over the whole object."""
@@ -190,7 +164,7 @@ def _others(values: Any, known: Iterable[str] | None) -> list[str]:
 
 
 def _source_of(form: str) -> str:
-    return "nested" if form.startswith(_NESTED) else "top"
+    return "nested" if form.startswith(_NESTED) else "top" if form else ""
 
 
 _STRICTEST_FIRST = ("end", "deny", "block", "ask", "change", "allow", "context", "unknown")
@@ -207,11 +181,16 @@ def judge(call: Call, answers: Sequence[Reading]) -> Reading:
         found = [reading for reading in readings if reading.outcome == outcome]
         if not found:
             continue
-        chosen = found[0]
-        if outcome == "change" and call.host.reads.get("change_wins") == "last":
-            chosen = found[-1]
-        refuses = any(reading.refuses for reading in readings)
-        return Reading(outcome, _reason_of(chosen, found), refuses=refuses)
+        texts = [reading.reason for reading in found]
+        if outcome == "context":
+            texts = [reading.context for reading in found]
+        elif outcome == "change":
+            index = -1 if call.host.reads.get("change_wins") == "last" else 0
+            texts = [json.dumps(found[index].change, ensure_ascii=False)]
+        elif outcome not in ("deny", "block", "ask"):
+            texts = texts[:1]
+        reason = "\n".join(dict.fromkeys(filter(None, texts)))
+        return Reading(outcome, reason, refuses=any(reading.refuses for reading in readings))
     return Reading("none")
 
 
@@ -230,16 +209,3 @@ def _settle_allow(call: Call, readings: Sequence[Reading]) -> Reading | None:
         return nested[-1]
     allowed = [reading for reading in by_json if reading.outcome == "allow"]
     return allowed[0] if allowed else decided[0]
-
-
-def _reason_of(chosen: Reading, found: Sequence[Reading]) -> str:
-    """Why, or what: all reasons of a refusal, all contexts, the new input."""
-    if chosen.outcome == "context":
-        texts = [reading.context for reading in found]
-    elif chosen.outcome == "change":
-        texts = [json.dumps(chosen.change, ensure_ascii=False)]
-    elif chosen.outcome in ("deny", "block", "ask"):
-        texts = [reading.reason for reading in found]
-    else:
-        texts = [chosen.reason]
-    return "\n".join(dict.fromkeys(text for text in texts if text))

@@ -56,7 +56,12 @@ class Stand:
         self.project = folder_of_project
         self.state = os.path.join(folder, "state")
         self._own_state = project.state_folder(self.state, folder_of_project)
-        _copy_state(project.state_folder(state, folder_of_project), self._own_state)
+        os.makedirs(self._own_state, mode=0o700)
+        with contextlib.suppress(OSError):  # what the guard knows of the project, without its log
+            for entry in os.scandir(project.state_folder(state, folder_of_project)):
+                is_log = ".jsonl" in entry.name or entry.name.startswith("runs")
+                if not is_log and entry.is_file(follow_symlinks=False):
+                    shutil.copyfile(entry.path, os.path.join(self._own_state, entry.name))
 
     def fire(
         self,
@@ -99,7 +104,20 @@ class Stand:
     def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Output:
         own = shot.hook.fields.get(shot.host.environment.folder)
         folder = os.path.join(self.project, own) if own and isinstance(own, str) else self.project
-        variables = {**self._variables(shot, environ), "PWD": folder}
+        facts, sends = shot.host.environment, shot.host.sends
+        # The person's, without marks: fire may be started by an agent itself.
+        marks = {name for one in hosts.names() for name in hosts.load(one).environment.marks}
+        variables = {name: text for name, text in environ.items() if name not in marks}
+        # The host's, and those of the hook's own entry.
+        names = filter(None, [facts.project, *sends.get("project", ())])
+        variables |= dict.fromkeys(names, self.project) | dict.fromkeys(facts.marks, "1")
+        if facts.session:
+            variables[facts.session] = SESSION
+        given = shot.hook.fields.get(shot.host.env_field) if shot.host.env_field else None
+        if isinstance(given, dict):
+            variables |= {str(name): str(text) for name, text in given.items()}
+        ours = {"HOOKCTL_STATE_DIR": self.state, _MARK: "1", "PWD": folder}
+        variables |= {**shot.hook.within.variables, **ours}
         try:
             words = _words_of(shot, variables)
             return keeper.talk(words, call.data, variables, folder, limit_of(shot))
@@ -133,23 +151,6 @@ class Stand:
         except (OSError, ValueError, IndexError):
             return {}
         return receipt if isinstance(receipt, dict) else {}
-
-    def _variables(self, shot: Shot, environ: Mapping[str, str]) -> dict[str, str]:
-        """The variables of a hook: the person's, the host's, and those of its own entry."""
-        host, facts = shot.host, shot.host.environment
-        # Fire may be started by an agent itself.
-        marks = {name for one in hosts.names() for name in hosts.load(one).environment.marks}
-        variables = {name: text for name, text in environ.items() if name not in marks}
-        names = [facts.project, *host.sends.get("project", ())]
-        variables |= {name: self.project for name in names if name}
-        variables |= dict.fromkeys(facts.marks, "1")
-        if facts.session:
-            variables[facts.session] = SESSION
-        own = shot.hook.fields.get(host.env_field) if host.env_field else None
-        if isinstance(own, dict):
-            variables |= {str(name): str(text) for name, text in own.items()}
-        variables |= shot.hook.within.variables
-        return {**variables, "HOOKCTL_STATE_DIR": self.state, _MARK: "1"}
 
 
 def limit_of(shot: Shot) -> float:
@@ -193,16 +194,6 @@ def _with_input(call: Call, change: Any) -> Call:
     return call._replace(payload=payload, data=data)
 
 
-def _copy_state(source: str, target: str) -> None:
-    """Copy what the guard knows of a project, without its log."""
-    os.makedirs(target, mode=0o700)
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(source):
-            is_log = ".jsonl" in entry.name or entry.name.startswith("runs")
-            if not is_log and entry.is_file(follow_symlinks=False):
-                shutil.copyfile(entry.path, os.path.join(target, entry.name))
-
-
 def choose(
     inventory: Inventory,
     calls: Sequence[Call],
@@ -228,22 +219,21 @@ def choose(
         # A hook for no tool of the host at all is named with its reason.
         if fits or hooks or (is_off and explain_mismatch(host, hook.event, hook.matcher or None)):
             why = _why_not(hook, place, is_named=bool(hooks), is_project_run=is_project_run)
-            shots.append(Shot(hook, call, why) if why else _make_shot(hook, call, place, fits=fits))
+            note = _explain_state(hook) if is_off else ""
+            if not hook.is_started:
+                note = f"{host.title} would not run it: {_explain_state(hook)}"
+            elif not fits:
+                note = f"its matcher {json.dumps(hook.matcher)} does not fit this call"
+            is_out = not (hook.is_started and fits)
+            is_asked = bool(hook.plugin) or _is_of_project(hook, place)
+            shot = Shot(hook, call, note=note, is_out=is_out, is_asked=is_asked)
+            shots.append(Shot(hook, call, why) if why else shot)
     return shots
 
 
 def _is_of_project(hook: Hook, place: Place) -> bool:
     is_there = bool(hook.plugin) and is_inside(place.project, hook.file, place.home)
     return is_there or hook.scope in ("project", "local")
-
-
-def _make_shot(hook: Hook, call: Call, place: Place, *, fits: bool) -> Shot:
-    out = "" if fits else f"its matcher {json.dumps(hook.matcher)} does not fit this call"
-    if not hook.is_started:
-        out = f"{hook.within.host.title} would not run it: {_explain_state(hook)}"
-    note = "" if hook.state == RUNS else _explain_state(hook)
-    is_asked = bool(hook.plugin) or _is_of_project(hook, place)
-    return Shot(hook, call, note=out or note, is_out=bool(out), is_asked=is_asked)
 
 
 def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) -> str:
@@ -269,7 +259,6 @@ def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) 
 
 
 def _explain_state(hook: Hook) -> str:
-    """Why the host would not run a hook."""
     return hook.reason or hook.state.replace("_", " ")
 
 

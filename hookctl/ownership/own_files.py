@@ -46,6 +46,7 @@ from hookctl.system.folders import Folders
 from hookctl.system.packages import (
     CONFIGS,
     HOOK,
+    NAME,
     PACKAGES,
     PACKS,
     TABLE,
@@ -53,7 +54,6 @@ from hookctl.system.packages import (
     find_unnamed,
     is_whole,
     list_former,
-    list_packages,
     version_of,
 )
 
@@ -280,7 +280,7 @@ def plan_programs(
         former = [path for path in paths if files.real(path) not in removed]
     runtime = os.path.dirname(table.path)
     new = {**programs.guard, **(programs.runner if packs else {})} if is_needed else {}
-    for name in {*new, *list_packages(runtime)} if target.shared else ():
+    for name in {*new, *files.names_in(runtime, NAME)} if target.shared else ():
         require_inside(target.project, os.path.join(runtime, name))
     new = {name: new[name] for name in new if not is_whole(os.path.join(runtime, name), new[name])}
     loses_launcher = any(path.endswith(f"/{HOOK}") for path in removed)

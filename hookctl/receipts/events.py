@@ -9,12 +9,11 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl import clock
-from hookctl.errors import HookctlError
 from hookctl.system import files
 from hookctl.system.package_data import guard_module
 
@@ -74,7 +73,6 @@ _TOP = "guard"  # the folder above those of the projects
 _FILE, _TOTALS = "events.jsonl", "totals.json"
 _TRIPS = ("dispatch.json", "*.calls")
 _PATIENCE = 1.0  # seconds to wait for a hook that changes what is counted
-_PAUSE = 0.005
 
 
 class Kind(NamedTuple):
@@ -97,30 +95,25 @@ def reason_of(line: dict[str, Any]) -> str:
 
 def read(state: str) -> list[dict[str, Any]]:
     """Every line that the hook logged, in order of time; invalid lines are skipped."""
-    events = []
-    for path in find(state, f"{_FILE}*")[::-1]:  # within a folder the older one first
-        events += read_file(path)
-    return sorted(events, key=lambda event: event["t"])
+    return _read_files(find(state, f"{_FILE}*")[::-1])  # within a folder the older one first
 
 
 def read_folder(folder: str) -> list[dict[str, Any]]:
     """The same of one project, by its state folder."""
-    paths = (os.path.join(folder, name) for name in (f"{_FILE}.1", _FILE))
-    return sorted((event for path in paths for event in read_file(path)), key=lambda one: one["t"])
+    return _read_files([os.path.join(folder, name) for name in (f"{_FILE}.1", _FILE)])
 
 
-def read_file(
-    path: str, start: int = 0, cut: Callable[[bytes], bytes] = bytes
+def _read_files(
+    paths: Sequence[str], cut: Callable[[bytes], bytes] = bytes
 ) -> list[dict[str, Any]]:
-    """The valid lines of one file from a byte on; `cut` takes from a line what is to be read."""
+    """The valid lines of files in order of time; `cut` takes from a line what is to be read."""
     events = []
-    project = os.path.basename(os.path.dirname(path))
-    for line in read_lines(path, start):
-        try:
-            events.append({**_event(json.loads(cut(line))), "project": project})
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-    return events
+    for path in paths:
+        project = os.path.basename(os.path.dirname(path))
+        for line in read_lines(path):
+            with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+                events.append({**_event(json.loads(cut(line))), "project": project})
+    return sorted(events, key=itemgetter("t"))
 
 
 def read_lines(path: str, start: int = 0) -> list[bytes]:
@@ -133,20 +126,16 @@ def project_paths(state: str) -> dict[str, str]:
     paths = {}
     for file in find(state, "project"):
         name = os.path.basename(os.path.dirname(file))
-        with contextlib.suppress(HookctlError):
-            path = os.fsdecode(files.read(file).data or b"")
-            if guard_module("files").digest(path) == name:
-                paths[name] = path
+        path = os.fsdecode(files.read_or_none(file) or b"")
+        if guard_module("files").digest(path) == name:
+            paths[name] = path
     return paths
 
 
 def read_untold(state: str) -> list[dict[str, Any]]:
     """A line for the refused calls of each file that are not in the log yet."""
-    lines = []
-    for name in _TRIPS:
-        for path in find(state, name):
-            lines += _read_untold(path)
-    return lines
+    paths = [path for name in _TRIPS for path in find(state, name)]
+    return [line for path in paths for line in _read_untold(path)]
 
 
 def count(state: str, earliest: float | None = None) -> Counts:
@@ -167,7 +156,7 @@ def count(state: str, earliest: float | None = None) -> Counts:
             for path in _find_in(folder, f"{_FILE}*"):
                 lines = read_lines(path, counted_size(totals, path))
                 if earliest is not None:
-                    events = [event for event in read_file(path) if _is_since(event, earliest)]
+                    events = [event for event in _read_files([path]) if _is_since(event, earliest)]
                     lines = [json.dumps(event).encode() for event in events]
                 for line in lines:
                     rotation.add_line(numbers, line)
@@ -206,7 +195,7 @@ def lock_held(path: str) -> Iterator[None]:
                     fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    time.sleep(_PAUSE)
+                    time.sleep(0.005)
         yield
     finally:
         os.close(file)
@@ -255,8 +244,7 @@ def counted_size(totals: dict[str, Any], path: str) -> int:
 
 def find(state: str, name: str) -> list[str]:
     """The files of this name in the folders of all projects, and in the one above them."""
-    top = glob.escape(os.path.join(state, _TOP))
-    return sorted(glob.glob(os.path.join(top, "**", name), recursive=True))
+    return _find_in(os.path.join(state, _TOP), os.path.join("**", name))
 
 
 def folders_with(state: str, *names: str) -> list[str]:
@@ -266,7 +254,7 @@ def folders_with(state: str, *names: str) -> list[str]:
 
 
 def _find_in(folder: str, name: str) -> list[str]:
-    return sorted(glob.glob(os.path.join(glob.escape(folder), name)))
+    return sorted(glob.glob(os.path.join(glob.escape(folder), name), recursive=True))
 
 
 def marks(state: str) -> list[tuple[str, int, int, int]]:
@@ -306,27 +294,20 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
     numbers: Numbers = {}
     receipts: Receipts = defaultdict(list)
     template = guard_module("receipts")
-    names = (template.TOTALS, f"{template.FILE}*")
-    for folder in folders_with(state, *names):
+    for folder in folders_with(state, template.TOTALS, f"{template.FILE}*"):
         if project in ("", os.path.basename(folder)):
             with lock_held(os.path.join(folder, template.FILE)):
                 _count_runs(numbers, receipts, folder, since)
-    runs = {}
-    for name in sorted({name.rpartition(" ")[0] for name in numbers}):
-        words = name.split(" ")
-        if len(words) == len(HookName._fields):
-            runs[HookName(*words)] = _make_runs(name, numbers, receipts[name])
-    return runs
+    names = sorted({name.rpartition(" ")[0] for name in numbers})
+    hooks = {name: name.split(" ") for name in names if name.count(" ") == 2}
+    return {HookName(*hooks[name]): _make_runs(name, numbers, receipts[name]) for name in hooks}
 
 
 def read_receipts(state: str) -> list[dict[str, Any]]:
     """Every receipt as a line of the log, in order of time; invalid lines are skipped."""
-    lines = []
-    for path in find(state, f"{guard_module('receipts').FILE}*")[::-1]:
-        for line in read_file(path, cut=guard_module("receipts").last_part):
-            if line.get("kind") == RUN:
-                lines.append(line)
-    return sorted(lines, key=lambda line: line["t"])
+    template = guard_module("receipts")
+    lines = _read_files(find(state, f"{template.FILE}*")[::-1], template.last_part)
+    return [line for line in lines if line.get("kind") == RUN]
 
 
 def _count_runs(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:

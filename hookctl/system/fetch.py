@@ -30,7 +30,6 @@ MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpa
 _MOST_NAMES = LIMIT // 4  # bytes of a list of files
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
-_HEAD = "ref: refs/heads/none\n"
 # Variables that say how the network is reached; every other one stays away from git.
 _NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 # The certificates to trust, as other programs are told them, and as git is.
@@ -78,8 +77,6 @@ _ADDRESS = (
     rf"git\+(?P<url>(?:https://{_HOST}|ssh://(?:{_USER}@)?{_HOST}|file://){_PATH})"
     rf"(?:@(?P<revision>{_REVISION}))?(?:#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?"
 )
-_COMMIT = r"[0-9a-f]{40}"
-_LONGEST = 2000  # characters
 _SPELLING = (
     "Use git+https://HOST/REPO[@REV][#subdirectory=PATH], git+ssh or git+file, in plain letters. "
     "No user or password: it is recorded, and a private repository needs git+ssh."
@@ -97,12 +94,12 @@ class Address(NamedTuple):
 
 def is_commit(revision: str) -> bool:
     """Whether a revision is a whole commit id, which never means anything else."""
-    return bool(re.fullmatch(_COMMIT, revision))
+    return bool(re.fullmatch(r"[0-9a-f]{40}", revision))
 
 
 def parse_address(text: str) -> Address:
     """The address that a text spells; else a usage error, which repeats no password."""
-    match = re.fullmatch(_ADDRESS, text) if len(text) <= _LONGEST else None
+    match = re.fullmatch(_ADDRESS, text) if len(text) <= 2000 else None
     if not match:
         shown = re.sub("://.*[:@?].*", "://***", ascii(text[:120])[1:-1])
         raise usage_error(f"no git address: {shown}", _SPELLING)
@@ -139,7 +136,7 @@ class Commit:
         for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
-        for name, text in (("HEAD", _HEAD), ("config", _CONFIG)):
+        for name, text in (("HEAD", "ref: refs/heads/none\n"), ("config", _CONFIG)):
             with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
                 file.write(text)
         path = safe_path(folders.environ, search(folders.cwd, folders.environ))
@@ -171,15 +168,13 @@ class Commit:
             "GIT_ALLOC_LIMIT": MEMORY,
         }
 
-    def list_folder(self, folder: str) -> list[TreeEntry]:
-        """What lies in a folder of it, '' for the top."""
-        return self._list(f"{self.id}:{folder}")
-
     def find(self, path: str) -> TreeEntry | None:
         """The file or folder at a path, no link followed; None where there is none."""
-        return next((entry for entry in self._list(self.id, path) if entry.name == path), None)
+        return next((entry for entry in self.list_folder("", path) if entry.name == path), None)
 
-    def _list(self, tree: str, *paths: str) -> list[TreeEntry]:
+    def list_folder(self, folder: str, *paths: str) -> list[TreeEntry]:
+        """What lies in a folder of it, '' for the top; or of that only these paths."""
+        tree = f"{self.id}:{folder}"
         data = self._read("ls-tree", "-z", "-l", "--full-tree", tree, "--", *paths)
         entries = []
         for line in data.split(b"\0")[:-1]:
@@ -201,12 +196,12 @@ class Commit:
         for end in ("/.git", "", ".git/.git", ".git"):  # as upload-pack looks for it
             path = self._address.url.removeprefix("file://").rstrip("/") + end
             found = self._read("rev-parse", "--resolve-git-dir", path, fine=(0, 128))
+            git_dir = "--git-dir=" + os.fsdecode(found).removesuffix("\n")
+            names = ("config", "--name-only", "--get-regexp", _PARTIAL)
+            if found and self._read(git_dir, *names, fine=(0, 1)):
+                hint = "Make a whole clone, and give its path."
+                raise self._error("the repository is a partial clone", hint)
             if found:
-                folder = os.fsdecode(found).removesuffix("\n")
-                names = ("--name-only", "--get-regexp", _PARTIAL)
-                if self._read(f"--git-dir={folder}", "config", *names, fine=(0, 1)):
-                    hint = "Make a whole clone, and give its path."
-                    raise self._error("the repository is a partial clone", hint)
                 return
 
     def fetch(self) -> None:
@@ -255,13 +250,18 @@ class Commit:
             return output.read()
 
     def _watch(self) -> None:
-        """End it where it brings too much."""
-        if _size_of(os.path.join(self._folder, "git")) > MOST:
+        """End it where it brings too much; some files may vanish meanwhile."""
+        size = 0
+        for above, _, names in os.walk(os.path.join(self._folder, "git")):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    size += os.lstat(os.path.join(above, name)).st_size
+        if size > MOST:
             raise self._error(*_TOO_LARGE)
 
     def _explain(self, said: str) -> HookctlError:
         """The error for what git says, and the server, who could say anything."""
-        lines = [line for line in said.splitlines() if line]
+        lines = list(filter(None, said.splitlines()))
         if re.search(_CUT, "\n".join(lines)):
             return self._error(*_TOO_LARGE)
         fatal = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
@@ -286,22 +286,18 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _size_of(folder: str) -> int:
-    """The bytes of all files below a folder; some may vanish meanwhile."""
-    size = 0
-    for above, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                size += os.lstat(os.path.join(above, name)).st_size
-    return size
-
-
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     """The commit that an address means now; `tell` gets a line, since it may take long."""
     is_local = address.url.startswith("file:")
-    if is_local:
-        _require_own_repository(address)
+    own = address.url.removeprefix("file://")
+    for path in (own, os.path.join(own, ".git")) if is_local else ():
+        with contextlib.suppress(OSError):  # git says so
+            status = os.stat(path)
+            if owners.is_foreign(status):  # who could fill it while git reads it
+                message = f"this repository belongs to {owners.user_name(status.st_uid)}"
+                hint = "Clone it as yourself, and give the path of the pack in it."
+                raise HookctlError("fetch_failed", message, path=address.text, hint=hint)
     owners.require_own_home(folders.cache)
     sweep(folders.cache)  # what a command that was killed has left
     with folder_in(folders.cache, "git") as folder:
@@ -311,15 +307,3 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
         tell(f"fetching {address.url}")
         commit.fetch()
         yield commit
-
-
-def _require_own_repository(address: Address) -> None:
-    """Refuse a repository here that another user could fill while git reads it."""
-    folder = address.url.removeprefix("file://")
-    for path in (folder, os.path.join(folder, ".git")):
-        with contextlib.suppress(OSError):  # git says so
-            status = os.stat(path)
-            if owners.is_foreign(status):
-                message = f"this repository belongs to {owners.user_name(status.st_uid)}"
-                hint = "Clone it as yourself, and give the path of the pack in it."
-                raise HookctlError("fetch_failed", message, path=address.text, hint=hint)

@@ -32,9 +32,7 @@ except ImportError:
 SUFFIX = ".hookctl"
 PRIVATE = 0o600
 SETTLE = 2.0  # seconds: another program may be about to fill a younger empty file
-_POLL = 0.02  # seconds
 _MACHINE = sha256(os.uname().nodename.encode()).hexdigest()[:8]
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _NOTHING_TO_REMOVE = (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
@@ -59,9 +57,7 @@ class Changed(Exception):
 @lru_cache(maxsize=64)  # one run asks several times about the same bytes
 def digest(data: bytes | None) -> str:
     """The SHA-256 in hex; empty for no file."""
-    if data is None:
-        return ""
-    return sha256(data).hexdigest()
+    return "" if data is None else sha256(data).hexdigest()
 
 
 def content_digest(manifest: bytes, contents: Mapping[str, bytes]) -> str:
@@ -87,19 +83,16 @@ def real(path: str) -> str:
 
 def is_same(first: str, second: str) -> bool:
     """Whether two paths lead to one file, by links of either kind; it need not exist yet."""
-    if real(first) == real(second):
-        return True
     are_there = os.path.exists(first) and os.path.exists(second)
-    return are_there and os.path.samefile(first, second)
+    return real(first) == real(second) or (are_there and os.path.samefile(first, second))
 
 
-def read(path: str) -> Snapshot:
-    """The file behind every link; refuses anything but a regular file, without opening it."""
-    return read_resolved(real(path), path)
+def read(path: str, resolved: str = "") -> Snapshot:
+    """The file behind every link; refuses anything but a regular file, without opening it.
 
-
-def read_resolved(target: str, path: str) -> Snapshot:
-    """The same of a path whose links are resolved; `path` is what an error names."""
+    `resolved` is the path without links, where that is known.
+    """
+    target = resolved or real(path)
     try:
         if not stat.S_ISREG(os.stat(target).st_mode):
             raise HookctlError("unreadable", "not a regular file", path=path, hint="Move it away.")
@@ -138,10 +131,10 @@ def written_at(path: str) -> float | None:
 def read_settled(path: str) -> Snapshot:
     """The file; one that has just become empty is waited for, since its bytes may follow."""
     snapshot = read(path)
-    if snapshot.data != b"":
-        return snapshot
-    wait_until_filled(snapshot.path)
-    return read(path)
+    if snapshot.data == b"":
+        wait_until_filled(snapshot.path)
+        snapshot = read(path)
+    return snapshot
 
 
 def wait_until_filled(path: str) -> None:
@@ -155,7 +148,7 @@ def wait_until_filled(path: str) -> None:
         age = time.time() - max(status.st_mtime, status.st_ctime)
         if status.st_size or age > SETTLE:
             return
-        time.sleep(_POLL)
+        time.sleep(0.02)
 
 
 def replace(
@@ -177,7 +170,14 @@ def replace(
             _require_unchanged(old)
             os.unlink(old.path)
         else:
-            _rename_over(old, data, mode, chmod)
+            with _temporary(old.path) as temp:
+                if old.data is None:
+                    write_new(temp, data, mode)
+                else:
+                    write_new(temp, data, PRIVATE, like=old.path, chmod=chmod)
+                _require_unchanged(old)
+                put = _put_new if old.data is None else os.replace
+                put(temp, old.path)
         sync_folder(os.path.dirname(old.path))
     except FileNotFoundError:  # the file or its folder was removed meanwhile
         raise Changed(old.path) from None
@@ -215,22 +215,16 @@ def is_read_only(path: str) -> bool:
     return not os.stat(path).st_mode & 0o222 or not os.access(path, os.W_OK)
 
 
-def _rename_over(old: Snapshot, data: bytes, mode: int, chmod: int | None) -> None:
-    """Put a whole new file in the place of the old one, or where there is still none."""
-    with _temporary(old.path) as temp:
-        if old.data is None:
-            write_new(temp, data, mode)
-            _require_unchanged(old)
-            _link_new(temp, old.path)
-            return
-        handle = os.open(temp, _NEW_FILE, PRIVATE)
-        with open(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            owners.copy_attributes(old.path, handle, chmod)
-            os.fsync(handle)
-        _require_unchanged(old)
-        os.replace(temp, old.path)
+def _put_new(temp: str, path: str) -> None:
+    """Put a new file in place; a rename would replace another program's file."""
+    try:
+        os.link(temp, path)
+    except FileExistsError:
+        raise Changed(path) from None
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        os.replace(temp, path)
 
 
 @contextlib.contextmanager
@@ -239,19 +233,25 @@ def _temporary(path: str) -> Iterator[str]:
     temp = temporary_name(path)
     try:
         yield temp
-    except BaseException:
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(temp)
-        raise
 
 
-def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a file that is not there yet, durably and with this mode, whatever the umask."""
-    handle = os.open(path, _NEW_FILE, mode)
+def write_new(
+    path: str, data: bytes, mode: int, *, like: str = "", chmod: int | None = None
+) -> None:
+    """Write a file that is not there yet, durably and with this mode, whatever the umask.
+
+    Or with the owner, the attributes and, unless `chmod` is given, the mode of another file.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with open(handle, "wb") as stream:
         stream.write(data)
         stream.flush()
-        if stat.S_IMODE(os.fstat(handle).st_mode) != mode:
+        if like:
+            owners.copy_attributes(like, handle, chmod)
+        elif stat.S_IMODE(os.fstat(handle).st_mode) != mode:
             os.fchmod(handle, mode)
         os.fsync(handle)
 
@@ -280,21 +280,6 @@ def write_tree(
             os.chmod(os.path.join(folder, name), mode | (mode & 0o444) >> 2)
     except OSError as error:
         raise cannot_write(folder, error) from None
-
-
-def _link_new(temp: str, path: str) -> None:
-    """Put a new file in place; a link fails where a rename would replace another program's file."""
-    try:
-        os.link(temp, path)
-    except FileExistsError:
-        raise Changed(path) from None
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        os.replace(temp, path)
-        return
-    with contextlib.suppress(OSError):
-        os.unlink(temp)
 
 
 def set_mode(path: str, mode: int) -> None:
@@ -399,17 +384,12 @@ def sweep(folder: str) -> bool:
     """Remove what this user's killed runs on this machine left there; False where that fails."""
     import shutil  # late: most calls write nothing
 
-    is_clean, names = True, list[str]()
-    with contextlib.suppress(OSError):
-        names = os.listdir(folder)
-    for name in names:
-        path, parts = os.path.join(folder, name), name.split(".")
-        is_ours = name.startswith(".") and name.endswith(SUFFIX) and parts[-4:-3] == [_MACHINE]
-        if not is_ours or not parts[-3].isdecimal():
-            continue
+    is_clean = True
+    for name in names_in(folder, rf"\..*\.{_MACHINE}\.[0-9]+\.[^.]*\{SUFFIX}"):
+        path, pid = os.path.join(folder, name), int(name.split(".")[-3])
         try:
             status = os.lstat(path)
-            if status.st_uid != os.geteuid() or not _is_over(int(parts[-3])):
+            if status.st_uid != os.geteuid() or (pid != os.getpid() and _is_alive(pid)):
                 continue
             if stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path)
@@ -422,15 +402,21 @@ def sweep(folder: str) -> bool:
     return is_clean
 
 
-def _is_over(pid: int) -> bool:
-    """Whether a process is dead, or this very one, which sweeps when it writes nothing."""
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
         return False
-    return pid == os.getpid()
+    except (OSError, OverflowError):
+        pass
+    return True
+
+
+def names_in(folder: str, pattern: str = ".*") -> list[str]:
+    """The names in a folder that fit a pattern, sorted; none where it cannot be read."""
+    with contextlib.suppress(OSError):
+        return sorted(name for name in os.listdir(folder) if re.fullmatch(pattern, name, re.DOTALL))
+    return []
 
 
 @contextlib.contextmanager
@@ -466,7 +452,7 @@ def folder_in(place: str, purpose: str) -> Iterator[str]:
 
 KEEP = 10
 KEEP_SECONDS = 30 * 24 * 3600  # after an uninstall
-_BACKUP_NAME = r"(first|[0-9]+)-[0-9a-f]{64}"
+_BACKUP_NAME = r"(first|[0-9]+)-[0-9a-f]{64}"  # not that of its record
 _PATH_FILE = "path"  # the file in a backup folder that names the settings file
 _RECORD_SUFFIX = ".page"
 
@@ -489,29 +475,22 @@ def backup_folder(folders: Folders, path: str) -> str:
 def backup_folders(state: str) -> list[str]:
     """The folders of all settings files that have backups."""
     folder = os.path.join(state, "backups")
-    with contextlib.suppress(OSError):
-        return [os.path.join(folder, name) for name in os.listdir(folder)]
-    return []
+    return [os.path.join(folder, name) for name in names_in(folder)]
 
 
 def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
     """The backups of a settings file: 1 is from before our first write, then from old to new."""
-    folder = backup_folder(folders, path)
-    found = [_read_backup(os.path.join(folder, name)) for name in sorted(_backup_names(folder))]
-    first = next((backup for backup in found if backup and backup.first), None)
-    others = [one for one in found if one and not (first and one.data == first.data)]
+    folder, found = backup_folder(folders, path), []
+    for name in names_in(folder, _BACKUP_NAME):
+        file, (stamp, _, sha) = os.path.join(folder, name), name.partition("-")
+        data = read(file).data
+        if data is not None and digest(data) == sha:
+            is_first = stamp == "first"
+            at = os.stat(file).st_mtime if is_first else int(stamp) / 1e9
+            found.append(Backup(at, data, is_first, read(file + _RECORD_SUFFIX).data))
+    first = next((backup for backup in found if backup.first), None)
+    others = [one for one in found if not (first and one.data == first.data)]
     return {**({1: first} if first else {}), **dict(enumerate(others, 2))}
-
-
-def _read_backup(file: str) -> Backup | None:
-    """The backup in a file; None where its bytes do not have the SHA-256 of its name."""
-    stamp, _, sha = os.path.basename(file).partition("-")
-    data = read(file).data
-    if data is None or digest(data) != sha:
-        return None
-    if stamp == "first":
-        return Backup(os.stat(file).st_mtime, data, True)
-    return Backup(int(stamp) / 1e9, data, False, read(file + _RECORD_SUFFIX).data)
 
 
 def list_backed_up(folders: Folders) -> list[str]:
@@ -526,8 +505,8 @@ def list_backed_up(folders: Folders) -> list[str]:
 def find_backup(state: str, sha: str) -> bytes | None:
     """The bytes of a backup with this SHA-256, at any path that its file had."""
     for folder in backup_folders(state):
-        for name in _backup_names(folder):
-            data = read_or_none(os.path.join(folder, name)) if name.endswith(f"-{sha}") else None
+        for name in names_in(folder, rf"(first|[0-9]+)-{sha}"):
+            data = read_or_none(os.path.join(folder, name))
             if data is not None and digest(data) == sha:
                 return data
     return None
@@ -538,21 +517,21 @@ def back_up(
 ) -> None:
     """Keep the bytes of a settings file and its record; `first`: as what uninstall gives back."""
     folder = backup_folder(folders, path)
-    names = sorted(_backup_names(folder))
+    names = names_in(folder, _BACKUP_NAME)
     numbered = [name for name in names if name[:20].isdecimal()]
     newest = int(numbered[-1][:20]) if numbered else 0  # later than now where the clock was reset
-    sha = digest(data)
+    sha, superseded = digest(data), numbered[: 1 - KEEP]
     name = f"{max(time.time_ns(), newest + 1):020d}-{sha}"
-    write_own(os.path.join(folder, _PATH_FILE), os.fsencode(folders.shorten(path)) + b"\n")
+    contents = {_PATH_FILE: os.fsencode(folders.shorten(path)) + b"\n"}
     if first:
-        write_own(os.path.join(folder, f"first-{sha}"), data)
-    write_own(os.path.join(folder, name), data)
+        contents[f"first-{sha}"] = data
+        superseded += [one for one in names if one.startswith("first-") and sha not in one]
+    contents[name] = data
     if record is not None:
-        write_own(os.path.join(folder, name + _RECORD_SUFFIX), record)
-    if first:
-        superseded = {name for name in names if name.startswith("first-")} - {f"first-{sha}"}
-        _remove_files(folder, superseded)
-    _remove_files(folder, numbered[: 1 - KEEP])
+        contents[name + _RECORD_SUFFIX] = record
+    for each, its_data in contents.items():
+        write_own(os.path.join(folder, each), its_data)
+    _remove_files(folder, superseded)
 
 
 def restart_expiry(folders: Folders, path: str) -> None:
@@ -583,13 +562,6 @@ def _settings_path(folders: Folders, folder: str) -> str:
     """The settings file that the backups in a folder are of; empty where that is not known."""
     data = read(os.path.join(folder, _PATH_FILE)).data or b""
     return folders.resolve(os.fsdecode(data.removesuffix(b"\n")))
-
-
-def _backup_names(folder: str) -> list[str]:
-    """The names of the backups in a folder, without their records; none where it is not there."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        return [name for name in os.listdir(folder) if re.fullmatch(_BACKUP_NAME, name)]
-    return []
 
 
 def _remove_files(folder: str, names: Iterable[str]) -> None:

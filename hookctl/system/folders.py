@@ -76,21 +76,16 @@ def here() -> Folders:
         hint = "Set it to your home folder: `export HOME=/home/YOU`."
         raise HookctlError("no_home", f"HOME is {home!r}, which is no absolute path", hint=hint)
     folders = without_home()
-    if any(os.environ.get(name) for name in _MOVING):
-        _refuse_projects(folders)
-    return folders
-
-
-def _refuse_projects(folders: Folders) -> None:
-    """Refuse one of our folders in a project, since a repository could then forge our records."""
-    for folder in (folders.state, folders.data):
-        real = find_around(os.path.realpath(folder), folders.home)
-        project = real or find_around(folder, folders.environ["HOME"].rstrip("/"))
-        if project:
+    moving = [name for name in _MOVING if os.environ.get(name)]
+    for folder in (folders.state, folders.data) if moving else ():
+        project = find_around(os.path.realpath(folder), folders.home)
+        project = project or find_around(folder, home.rstrip("/"))
+        if project:  # a repository could then forge our records
             message = f"a folder of hookctl's own lies in the project {project}"
-            names = ", ".join(name for name in _MOVING if os.environ.get(name))
+            names = ", ".join(moving)
             hint = f"Name a folder outside of projects, or unset what names this one: {names}."
             raise HookctlError("unsafe_path", message, path=folder, hint=hint, exit_code=FAILED)
+    return folders
 
 
 def without_home() -> Folders:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from hookctl.system import owners
 from hookctl.system.project import safe_path
@@ -19,13 +19,11 @@ _VERSION = r"[0-9]+\.[0-9]+"
 
 def choose(environ: Mapping[str, str]) -> tuple[str, str]:
     """The interpreter's absolute path, and a warning or ''."""
-    for candidate in _candidates(environ):
-        if _is_in_environment(candidate) or owners.find_fault(candidate):
-            continue
-        answer = ask(candidate)
-        if answer is None:
-            continue
-        path, version = answer
+    folders = dict.fromkeys((*_SYSTEM, *environ.get("PATH", "").split(os.pathsep)))
+    for candidate in (os.path.join(folder, "python3") for folder in filter(os.path.isabs, folders)):
+        is_program = os.access(candidate, os.X_OK) and not _is_in_environment(candidate)
+        answer = ask(candidate) if is_program and not owners.find_fault(candidate) else None
+        path, version = answer or ("", (0, 0))
         # In a virtual environment, or a version manager's folder, it will hardly stay.
         is_lasting = os.path.isabs(path) and not re.search(_VERSION, os.path.dirname(path))
         if version < MINIMUM or not is_lasting or _is_in_environment(path):
@@ -69,7 +67,7 @@ def on_path(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
 
 def is_usable(program: str) -> bool:
     """Whether a recorded interpreter is still there, and no other user can change it."""
-    is_program = bool(program) and os.path.isfile(program) and os.access(program, os.X_OK)
+    is_program = os.path.isfile(program) and os.access(program, os.X_OK)
     return is_program and not owners.find_fault(program)
 
 
@@ -90,12 +88,3 @@ def _is_in_environment(program: str) -> bool:
     folder = os.path.dirname(program)
     parents = (folder, os.path.dirname(folder))
     return any(os.path.exists(os.path.join(parent, "pyvenv.cfg")) for parent in parents)
-
-
-def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
-    """The python3 programs of the system's folders, then those on PATH."""
-    path = environ.get("PATH", "").split(os.pathsep)
-    for folder in dict.fromkeys((*_SYSTEM, *path)):
-        program = os.path.join(folder, "python3")
-        if os.path.isabs(folder) and os.access(program, os.X_OK):
-            yield program

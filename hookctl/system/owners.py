@@ -24,8 +24,7 @@ _ACCESS_LIST = "system.posix_acl_access"
 def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
     """The faults of these paths, by the path; many files lie in one folder, which is read once."""
     known: dict[str, PathFault | None] = {}
-    faults = {path: find_fault(path, known) for path in paths}
-    return {path: fault for path, fault in faults.items() if fault}
+    return {path: fault for path in paths if (fault := find_fault(path, known))}
 
 
 def find_fault(
@@ -37,34 +36,26 @@ def find_fault(
     file itself. `known` keeps what was found of each part: many files lie in one folder.
     """
     known = {} if known is None else known
-    waiting = ["", *_split(path)]
-    folder, links, fault = "/", 0, None
+    waiting, folder, links, fault = ["", *path.split("/")], "/", 0, None
     while waiting and not fault:
         name = waiting.pop(0)
-        if name == "..":
-            folder = os.path.dirname(folder)
-            continue
-        part = os.path.join(folder, name)
+        part = os.path.normpath(os.path.join(folder, name))  # the folder has no links
         is_link = os.path.islink(part)
-        if whole or waiting or is_link:
+        if whole or any(waiting) or is_link:
             if part not in known:
                 known[part] = _find_fault_of(part)
             fault = known[part]
         if not is_link:
             folder = part
             continue
-        target = os.readlink(part)
         links += 1
         if links > _MOST_LINKS:
             return PathFault(part, "symbolic link loop", f"rm {shlex.quote(part)}")
-        waiting = _split(target) + waiting
+        target = os.readlink(part)
+        waiting = target.split("/") + waiting
         if os.path.isabs(target):
             folder = "/"
     return fault
-
-
-def _split(path: str) -> list[str]:
-    return [name for name in path.split("/") if name not in ("", ".")]
 
 
 def _find_fault_of(part: str) -> PathFault | None:
@@ -76,9 +67,8 @@ def _find_fault_of(part: str) -> PathFault | None:
     if is_foreign(status):
         reason = f"belongs to another user ({user_name(status.st_uid)})"
         return PathFault(part, reason, f"sudo chown {os.geteuid()} {shlex.quote(part)}")
-    if stat.S_ISLNK(status.st_mode):
-        return None  # its folder decides who may replace it
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
+    is_sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+    if stat.S_ISLNK(status.st_mode) or is_sticky:  # of a link, its folder decides who replaces it
         return None
     if status.st_mode & stat.S_IWOTH:
         return PathFault(part, "is writable by everybody", f"chmod o-w {shlex.quote(part)}")
@@ -160,51 +150,38 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     """Give the file of a handle what the file at a path has; the mode comes last, or is `chmod`."""
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
-    new = os.fstat(handle)
+    new, names = os.fstat(handle), _list_extended(path)
     if new.st_gid != old.st_gid:
         with contextlib.suppress(OSError):
             os.fchown(handle, -1, old.st_gid)
     if new.st_uid != old.st_uid:
         with contextlib.suppress(OSError):
             os.fchown(handle, old.st_uid, -1)
-    _require_same_access(path, old, os.fstat(handle), mode)
-    _copy_extended(path, handle)
-    os.fchmod(handle, mode)
-
-
-def _require_same_access(path: str, old: os.stat_result, new: os.stat_result, mode: int) -> None:
-    """Refuse another owner, and another group unless it has no rights of its own."""
-    if (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
-        return
-    if _ACCESS_LIST in _list_extended(path):
+    new = os.fstat(handle)
+    # No other owner, and no other group unless it has no rights of its own.
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and _ACCESS_LIST in names:
         raise _refuse(path, old, "its access list names rights of the owner and the group")
     if old.st_gid != new.st_gid and mode >> 3 & 7 != mode & 7:
         raise _refuse(path, old, f"group {old.st_gid} would lose its rights to it")
     if old.st_uid != new.st_uid:
         raise _refuse(path, old, f"user {old.st_uid} would not be its owner any more")
-
-
-def _copy_extended(path: str, handle: int) -> None:
-    """Copy the extended attributes; an access list that only the folder gave is removed."""
-    names = _list_extended(path)
     for name in names:
         try:
             os.setxattr(handle, name, os.getxattr(path, name))
         except OSError as error:
             if name == _ACCESS_LIST:
                 reason = f"its access list cannot be copied ({error.strerror})"
-                raise _refuse(path, os.stat(path), reason) from None
-    if _ACCESS_LIST in names or _ACCESS_LIST not in _list_extended(handle):
-        return
-    try:
-        os.removexattr(handle, _ACCESS_LIST)
-    except OSError as error:
-        reason = f"the access list of its folder would count for it ({error.strerror})"
-        raise _refuse(path, os.stat(path), reason) from None
+                raise _refuse(path, old, reason) from None
+    if _ACCESS_LIST not in names and _ACCESS_LIST in _list_extended(handle):
+        try:
+            os.removexattr(handle, _ACCESS_LIST)
+        except OSError as error:
+            reason = f"the access list of its folder would count for it ({error.strerror})"
+            raise _refuse(path, old, reason) from None
+    os.fchmod(handle, mode)
 
 
 def _list_extended(file: str | int) -> list[str]:
-    """The names of a file's extended attributes."""
     with contextlib.suppress(OSError, AttributeError):  # not every platform has them
         return os.listxattr(file)
     return []

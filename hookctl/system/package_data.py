@@ -12,16 +12,11 @@ _GUARD = "hookctl_guard"  # the name of its package in here
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+@functools.cache
 def asset(*names: str) -> str:
     """A file of `schemas/` or `templates/`: in the package of a wheel, beside it in a checkout."""
-    return os.path.join(_folder_of(names[0]), *names)
-
-
-@functools.cache
-def _folder_of(top: str) -> str:
-    """The folder that has a top folder of data."""
-    is_in_package = os.path.exists(os.path.join(_PACKAGE, top))
-    return _PACKAGE if is_in_package else os.path.dirname(_PACKAGE)
+    is_in_package = os.path.exists(os.path.join(_PACKAGE, names[0]))
+    return os.path.join(_PACKAGE if is_in_package else os.path.dirname(_PACKAGE), *names)
 
 
 def read_data(*names: str) -> bytes:
@@ -45,8 +40,7 @@ def guard_module(name: str) -> ModuleType:
     if _GUARD not in sys.modules:
         package = ModuleType(_GUARD)
         package.__path__ = []
-        folders = (("templates", "guard", "guard"), ("templates", "runner"))
-        for names in folders:
+        for names in (("templates", "guard", "guard"), ("templates", "runner")):
             package.__path__ += [asset(*names), os.path.join(_PACKAGE, *names)]
         sys.modules[_GUARD] = package
     return importlib.import_module(f"{_GUARD}.{name}")

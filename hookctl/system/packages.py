@@ -23,11 +23,8 @@ HOOK = "hook.py"
 PACKAGES, CONFIGS, PACKS = "runtime", "guard", "packs"  # the folders beside the launcher
 TABLE = f"{PACKAGES}/hosts.json"  # what the runner has to know of the hosts, and their packs
 # The patterns are compiled when they are used: most calls change no package.
-_NAME = r"[a-z]+_[0-9a-f]{16}"
-_CACHE = "__pycache__"
-_VERSION = rb'(?m)^VERSION = "([0-9.]+)"'
+NAME = r"[a-z]+_[0-9a-f]{16}"  # of a package's folder, whatever its version
 LOCK_SECONDS = 30
-_POLL = 0.05  # seconds
 
 Modules = Mapping[str, bytes]  # of a package, by their names
 
@@ -51,20 +48,13 @@ def name_package(name: str, modules: Modules) -> str:
 
 def packages_named(launcher: bytes) -> list[str]:
     """The packages that a launcher names."""
-    return [name.decode() for name in re.findall(_NAME.encode(), launcher)]
+    return [name.decode() for name in re.findall(NAME.encode(), launcher)]
 
 
 def version_of(launcher: bytes) -> str:
     """The version that a launcher says it is of; '' where it says none, as 0.2.0's."""
-    match = re.search(_VERSION, launcher)
+    match = re.search(rb'(?m)^VERSION = "([0-9.]+)"', launcher)
     return match[1].decode() if match else ""
-
-
-def list_packages(folder: str) -> list[str]:
-    """The names of the packages in a folder, of whatever version."""
-    with contextlib.suppress(OSError):
-        return sorted(name for name in os.listdir(folder) if re.fullmatch(_NAME, name))
-    return []
 
 
 def find_unnamed(folder: str) -> list[str]:
@@ -80,23 +70,18 @@ def find_unnamed(folder: str) -> list[str]:
                 named.update(names)
     except (HookctlError, OSError):
         return []
-    return [name for name in list_packages(folder) if name not in named]
+    return [name for name in files.names_in(folder, NAME) if name not in named]
 
 
 def list_former(top: str) -> list[str]:
     """The launchers that 0.2.0 laid below a folder, and the configurations beside them."""
-    found = []
-    with contextlib.suppress(OSError):
-        for name in sorted(os.listdir(os.path.join(top, CONFIGS))):
-            folder = os.path.join(top, CONFIGS, name)
-            if os.path.islink(folder):
-                continue
+    configs, runtime, found = os.path.join(top, CONFIGS), os.path.join(top, PACKAGES), []
+    for name in files.names_in(configs):
+        folder = os.path.join(configs, name)
+        if not os.path.islink(folder):
             found += [os.path.join(folder, each) for each in ("hook.py", "wrap.py", "config.json")]
-    runtime = os.path.join(top, PACKAGES)
-    with contextlib.suppress(OSError):
-        for name in sorted(os.listdir(runtime)):
-            if name in (HOOK, "trace.py") or (name.endswith(".json") and name != "hosts.json"):
-                found.append(os.path.join(runtime, name))
+    for name in files.names_in(runtime, r"hook\.py|trace\.py|(?!hosts\.json\Z).*\.json"):
+        found.append(os.path.join(runtime, name))
     return [path for path in found if os.path.lexists(path)]
 
 
@@ -104,12 +89,12 @@ def is_whole(package: str, modules: Modules) -> bool:
     """Whether a package has just these modules; bytecode beside them does not matter."""
     with contextlib.suppress(HookctlError, OSError):
         paths = {name: os.path.join(package, name) for name in os.listdir(package)}
-        paths.pop(_CACHE, None)
+        paths.pop("__pycache__", None)
         if any(map(os.path.islink, (package, *paths.values()))) or paths.keys() != modules.keys():
             return False
         folder = files.real(package)  # once for all of them
         return all(
-            files.read_resolved(os.path.join(folder, name), path).data == modules[name]
+            files.read(path, os.path.join(folder, name)).data == modules[name]
             for name, path in paths.items()
         )
     return False
@@ -133,7 +118,7 @@ def locked(folder: str) -> Iterator[None]:
             held.close()
             if time.monotonic() > end:
                 raise lock_timeout(folder)
-            time.sleep(_POLL)
+            time.sleep(0.05)
         yield
 
 
@@ -168,28 +153,23 @@ def provide(packages: Packages, locks: contextlib.ExitStack, created: list[str])
     kept = []
     if packages.keeps_replaced:
         unnamed = find_unnamed(packages.path)
-        kept = [name for name in list_packages(packages.path) if name not in unnamed]
+        kept = [name for name in files.names_in(packages.path, NAME) if name not in unnamed]
     for name, modules in packages.new.items():
-        _lay(packages, name, modules)
+        target = os.path.join(packages.path, name)
+        if is_whole(target, modules):
+            continue
+        staged = files.temporary_name(target)
+        try:
+            files.write_folder(staged, modules, packages.mode)
+            _remove(target)  # of that name, with another content
+            os.rename(staged, target)
+            files.sync_folder(packages.path)
+        except FileNotFoundError:
+            raise files.Changed(target) from None
+        except OSError as error:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise files.cannot_write(target, error) from None
     return kept
-
-
-def _lay(packages: Packages, name: str, modules: Modules) -> None:
-    """Put a package there, whole; one of that name with another content gives way."""
-    target = os.path.join(packages.path, name)
-    if is_whole(target, modules):
-        return
-    staged = files.temporary_name(target)
-    try:
-        files.write_folder(staged, modules, packages.mode)
-        _remove(target)
-        os.rename(staged, target)
-        files.sync_folder(packages.path)
-    except FileNotFoundError:
-        raise files.Changed(target) from None
-    except OSError as error:
-        shutil.rmtree(staged, ignore_errors=True)
-        raise files.cannot_write(target, error) from None
 
 
 def sweep(folder: str, kept: Container[str] = ()) -> bool:
@@ -204,15 +184,12 @@ def sweep(folder: str, kept: Container[str] = ()) -> bool:
         for name in find_unnamed(folder):
             if name not in kept:
                 _remove(os.path.join(folder, name))
-        if not files.sweep(folder):
-            return False
-        if not os.listdir(folder):
+        is_clean = files.sweep(folder)
+        if is_clean and not os.listdir(folder):
             os.rmdir(folder)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return is_clean
 
 
 def _remove(package: str) -> None:

@@ -21,7 +21,6 @@ _GRACE = 2.0  # seconds between TERM and KILL
 _PAUSE = 0.02
 _LOOK = 0.2  # seconds between two looks at a child
 _DRAIN = 0.3  # seconds for what a command has said last
-_CHUNK = 1 << 16  # bytes
 _ANSWER = 3.0  # seconds in which an agent ends that takes Ctrl-C for its end
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -79,11 +78,9 @@ def ask(command: Sequence[str], environ: Mapping[str, str] | None, seconds: floa
             cwd="/",
             env=environ,
         )
-    except OSError as error:
-        if error.errno in OUT_OF_DESCRIPTORS:  # it says nothing about the program
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        if getattr(error, "errno", 0) in OUT_OF_DESCRIPTORS:  # it says nothing about the program
             raise
-        return Output()
-    except (ValueError, subprocess.SubprocessError):
         return Output()
     out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
     return Output(done.returncode, 0, out, err)
@@ -146,20 +143,18 @@ class Keeper(Noting):
             start_new_session=True,
             cwd=folder,
         )
-        out, err = bytearray(), bytearray()
+        out, err, status = bytearray(), bytearray(), None
         _start(_feed, process.stdin, data)
         readers = [_start(_drain, process.stdout, out), _start(_drain, process.stderr, err)]
-        status = None
         with contextlib.suppress(TimeoutError):
             status = self._keep(process, seconds, lambda: None)
-        taken = time.monotonic() - begin
+        ms = int((time.monotonic() - begin) * 1000)
         for reader in readers:
             reader.join(_DRAIN)
         if status is not None and status < 0:
             status = 128 - status
-        is_cut = max(len(out), len(err)) > LIMIT
         texts = [text[-LIMIT:].decode("utf-8", "replace") for text in (out, err)]
-        return Output(status, int(taken * 1000), *texts, is_cut)
+        return Output(status, ms, *texts, max(len(out), len(err)) > LIMIT)
 
     def _keep(
         self, process: subprocess.Popen[bytes], seconds: float, watch: Callable[[], None]
@@ -178,8 +173,14 @@ class Keeper(Noting):
                 watch()
             raise KeyboardInterrupt
         except BaseException:
-            _end_group(process.pid)
-            # It may be another user's process, which we may not end.
+            deadline = time.monotonic() + _GRACE
+            # It may have ended by itself, or be another user's, which we may not end.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+                while time.monotonic() < deadline:
+                    time.sleep(_PAUSE)
+                    os.killpg(process.pid, 0)
+                os.killpg(process.pid, signal.SIGKILL)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE)
             raise
@@ -202,22 +203,10 @@ def _feed(pipe: Any, data: bytes) -> None:
 def _drain(pipe: Any, kept: bytearray) -> None:
     """Read to the end, and keep the last of it."""
     with pipe:
-        for piece in iter(lambda: pipe.read(_CHUNK), b""):
+        for piece in iter(lambda: pipe.read(1 << 16), b""):
             kept += piece
             if len(kept) > 4 * LIMIT:
                 del kept[: -2 * LIMIT]
-
-
-def _end_group(group: int) -> None:
-    """Send TERM to a process group, and KILL to what is left of it after a moment."""
-    deadline = time.monotonic() + _GRACE
-    # It may have ended by itself, or be another user's.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGTERM)
-        while time.monotonic() < deadline:
-            time.sleep(_PAUSE)
-            os.killpg(group, 0)
-        os.killpg(group, signal.SIGKILL)
 
 
 class Guardian(Noting):

@@ -53,10 +53,9 @@ def upwards(path: str) -> Iterator[str]:
 
 def below_home(path: str, home: str) -> Iterator[str]:
     """The path and each folder above it that is neither HOME nor above HOME."""
-    for folder in upwards(path):
-        if f"{home}/".startswith(f"{folder.rstrip('/')}/"):
-            return
-        yield folder
+    while not f"{home}/".startswith(f"{path.rstrip('/')}/"):
+        yield path
+        path = os.path.dirname(path)
 
 
 def find_repository(folder: str) -> str:
@@ -70,10 +69,8 @@ def find_repository(folder: str) -> str:
 
 def find_around(path: str, home: str) -> str:
     """The project that a path lies in; '' if none. HOME and shared folders are no projects."""
-    for folder in below_home(path, home):
-        if has_mark(folder) and not os.stat(folder).st_mode & 0o002:
-            return folder
-    return ""
+    folders = (one for one in below_home(path, home) if has_mark(one))
+    return next((one for one in folders if not os.stat(one).st_mode & 0o002), "")
 
 
 def has_mark(folder: str) -> bool:
@@ -85,10 +82,8 @@ def is_away(folder: str) -> bool:
     """Whether a project's folder is not there: renamed, removed, or on a disk that is not there."""
     try:
         return not os.listdir(folder)  # a disk that is not mounted leaves an empty folder
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 
 def named(folder: str, recorded: Container[str] = ()) -> str:
@@ -121,16 +116,12 @@ def is_inside(project: str, path: str, home: str) -> bool:
 
     HOME and / are no projects for that; a folder without a mark is one, for all that is below it.
     """
-    folders = []
-    is_of_the_system = any(f"{project}/".startswith(f"{top}/") for top in _SYSTEM)
+    folders = [*filter(has_mark, below_home(os.path.dirname(project), home))]
+    is_of_the_system = f"{project}/".startswith(tuple(f"{top}/" for top in _SYSTEM))
     if project not in ("/", home) and (has_mark(project) or not is_of_the_system):
         folders.append(project)
-    above = below_home(os.path.dirname(project), home)
-    folders += filter(has_mark, above)
-    for folder in folders:
-        if any(f"{part}/".startswith(f"{folder}/") for part in (path, os.path.realpath(path))):
-            return True
-    return False
+    tops = tuple(f"{folder}/" for folder in folders)
+    return any(f"{part}/".startswith(tops) for part in (path, os.path.realpath(path)))
 
 
 def safe_path(environ: Mapping[str, str], project: str) -> str:

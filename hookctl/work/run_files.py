@@ -30,7 +30,7 @@ from hookctl.system.project import session_hash
 
 DEFAULT_SPAN = "12h"  # of a run
 _LONGEST_SPAN = 7 * 24 * 3600  # seconds; the ceiling holds for each prompt, this for the whole run
-_SESSION_FILE = r"([0-9a-f]{16})\.json"
+_SESSION_FILE = r"[0-9a-f]{16}\.json"
 NOBODY = "none"  # as --owner
 _MOST_DECLINED = 32
 _PATIENCE = 5.0  # seconds
@@ -43,15 +43,20 @@ class RunFiles:
     session = task_owner = ""
 
     def __init__(
-        self, project: str, settings: Any, task: str, fields: dict[str, str], state: str, now: float
+        self,
+        project: str,
+        settings: Any,
+        task: str,
+        fields: dict[str, str],
+        state: str,
+        now: float,
+        hides: bool = False,
     ) -> None:
-        self.project = project
+        self.project, self.now = project, now
         self.settings = settings  # all of the guard's, with the run folder's whole path
-        self.task_path = task
-        self.task_names = fields  # of a task file that hookctl only reads
+        self.task_path, self.task_names = task, fields  # of a task file that hookctl only reads
         self.folder = self.project_folder = state  # of ACTIVE, the breadcrumb and the claim
-        self.now = now
-        self.hides = False  # the project itself says which file and fields these are
+        self.hides = hides  # the project itself says which file and fields these are
 
     def path_of(self, name: str) -> str:
         """The path of STOP, CONCLUDE or OWNER."""
@@ -67,10 +72,7 @@ class RunFiles:
     @property
     def mark(self) -> str:
         """The name of the file that lets every agent stop; empty where there is none."""
-        for name in project.MARKS:
-            if os.path.lexists(self.path_of(name)):
-                return name
-        return ""
+        return next((name for name in project.MARKS if os.path.lexists(self.path_of(name))), "")
 
 
 def find(folders: Folders, root: str) -> RunFiles:
@@ -113,9 +115,7 @@ def locate(
     hides = is_named and (bool(fields) or task != os.path.join(folder, "task.json"))
     if hides and not fields:
         fields = {"remaining": "remaining"}
-    run_files = RunFiles(root, settings, task, fields, state, now)
-    run_files.hides = hides
-    return run_files
+    return RunFiles(root, settings, task, fields, state, now, hides)
 
 
 def find_project(folders: Folders, named: str = "") -> str:
@@ -230,10 +230,8 @@ def set_task(run_files: RunFiles, key: str, value: Any) -> None:
             "read_only", message, path=run_files.task_path, hint=hint, exit_code=FAILED
         )
 
-    def change(old: bytes | None) -> bytes:
-        return parse(old or b"", run_files.task_path).set((key,), value).data
-
-    _replace(run_files, run_files.task_path, change)
+    path = run_files.task_path
+    _replace(run_files, path, lambda old: parse(old or b"", path).set((key,), value).data)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:
@@ -244,30 +242,25 @@ def write_mark(run_files: RunFiles, name: str, text: str) -> None:
 
 def _replace(run_files: RunFiles, path: str, change: Callable[[bytes | None], bytes]) -> None:
     """Change a file of the run; try again if another program writes it meanwhile."""
+    folder, own_folder = os.path.dirname(path), os.path.join(run_files.project, ".hookctl")
     for _ in range(20):
         refuse_links(run_files, path)
         old = files.read(path)
         data = change(old.data)
+        try:
+            is_new = not os.path.isdir(own_folder)
+            files.make_folders(folder, files.public_mode())
+            if is_new and os.path.isdir(own_folder):  # a run is not for others
+                with contextlib.suppress(FileExistsError):  # another `hookctl run` was faster
+                    ignoring = os.path.join(own_folder, ".gitignore")
+                    files.write_new(ignoring, b"run/\n", files.public_mode())
+        except OSError as error:
+            raise files.cannot_write(folder, error) from None
         with contextlib.suppress(files.Changed):
-            _make_folder(run_files, os.path.dirname(path))
             files.replace(old, data, mode=files.public_mode())
             return
     message = "it changes faster than it can be written"
     raise HookctlError("changed_meanwhile", message, path=path, hint="Try again.")
-
-
-def _make_folder(run_files: RunFiles, folder: str) -> None:
-    """Make the run folder; a new .hookctl gets a .gitignore, since a run is not for others."""
-    own_folder = os.path.join(run_files.project, ".hookctl")
-    try:
-        is_new = not os.path.isdir(own_folder)
-        files.make_folders(folder, files.public_mode())
-        if is_new and os.path.isdir(own_folder):
-            with contextlib.suppress(FileExistsError):  # another `hookctl run` was faster
-                ignoring = os.path.join(own_folder, ".gitignore")
-                files.write_new(ignoring, b"run/\n", files.public_mode())
-    except OSError as error:
-        raise files.cannot_write(folder, error) from None
 
 
 def refuse_links(run_files: RunFiles, path: str) -> None:
@@ -293,11 +286,16 @@ def _list_linkable(run_files: RunFiles, path: str) -> list[str]:
 def clear(path: str) -> None:
     """Remove a file, if it is there."""
     try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
     except OSError as error:
         raise files.cannot_write(path, error) from None
+
+
+def _clear_mark(run_files: RunFiles, name: str) -> None:
+    path = run_files.path_of(name)
+    refuse_links(run_files, path)
+    clear(path)
 
 
 def end_of_run(run_files: RunFiles, duration: str) -> float:
@@ -314,9 +312,7 @@ def end_of_run(run_files: RunFiles, duration: str) -> float:
 def begin(run_files: RunFiles, end: float) -> None:
     """Begin a run, which clears the marks of the one before; `end` in epoch seconds."""
     for name in project.MARKS:
-        path = run_files.path_of(name)
-        refuse_links(run_files, path)
-        clear(path)
+        _clear_mark(run_files, name)
     forget_stillness(run_files)
     if read_respawns(run_files.folder):  # the agent of the run before may still live
         note(run_files.folder, 0)
@@ -330,12 +326,9 @@ def disarm(run_files: RunFiles) -> None:
 
 def read_sessions(run_files: RunFiles) -> list[Any]:
     """What the guard keeps of each session of the project."""
-    names: list[str] = []
-    with contextlib.suppress(OSError):
-        names = os.listdir(run_files.folder)
-    found = filter(None, (re.fullmatch(_SESSION_FILE, name) for name in names))
-    read_session = guard_module("state").read_session
-    return [read_session(run_files.folder, match[1]) for match in found]
+    folder, read_session = run_files.folder, guard_module("state").read_session
+    names = files.names_in(folder, _SESSION_FILE)
+    return [read_session(folder, name.removesuffix(".json")) for name in names]
 
 
 def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
@@ -502,10 +495,8 @@ def is_holder(caller: Caller, work: Work) -> bool:
     holder = work.holder
     if not caller.session or not holder.session:
         return False
-    if session_hash(caller.session) == holder.session:
-        return True
-    is_same = bool(caller.process) and caller.process == holder.process
-    return is_same and not holder.fixed
+    is_same = bool(caller.process) and caller.process == holder.process and not holder.fixed
+    return is_same or session_hash(caller.session) == holder.session
 
 
 def locked(run_files: RunFiles) -> AbstractContextManager[None]:
@@ -539,20 +530,13 @@ def take(run_files: RunFiles, caller: Caller) -> None:
     hash = session_hash(caller.session)
     declined = _list_declined(run_files, [hash])
     write_mark(run_files, "OWNER", f"{caller.session}\n")
-    _write_claim(
-        run_files,
-        session=hash,
-        owner=hash,
-        process=caller.process,
-        host=caller.host,
-        t=int(run_files.now),
-        declined=declined,
-    )
+    agent = {"process": caller.process, "host": caller.host, "declined": declined}
+    _write_claim(run_files, session=hash, owner=hash, t=int(run_files.now), **agent)
 
 
 def free(run_files: RunFiles) -> None:
     """Leave the work to the first session that the guard keeps; earlier claims are dropped."""
-    _clear_owner(run_files)
+    _clear_mark(run_files, "OWNER")
     if guard_module("work").read_claim(run_files):
         _write_claim(run_files)
 
@@ -561,14 +545,8 @@ def give_back(run_files: RunFiles, session: str, caller: Caller) -> None:
     """Take the work from its holder; the guard does not give it to that session again."""
     sessions = [session] + [session_hash(caller.session)] * bool(caller.session)
     declined = _list_declined(run_files, sessions)
-    _clear_owner(run_files)
+    _clear_mark(run_files, "OWNER")
     _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])
-
-
-def _clear_owner(run_files: RunFiles) -> None:
-    path = run_files.path_of("OWNER")
-    refuse_links(run_files, path)
-    clear(path)
 
 
 def as_data(run_files: RunFiles, work: Work) -> dict[str, Any]:
@@ -591,8 +569,8 @@ def describe_owner(run_files: RunFiles, work: Work) -> str:
     """The owner of the work, in a few words."""
     if work.is_free:
         return describe_next(run_files)
-    text, since = work.owner, work.holder.claimed_at()
-    if since:
+    text = work.owner
+    if since := work.holder.claimed_at():
         text += f", since {clock.age(run_files.now - since)}"
     if work.seen:
         text += f", last seen {clock.age(run_files.now - work.seen)} ago"
@@ -607,9 +585,7 @@ def find_kept_owner(run_files: RunFiles) -> str:
 
 def describe_next(run_files: RunFiles) -> str:
     """Whose the work is once no owner is named and no session has a claim."""
-    kept = find_kept_owner(run_files)
-    if kept:
+    if kept := find_kept_owner(run_files):
         return f"session {_show_owner(run_files, kept)}"
-    return (
-        "the first session that the guard blocks" if run_files.settings.claim else "every session"
-    )
+    is_first = run_files.settings.claim
+    return "the first session that the guard blocks" if is_first else "every session"
