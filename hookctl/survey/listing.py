@@ -18,8 +18,13 @@ from hookctl.packs.runner import find_event
 from hookctl.receipts.events import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import model
-from hookctl.survey.gathering import read_settings
-from hookctl.survey.machine import DisabledHooks, Machine, read_disabled, read_records
+from hookctl.survey.machine import (
+    DisabledHooks,
+    Machine,
+    read_disabled,
+    read_records,
+    read_settings,
+)
 from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.survey.plugins import read_plugins
 from hookctl.survey.programs import Programs
