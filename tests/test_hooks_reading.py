@@ -15,7 +15,7 @@ import pytest
 from hookctl import hosts
 from hookctl.hosts import load
 from hookctl.hosts.loading import never_runs
-from hookctl.survey.scripts import find_scripts, name_program
+from hookctl.survey.programs import find_scripts, name_program
 from tests.conftest import Hookctl, put
 
 

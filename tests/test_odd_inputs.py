@@ -26,7 +26,7 @@ from hookctl import hosts
 from hookctl.documents.toml import inline, key_text
 from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
-from hookctl.survey.scripts import find_scripts
+from hookctl.survey.programs import find_scripts
 from hookctl.system import folders
 from tests.conftest import Hookctl, put
 from tests.hostfiles import KINDS, Kind

@@ -33,8 +33,7 @@ class Finding(NamedTuple):
 @functools.cache
 def entries() -> dict[str, Any]:
     """The list, by code: `level`, `message` and `fix`."""
-    entries: dict[str, Any] = tomllib.loads(read_data("checks", "findings.toml").decode())
-    return entries
+    return tomllib.loads(read_data("checks", "findings.toml").decode())
 
 
 def finding(

@@ -1,33 +1,39 @@
-"""A settings file as doctor and check see it, and whether its host and hookctl can read it."""
+"""A settings file as doctor and check see it, and every rule about one."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hookctl.checks import codes
+from hookctl import __version__, clock
+from hookctl.checks import codes, self_test
 from hookctl.checks.codes import Finding, describe_error, from_error
 from hookctl.documents import CONFLICT
+from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import loading
-from hookctl.hosts.loading import Contents
-from hookctl.model import Hooks, PackRecord, Path, Record
-from hookctl.ownership import committed, consent, store
+from hookctl.hosts import loading, read_cap
+from hookctl.hosts.shapes import event_of
+from hookctl.masking import masked
+from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, PathFault, Record
+from hookctl.ownership import committed, consent, engine, store
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import look
-from hookctl.packs.choices import MODES, settings_from
-from hookctl.packs.guard import is_newer
-from hookctl.packs.model import MANIFEST
+from hookctl.packs import choices, guard
+from hookctl.packs.choices import LIMIT_KEY, MODES, settings_from
+from hookctl.packs.guard import HOSTS, WRAPS, configuration, host_table, is_newer
+from hookctl.packs.listing import loads_code
+from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
-from hookctl.settings.effective import Source
+from hookctl.settings import effective
+from hookctl.settings.effective import STOP, Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
-from hookctl.survey.gathering import describe_from
-from hookctl.survey.machine import Machine
-from hookctl.system import files
+from hookctl.survey.machine import Machine, describe_from
+from hookctl.system import files, interpreter, owners
 from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, list_former, version_of
 
@@ -35,6 +41,9 @@ if TYPE_CHECKING:  # late: few have anything disabled
     from hookctl.ownership.disabled import DisabledHook
 
 
+# What may be wrong, by the code of the finding.
+MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
+FORMER = "0.2.0"  # the version that had launchers of each registration
 NOT_THERE = "config_missing"
 
 
@@ -68,8 +77,17 @@ class File:
         self.elements = self.current.elements if self.current else Hooks()
         self.guard = self.packs.get(GUARD)
         self.settings = settings_from(self.guard.settings) if self.guard else None
+        self.config: dict[str, Any] = {}  # the guard's; empty where it cannot be read
         self.config_error: HookctlError | None = None
-        self.config = self._read_config()  # the guard's; empty where it cannot be read
+        self.config_path = self.guard.config if self.guard else ""
+        try:
+            snapshot = machine.reader.snapshot(self.config_path) if self.config_path else None
+            if snapshot is None or snapshot.data is None:
+                raise HookctlError(NOT_THERE, "it is not there")
+            self.config = parse_config(snapshot)
+        except HookctlError as error:
+            explain_conflict(target, error)
+            self.config_error = error
 
     @cached_property
     def sources(self) -> list[Source]:
@@ -82,18 +100,6 @@ class File:
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
 
-    def _read_config(self) -> dict[str, Any]:
-        path = self.guard.config if self.guard else ""
-        try:
-            snapshot = self.machine.reader.snapshot(path) if path else None
-            if snapshot is None or snapshot.data is None:
-                raise HookctlError(NOT_THERE, "it is not there")
-            return parse_config(snapshot)
-        except HookctlError as error:
-            explain_conflict(self.target, error)
-            self.config_error = error
-        return {}
-
     @cached_property
     def has_other_mode(self) -> bool:
         """Whether the guard's configuration has another mode than the record."""
@@ -105,21 +111,36 @@ class File:
         """The first program of the hooks in the file that is not as this version writes it."""
         if not self.elements and not self.packs:
             return None
-        return _find_program_fault(self)
 
-    @cached_property
-    def contents(self) -> Contents:
-        """What the host makes of the file."""
-        return loading.read(self.host, self.document) if self.document else Contents((), ())
+        def find(code: str, path: str, version: str = "") -> Finding:
+            values = {"whose": "hookctl", "command": self.repair, "version": version}
+            return self.find(code, path, **values)
 
-    @cached_property
-    def faults(self) -> dict[Path, str]:
-        """What keeps the host from loading or running a hook of the file, by the hook's path."""
-        faults: dict[Path, str] = {}
-        for entry in self.contents.entries:
-            if entry.faults and self.document:
-                faults[entry.path] = describe_from(self.host, self.document, entry, entry.faults[0])
-        return faults
+        folders, target, read = self.machine.folders, self.target, self.machine.reader.snapshot
+        hook = os.path.join(own_top(folders, target), HOOK)
+        try:
+            expected = list_programs(self.machine.records, target, folders)
+            launcher = read(hook).data
+            if expected and launcher not in (None, expected[hook]):
+                version = version_of(launcher)
+                if is_newer(version):
+                    return find(NEWER, hook, version)
+                version = version_of_launcher(launcher)
+                return find(OLD if version else CHANGED, hook, version)
+            for path, data in expected.items():
+                found = read(path).data
+                if found != data:
+                    return find(MISSING if found is None else CHANGED, path)
+        except HookctlError as error:
+            return from_error(error, self.host.name, error.path or hook)
+        for folder in {os.path.dirname(path) for path in expected if not target.shared}:
+            for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
+                if name.endswith(".py") and os.path.join(folder, name) not in expected:
+                    return find(CHANGED, os.path.join(folder, name))
+        if not any(FORMER_CALL.search(str(one.fields.get("command"))) for one in self.elements):
+            return None
+        is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
+        return find(OLD if is_there else MISSING, hook, FORMER)
 
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
@@ -142,8 +163,7 @@ class File:
         for record in machine.records.values() if self.host.format == RULES else ():
             if (record.host, record.project) == (self.host.name, target.project):
                 known = record.packs.get(pack, known)
-        cwd = machine.folders.cwd
-        return consent.install_again(target, pack, known, cwd, machine.cwd_project)
+        return consent.install_again(target, pack, known, machine.folders.cwd, machine.cwd_project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""
@@ -192,10 +212,10 @@ def judge_content(file: File) -> Iterator[Finding]:
     document = file.document
     if document is None or not os.path.isfile(file.path):
         return
-    is_object = isinstance(document.value, dict)
-    if is_object and not file.is_alone and files.is_read_only(file.path):
+    if isinstance(document.value, dict) and not file.is_alone and files.is_read_only(file.path):
         yield file.find("read_only")
-    lost = loading.find_fault(file.host, file.target.scope, file.path, document, file.contents)
+    contents = file.machine.contents(file.host, file.path)
+    lost = loading.find_fault(file.host, file.target.scope, file.path, document, contents)
     if lost:
         fix = lost.fix or "Fix that place, or remove it."
         yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
@@ -211,60 +231,423 @@ def judge_repository(file: File) -> Iterator[Finding]:
         yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)
 
 
-# What may be wrong, by the code of the finding.
-MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
-FORMER = "0.2.0"  # the version that had launchers of each registration
-
-
-def _find_program_fault(file: File) -> Finding | None:
-    machine, target = file.machine, file.target
-
-    def find(code: str, path: str, version: str = "") -> Finding:
-        values = {"whose": "hookctl", "command": file.repair, "version": version}
-        return file.find(code, path, **values)
-
-    folders, read = machine.folders, machine.reader.snapshot
-    hook = os.path.join(own_top(folders, target), HOOK)
-    try:
-        expected = list_programs(machine.records, target, folders)
-        launcher = read(hook).data
-        if expected and launcher not in (None, expected[hook]):
-            version = version_of(launcher)
-            if is_newer(version):
-                return find(NEWER, hook, version)
-            version = version_of_launcher(launcher)
-            return find(OLD if version else CHANGED, hook, version)
-        for path, data in expected.items():
-            found = read(path).data
-            if found != data:
-                return find(MISSING if found is None else CHANGED, path)
-    except HookctlError as error:
-        return from_error(error, file.host.name, error.path or hook)
-    for folder in {os.path.dirname(path) for path in expected if not target.shared}:
-        for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
-            if name.endswith(".py") and os.path.join(folder, name) not in expected:
-                return find(CHANGED, os.path.join(folder, name))
-    is_former = any(FORMER_CALL.search(str(hook.fields.get("command"))) for hook in file.elements)
-    if not is_former:
-        return None
-    is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
-    return find(OLD if is_there else MISSING, hook, FORMER)
-
-
-def find_pack_fault(file: File, pack: str) -> Finding | None:
-    """What is wrong with the installed files of a pack; None if nothing is."""
-    known, contents = file.packs[pack], {}
-    for name in sorted(known.files):
-        path = os.path.join(known.folder, name)
+def judge_packs(file: File) -> Iterator[Finding]:
+    """The files of every pack but the guard."""
+    for pack in sorted(file.packs.keys() - {GUARD}):
+        known, contents = file.packs[pack], dict[str, bytes | None]()
         try:
-            data = file.machine.reader.snapshot(path).data
+            for name in sorted(known.files):
+                path = os.path.join(known.folder, name)
+                contents[name] = file.machine.reader.snapshot(path).data
         except HookctlError as error:
-            return from_error(error, file.host.name, path)
-        if data is None:
-            return file.find(MISSING, path, whose=pack, command=file.repair)
-        contents[name] = data
-    # 0.2.0 had no manifest there, and another digest.
-    if MANIFEST in contents and content_digest(b"", contents) != known.digest:
-        values = {"whose": pack, "command": file.install_of(pack)}
-        return file.find(CHANGED, known.folder, "warning", **values)
-    return None
+            yield from_error(error, file.host.name, path)
+            continue
+        lost = [os.path.join(known.folder, name) for name in contents if contents[name] is None]
+        if lost:
+            yield file.find(MISSING, lost[0], whose=pack, command=file.repair)
+        # 0.2.0 had no manifest there, and another digest.
+        elif MANIFEST in contents and content_digest(b"", contents) != known.digest:
+            values = {"whose": pack, "command": file.install_of(pack)}
+            yield file.find(CHANGED, known.folder, "warning", **values)
+
+
+# The entries: are they there once, unchanged, and do they still work?
+
+
+def judge_entries(file: File) -> Iterator[Finding]:
+    """The entries of one settings file against the ledger."""
+    current = file.current
+    if current is None:
+        return
+    known = {entry.id: entry.written.get("command") for entry in file.entries if entry.id}
+    for hook in file.elements:
+        if hook.id not in known:
+            yield _report_unknown(file, hook)
+        elif file.target.shared and hook.pack == GUARD:
+            yield from _judge_command(file, hook, known[hook.id])
+    others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
+    for id, copies in sorted(others.by_id.items()):
+        if len(copies) > 1 and file.document:
+            paths = ", ".join(file.document.name_of(hook.path) for hook in copies)
+            yield file.find("entry_doubled", id=id, count=len(copies), paths=paths)
+    for hook in others:
+        if why := _find_defect(file, hook):
+            again = file.again(hook.pack)
+            yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
+    for id in _list_left_out(file) if file.target.shared else ():
+        yield file.find("entry_missing", name=id, fix=file.again(GUARD))
+    ours = []
+    for entry in file.entries:
+        if entry.id.startswith(WRAP):
+            yield from _judge_wrapped(file, entry)
+        elif entry.kind != "container" and entry.mode == "owned":
+            ours.append(entry)
+    if engine.is_wiped(ours, current):
+        command = file.repair
+        if file.target.shared:
+            command = consent.upgrade_command(file.target, file.machine.cwd_project)
+        yield file.find("entries_wiped", count=len(ours), command=command)
+        return
+    for entry in ours:
+        yield from _judge_entry(file, current, entry)
+
+
+def judge_blocks(file: File) -> Iterator[Finding]:
+    """The blocks of rules in a file with instructions: each there once, as it was written."""
+    document, current = file.document, file.current
+    if not isinstance(document, RulesDocument) or current is None:
+        return
+    known = {str(entry.path[0]): entry for entry in file.entries}
+    for pack in dict.fromkeys([*known, *document.packs]):
+        name, install = f"the block of rules of {pack}", file.install_of(pack)
+        state = engine.state(known.get(pack), current, (pack,))
+        if pack not in known:
+            fix = "`hookctl install` with its pack takes it back; else remove it."
+            yield file.find("ledger_missing", level=file.level, id=name, fix=fix)
+        elif not document.is_clear(pack):
+            yield file.find("rules_doubled", pack=pack, line=document.position((pack,))[0])
+        elif state == "missing":
+            fix = f"`{install} --force` writes it again."
+            yield file.find("entry_missing", level=file.level, name=name, fix=fix)
+        elif state == "overridden":
+            how, edited = "it has another text", "error" if pack in file.exact else "info"
+            yield file.find("entry_edited", level=edited, name=name, how=how, install=install)
+
+
+def judge_disabled(file: File) -> Iterator[Finding]:
+    """What `hookctl disable` switched off."""
+    kept = {hook.name for hook in file.disabled}
+    for hook in file.disabled:
+        is_part = bool(hook.name) and hook.pack in kept
+        if (hook.name not in file.packs) if hook.is_values else is_part:
+            continue
+        name = f"{hook.name or 'a hook'} ({hook.event})" if hook.event else hook.name or "a value"
+        yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
+
+
+def _list_left_out(file: File) -> Iterator[str]:
+    """The guard's hooks that its recorded settings need, and that the record does not have.
+
+    Another version may need other events than this one, but always the stop.
+    """
+    if file.guard is None or file.settings is None:
+        return
+    recorded = {entry.id for entry in file.entries} | file.disabled_ids
+    wraps = any(id.startswith(WRAP) for id in recorded)
+    for event in guard.events(file.settings, file.host, wraps=wraps):
+        is_needed = event == "stop" or file.guard.version == __version__
+        if is_needed and f"{GUARD}/{event}" not in recorded:
+            yield f"{GUARD}/{event}"
+
+
+def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
+    state = engine.state(entry, current, entry.path, entry.id)
+    name = entry.id or str(entry.path[-1])
+    pack = next(iter(entry.owners), GUARD)
+    if state == "missing":
+        effect = "restores it, and puts hookctl's values in place of yours."
+        fix = f"`{file.install_of(pack)} --force` {effect}"
+        yield file.find("entry_missing", level=file.level, name=name, fix=fix)
+    # An entry that does not work has another finding.
+    defects = (_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, ()))
+    if state != "overridden" or any(defects):
+        return
+    fields = current.elements.by_id[entry.id][0].fields if entry.id else {}
+    every = {**entry.written, **fields} if entry.id else ()
+    names = [name for name in every if fields.get(name) != entry.written.get(name)]
+    how = f"it has another {' and another '.join(names)}"
+    if not entry.id:
+        values = (current.values[entry.path], entry.written)
+        how = " instead of ".join(json.dumps(masked(value, name)) for value in values)
+    # A changed value or limit is fine; a changed command may do anything, and for a whole team.
+    level = "warning" if "command" in names else "info"
+    # Anybody may set these fields by hand.
+    is_choice = {*names} <= {"matcher", file.host.registration.timeout}
+    is_exact = bool(names) and not entry.owners.keys().isdisjoint(file.exact)
+    if file.target.shared and (is_exact or not is_choice):
+        level = "error"
+    values = {"name": name, "how": how, "install": file.install_of(pack)}
+    yield file.find("entry_edited", level=level, **values)
+
+
+def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
+    hooks = file.elements.by_id.get(entry.id, [])
+    if not hooks:
+        missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
+        yield file.find("entry_missing", level=missing, name=entry.id, fix=fix)
+    for hook in hooks:
+        if entry.written.get("command") != hook.fields.get("command"):
+            values = {"name": entry.id, "how": "it has another command", "install": file.install}
+            yield file.find("entry_edited", level=file.level, **values)
+
+
+def _find_defect(file: File, hook: HookEntry) -> str:
+    """Why the host does not run a hook of hookctl, or runs it in the wrong way; or ''."""
+    event = event_of(file.host.shape, hook.path)
+    pack, _, name = hook.id.partition("/")
+    if pack == GUARD:
+        wanted = file.host.events.get(name, "")
+    else:
+        paths = [entry.path for entry in file.entries if entry.id == hook.id]
+        wanted = event_of(file.host.shape, paths[0]) if paths else ""
+    if wanted and event != wanted:
+        return f"it is registered on {event}, and not on {wanted}"
+    for entry in file.machine.contents(file.host, file.path).entries:
+        if entry.faults and entry.path == hook.path:
+            return describe_from(file.host, file.document, entry, entry.faults[0])
+    return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
+
+
+def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterator[Finding]:
+    """A command of the guard in a project that no hookctl writes, even if it is on record.
+
+    The committed record proves nothing: it comes with the same commit.
+    """
+    id, command = hook.id, hook.fields.get("command")
+    is_ours = guard.is_shared_command(str(command), id, file.target)
+    if id.startswith(WRAP):
+        is_ours = guard.is_shared_wrap(str(command), file.target)
+    keys = [key for key in file.host.registration.commands if key in hook.fields]
+    # Another command than on record has a finding of its own.
+    if command == recorded and ({*keys} - {"command"} or not is_ours):
+        how = "no version of hookctl writes its command"
+        yield file.find("entry_edited", level="error", name=id, how=how, install=file.install)
+
+
+def _report_unknown(file: File, hook: HookEntry) -> Finding:
+    command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
+    is_genuine = hook.pack == GUARD and guard.config_path(command, hook.id, event, file.target)
+    level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
+    fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
+    return file.find("ledger_missing", level=level, id=hook.id, fix=fix)
+
+
+# The programs of hooks, and who could change them.
+
+
+def judge_interpreters(file: File) -> Iterator[Finding]:
+    """The interpreters that start a launcher, each asked for its version if it can be started."""
+    packs = {}
+    for name in run_packs(file.record) if file.record else ():
+        packs.setdefault(str(file.packs[name].settings.get("python", "")), name)
+    if file.settings and file.settings.events:
+        packs[file.settings.python] = GUARD
+    needed = ".".join(map(str, interpreter.MINIMUM))
+    if file.target.shared and packs:
+        python = interpreter.python3(file.machine.environ, file.target.project) or "python3"
+        packs = {python: ""}
+    for path, pack in packs.items():
+        if os.path.isfile(path) and (fault := owners.find_fault(path)):
+            yield _report_loose(file, path, fault)
+        elif what := interpreter.find_problem(path):
+            fix = f"Put a python3 of {needed} or later on PATH."
+            fix = f"`{file.install_of(pack)}` chooses another." if pack else fix
+            yield file.find("interpreter_broken", path, what=what, fix=fix)
+
+
+def judge_rights(file: File) -> Iterator[Finding]:
+    """Could another user change the settings, the programs of hooks, or hookctl's state?"""
+    machine, paths = file.machine, [file.path] if file.document is not None else []
+    for pack in file.packs.values():
+        paths += [os.path.join(pack.folder, name) for name in pack.files]
+    if file.guard:
+        paths.append(machine.folders.state)
+    with contextlib.suppress(HookctlError):  # the rule about programs tells why
+        paths += list_programs(machine.records, file.target, machine.folders)
+    found = owners.find_faults([path for path in paths if os.path.exists(path)])
+    for fault, path in {fault: path for path, fault in reversed(found.items())}.items():
+        yield _report_loose(file, path, fault)
+
+
+def _report_loose(file: File, path: str, fault: PathFault) -> Finding:
+    where = "" if fault.path == path else f"{fault.path} "
+    return file.find("loose_mode", path, fault=fault, where=where)
+
+
+# The guard: can its hook read config.json, does that mean what it says, and does it work? Its own
+# copy is asked whether it keeps what mode and events promise.
+
+_PROMISES = {  # what it does not do where it breaks them
+    "block": "does not block a stop while work remains",
+    "end": "does not end a chain of stops that another hook forces",
+    "refuse": "does not refuse a tool call that is repeated",
+}
+
+
+def judge_guard(file: File) -> Iterator[Finding]:
+    """The programs of a file's hooks, the guard's config.json, and whether the guard works."""
+    if file.fault:
+        yield file.fault
+    if file.settings is None:
+        return
+    if not file.settings.events:
+        yield file.find("guard_off")
+        return
+    yield from _judge_configuration(file)
+    # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
+    if file.fault or STOP in file.disabled_ids or file.config_error:
+        return
+    own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
+    variables, of_project = effective.variables(file.reaching), effective.variables(own)
+    is_shared, state = file.target.shared, file.machine.folders.state
+    trial = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
+    if trial is None or trial.is_kept:
+        return
+    path, fails = file.config_path, _PROMISES[trial.promised]
+    if not trial.causes:
+        why = f"in a self-test it answered {' '.join(trial.answer.split()) or 'nothing'}"
+        values = {"fails": fails, "why": why, "fix": file.again(GUARD)}
+        yield file.find("self_test_failed", path, **values)
+    level = "warning" if is_shared else "error"  # perhaps the team wants just that
+    for name, is_variable in trial.causes:
+        if not is_variable:
+            why = f"{name} is {json.dumps(masked(file.config[name], name))}"
+            values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
+            yield file.find("self_test_failed", path, level, **values)
+            continue
+        given = effective.variable(file.reaching, {}, name)
+        scope = given.source.scope if given.source else ""
+        # One that switches the guard off has a rule.
+        if scope and _find_effect(file, name, given.text, scope) in ("", OVERRIDES):
+            values = {"place": f"{scope} scope", "effect": f"is set, so the guard {fails}"}
+            yield file.find("hook_environment", given.path, setting=name, **values)
+
+
+def _judge_configuration(file: File) -> Iterator[Finding]:
+    """Faults of the guard's config.json: the hook ignores them silently."""
+    config, path = file.config, file.config_path
+    if file.config_error:
+        fix = file.config_error.hint if file.config_error.message == CONFLICT else file.again(GUARD)
+        error = describe_error(file.config_error)
+        yield file.find("config_unreadable", path, error=error, fix=fix)
+        return
+    if file.target.shared:
+        environ, named = file.machine.environ, str(config.get("task_env"))
+        if file.is_alone:  # where a variable leads is not known; one of a preset is no suspect
+            is_known = named in [preset.get("task_env") for preset in choices.PRESETS.values()]
+            environ = {} if is_known else {named: "/"}
+        for name in choices.list_outside(config, file.target.project, environ):
+            what = "names what is not the project's, so hookctl and the hook ignore it"
+            yield file.find("config_invalid", path, wrong=f"{name} {what}")
+    rules, changed, level = choices.schema(), [], "info"
+    written = file.guard.settings.get("config") if file.guard else None
+    written = written or configuration(file.settings or choices.Settings(), "", file.host)
+    for name in sorted({*config, *written} - {HOSTS, "$schema", "state_dir"}):
+        text = json.dumps(masked(config.get(name), name))
+        is_known = name in rules and choices.is_valid(name, config.get(name), rules[name])
+        if name in config and name != WRAPS and not is_known:
+            wrong = f"{name} is {text}, which the hook does not take; it ignores that"
+            yield file.find("config_invalid", path, wrong=wrong)
+        elif not engine.same(config.get(name), written.get(name)):
+            changed.append(f"{name} is {text}")
+    if file.has_other_mode:
+        # A committed record says what the team wants; elsewhere it is the operator's choice.
+        level = "error" if config["mode"] == "off" and file.target.shared else "warning"
+    if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
+        changed, level = [*changed, "its table of hosts"], "error"
+    if changed:
+        values = {"changed": ", ".join(changed), "again": file.again(GUARD)}
+        yield file.find("config_changed", path, level, **values)
+    named, state = config.get("state_dir"), file.machine.folders.state
+    is_ours = file.target.shared or file.machine.environ.get("HOOKCTL_STATE_DIR")
+    if isinstance(named, str) and named not in ("", state) and not is_ours:
+        yield file.find("state_elsewhere", path, named=named, state=state)
+
+
+def judge_limit(file: File) -> Iterator[Finding]:
+    """The limit and the cap that are in effect in the project, or in the working folder."""
+    if not file.settings or file.settings.mode == "off" or STOP in file.disabled_ids:
+        return
+    host, environ = file.host, file.machine.environ
+    given = effective.variable(file.reaching, environ, LIMIT_KEY)
+    if given.is_set and choices.whole_number(given.text) is None:
+        wrong = f"{_show(LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
+        yield file.find("config_invalid", given.path, wrong=wrong)
+    mode = choices.read_settings(file.config, {}).mode
+    # Another mode than on record has a finding of its own; the cap is that of the one on record.
+    if mode not in ("breaker", "keepalive") or file.has_other_mode:
+        return
+    options = choices.read_settings(file.config, {**environ, **effective.variables(file.reaching)})
+    limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
+    blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
+    if mode == "breaker":
+        blocks = limit - (options.count == "attempts")
+    value = effective.cap(host, file.reaching, environ)
+    cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
+    best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
+    setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
+    is_asked = bool(setting) if mode == "keepalive" else limit != choices.DEFAULT_LIMIT
+    if not 0 < cap < blocks or not (cap < best or is_asked):
+        return  # else the host allows no more, and nobody asked for it
+    fix = f"Set {key or setting} to {wanted}."
+    if best < blocks and mode == "breaker" and not setting:
+        fix = f"`{file.install} --set {LIMIT_KEY}={best:g}` asks for what {host.title} allows."
+    yield file.find("cap_below_limit", value.path or file.path, cap=cap, blocks=blocks, fix=fix)
+
+
+# Variables that reach the hook: from the env of every scope, and from the shell.
+
+_STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
+_NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
+_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
+OVERRIDES = "overrides the hook's configuration"
+
+
+def judge_environment(file: File) -> Iterator[Finding]:
+    """The variables that change what the guard does, or what a project's hooks are run with."""
+    ours = {entry.path[-1] for entry in file.entries if not entry.id}
+    for source in file.sources:
+        for name, value in sorted(effective.variables([source]).items()):
+            effect = "" if name in ours else _find_effect(file, name, value, source.scope)
+            if effect:
+                level = "warning" if effect == OVERRIDES else "error"
+                values = {"setting": _show(name, value), "place": f"{source.scope} scope"}
+                yield file.find("hook_environment", source.path, level, effect=effect, **values)
+    environ, place = file.machine.environ, "this shell"
+    names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *choices.read_settings(file.config, {}).child_env}
+    for name in sorted(names & environ.keys()) if file.guard else ():
+        effect = _find_effect(file, name, environ[name], "")
+        is_set = effective.variable(file.reaching, environ, name).source
+        if effect not in ("", OVERRIDES) and not is_set:
+            values = {"setting": _show(name, environ[name]), "place": place, "effect": effect}
+            found = file.find("hook_environment", place, **values)
+            yield found._replace(path="")  # no file is at fault
+
+
+def _find_effect(file: File, name: str, value: str, scope: str) -> str:
+    """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
+    is_child = name in choices.read_settings(file.config, {}).child_env
+    if (is_child or name == "HOOKCTL_DISABLE") and choices.is_true(value):
+        return "switches the guard off"
+    if name == "HOOKCTL_MODE" and value.strip() == "off":
+        return "sets the guard's mode to off, so it never blocks a stop"
+    if scope == "project" and name in _STATE and value.strip():
+        return "moves the guard's state, perhaps to where it cannot be kept"
+    if scope == "project" and name == "HOOKCTL_NOW" and value.strip():
+        return "stops the guard's clock"
+    if file.target.shared and scope and name == "PATH":
+        return _find_fault_of_path(value, file.target.project)
+    if file.target.shared and scope and loads_code(name):
+        return "lets every program that the agent starts, hooks too, load other code"
+    setting = name.removeprefix("HOOKCTL_")
+    is_setting = setting != name and not is_child and setting.lower() not in _NO_SETTINGS
+    is_known = is_setting and setting.lower() in {"now", *choices.schema()}
+    return OVERRIDES if is_known else ""
+
+
+def _show(name: str, value: str) -> str:
+    return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
+
+
+def _find_fault_of_path(value: str, project: str) -> str:
+    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''."""
+    if "$" in value or "~" in value:  # some hosts put variables in
+        return ""
+    for folder in value.split(":"):
+        python = os.path.normpath(os.path.join(project, folder, "python3"))
+        if folder.rstrip("/") in _SYSTEM_FOLDERS:
+            return ""
+        if os.path.lexists(python):
+            is_own = python.startswith(f"{project}/")
+            return f"lets the guard run {python}, a program of the project itself" * is_own
+    return "has no python3, so the guard does nothing"

@@ -9,13 +9,23 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, product
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import codes, entries, guard
+from hookctl.checks import codes
 from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
-from hookctl.checks.file import File, judge_content, judge_reading
+from hookctl.checks.file import (
+    File,
+    judge_blocks,
+    judge_content,
+    judge_entries,
+    judge_environment,
+    judge_guard,
+    judge_reading,
+)
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -31,8 +41,7 @@ from hookctl.packs.runner import find_programs, needs_runner, wants
 from hookctl.settings import switches, targets
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target
-from hookctl.survey import gathering
-from hookctl.survey.machine import Machine
+from hookctl.survey.machine import Machine, judge_switches, list_disabled
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.files import content_digest
@@ -137,15 +146,17 @@ class Project:
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
         known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
         held = [pack for pack in known_packs if pack.name in owners]
-        for pack in held if packs else ():
-            own = {PROTOCOL: CLAUDE, "python": ""} if needs_runner(pack, target.host) else {}
-            known, names = packs[pack.name], tuple(committed_files(pack))
-            packs[pack.name] = known._replace(version=pack.version, settings=own, files=names)
+        install = partial(engine.install, force=True, others=False)
         for pack in held:
-            wishes = _list_wanted(target, pack, packs)
-            name = pack.name
-            done = engine.install(wanted, _NOTHING, name, wishes, force=True, others=False)
-            wanted = done.entries
+            wishes = [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
+            if packs:
+                own = {PROTOCOL: CLAUDE, "python": ""} if needs_runner(pack, target.host) else {}
+                known, names = packs[pack.name], tuple(committed_files(pack))
+                packs[pack.name] = known._replace(version=pack.version, settings=own, files=names)
+                above = os.path.join(target.project, OWN)
+                programs = find_programs(target, known.folder, above, "")
+                wishes = wants(pack, target.host, programs)[0]
+            wanted = install(wanted, _NOTHING, pack.name, wishes).entries
         return record._replace(packs=packs, entries=wanted)
 
     def _find_files(self) -> Iterator[File]:
@@ -168,14 +179,6 @@ class Project:
                     yield file
 
 
-def _list_wanted(target: Target, pack: Pack, packs: Mapping[str, PackRecord]) -> list[Wanted]:
-    if not packs:
-        return [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
-    above = os.path.join(target.project, OWN)
-    programs = find_programs(target, packs[pack.name].folder, above, "")
-    return wants(pack, target.host, programs)[0]
-
-
 def _target_of(record: Record) -> Target:
     host = targets.variant_of_record(hosts.load(record.host), record, record.known_as)
     return Target(host, record.scope, record.known_as, record.project)
@@ -191,9 +194,20 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
         install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
         fix = f"`{checkout}` brings it back; else {install} records the guard again."
         yield finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
+    # The findings of doctor's rules that matter in every clone.
+    levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
     for file in project.files:
         file.exact = {name for name, pack in required.items() if pack}
-        yield from _judge_file(file, project, required)
+        rules: Sequence[Callable[[File], Iterator[Finding]]] = _FILE_RULES
+        if project.error is not None:
+            rules = (judge_reading,)
+        elif isinstance(file.document, RulesDocument):
+            rules = (judge_blocks,)
+        for found in chain.from_iterable(rule(file) for rule in rules):
+            is_as_in_doctor = found.level == "error" or found.code == "config_changed"
+            level = found.level if is_as_in_doctor else levels.get(found.code)
+            if level and (project.has_record or found.code != UNRECORDED):
+                yield found._replace(level=level)
     if project.error is None:
         for file, name, record in project.packs:
             if name != GUARD:
@@ -208,13 +222,11 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
 def _judge_switches(file: File) -> Iterator[Finding]:
     found = file.machine.surroundings(file.target)[1]
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
-    off = gathering.judge_switches(file.target.scope, file.path, found)
-    if off:
+    if off := judge_switches(file.target.scope, file.path, found):
         yield file.find("hooks_disabled", **codes.describe_obstacle(off, ids))
-    named = gathering.list_disabled(found)
+    named = list_disabled(found)
     for hook in file.elements:
-        off = named.get(str(hook.fields.get("name", hook.fields.get("command"))))
-        if off:
+        if off := named.get(str(hook.fields.get("name", hook.fields.get("command")))):
             yield file.find("hook_disabled", **codes.describe_obstacle(off, [hook.id]))
 
 
@@ -222,11 +234,10 @@ def _judge_switches(file: File) -> Iterator[Finding]:
 _FILE_RULES = (
     judge_reading,
     judge_content,
-    entries.judge,
+    judge_entries,
     _judge_switches,
-    guard.judge_environment,
-    guard.judge_programs,
-    guard.judge,
+    judge_environment,
+    judge_guard,
 )
 # Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
@@ -241,21 +252,6 @@ _LEVELS = {
 _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
 
 
-def _judge_file(file: File, project: Project, required: Collection[str]) -> Iterator[Finding]:
-    """The findings of doctor's rules on a settings file that matter in every clone."""
-    levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
-    if project.error is not None:
-        yield from judge_reading(file)
-        return
-    is_text = isinstance(file.document, RulesDocument)
-    for rule in (entries.judge,) if is_text else _FILE_RULES:
-        for found in rule(file):
-            levels["config_changed"] = found.level  # as in doctor
-            level = "error" if found.level == "error" else levels.get(found.code)
-            if level and (project.has_record or found.code != UNRECORDED):
-                yield found._replace(level=level)
-
-
 # What git should not bring to a clone.
 
 
@@ -266,28 +262,21 @@ def _judge_run_files(project: Project) -> Iterator[Finding]:
     mark = files.read_or_none(os.path.join(top, ".git")) or b""  # of a linked work tree: a file
     git = os.path.join(top, os.fsdecode(mark.removeprefix(b"gitdir: ").strip()) or ".git")
     index = files.read_or_none(os.path.join(git, "index")) or b""
-    guards = [file for file in project.files if file.guard and file.guard.config]
-    for path in _list_run_files(project, guards):
-        name = os.path.relpath(path, folder)
-        fix = f"`git rm -f --ignore-unmatch {shlex.quote(name)}`, then commit."
+    guards = [file for file in project.files if file.config_path]
+    runs = {_RUN} if guards else set()
+    for file in guards:
+        runs.add(str(confine(file.config, folder, {}).get("run_dir", _RUN)).strip())
+    names = ("task.json", "OWNER", *project_folder.MARKS)
+    for run, name in product(sorted(runs), names):
+        path = os.path.normpath(os.path.join(folder, run, name))
+        shown = os.path.relpath(path, folder)
+        fix = f"`git rm -f --ignore-unmatch {shlex.quote(shown)}`, then commit."
         entry = os.fsencode(os.path.relpath(path, top))  # in the index behind its length
-        if len(entry).to_bytes(2, "big") + entry + b"\0" in index:
-            yield finding("run_committed", path=path, name=name, fix=fix)
+        if os.path.lexists(path) and len(entry).to_bytes(2, "big") + entry + b"\0" in index:
+            yield finding("run_committed", path=path, name=shown, fix=fix)
     path, fix = os.path.join(folder, OWN, ".gitignore"), "Add the line `run/` to it."
     if guards and _IGNORED.isdisjoint((files.read_or_none(path) or b"").split()):
         yield finding("run_committed", path=path, name=os.path.join(_RUN, "*"), fix=fix)
-
-
-def _list_run_files(project: Project, guards: Sequence[File]) -> Iterator[str]:
-    folders = {_RUN} if guards else set()
-    for file in guards:
-        run = confine(file.config, project.folder, {}).get("run_dir", _RUN)
-        folders.add(str(run).strip())
-    for folder in sorted(folders):
-        for name in ("task.json", "OWNER", *project_folder.MARKS):
-            path = os.path.normpath(os.path.join(project.folder, folder, name))
-            if os.path.lexists(path):
-                yield path
 
 
 # The programs, and the packs.
@@ -307,9 +296,10 @@ def _list_programs(folder: str) -> Iterator[str]:
             yield from sorted(os.path.join(parent, name) for name in [*file_names, *links])
 
 
-def _list_known(project: Project) -> set[str]:
-    """The programs that a release or a record has, and what those read; nothing need run them."""
+def _judge_strays(project: Project) -> Iterator[Finding]:
+    """The files that no record has, each folder once; not those of packs that have hooks here."""
     above, machine = os.path.join(project.folder, OWN), project.machine
+    # What a release or a record has, and what those read; nothing need run them.
     known = {*find_former(above, project.read), os.path.join(above, TABLE)}
     known |= {os.path.join(above, CONFIGS, f"{host}.json") for host in hosts.names()}
     for name, data in load_programs().all.items():
@@ -320,17 +310,10 @@ def _list_known(project: Project) -> set[str]:
         known |= {os.path.join(record.folder, name) for name in record.files}
     with contextlib.suppress(HookctlError):
         for file in project.files:
-            target = file.target
-            known |= {*list_programs(machine.records, target, machine.folders)}
-    return known
-
-
-def _judge_strays(project: Project) -> Iterator[Finding]:
-    """The files that no record has, each folder once; not those of packs that have hooks here."""
+            known |= {*list_programs(machine.records, file.target, machine.folders)}
     installed = {GUARD, *(name for _, name, _ in project.packs)}
     lost = {hook.pack for file in project.files for hook in file.elements} - installed
-    folders = tuple(os.path.join(project.folder, OWN, PACKS, pack, "") for pack in lost)
-    known, strays = _list_known(project), dict[str, list[str]]()
+    folders, strays = tuple(os.path.join(above, PACKS, pack, "") for pack in lost), {}
     for path in _list_programs(project.folder):
         if path not in known and not path.startswith(folders):
             strays.setdefault(os.path.dirname(path), []).append(path)
@@ -351,21 +334,19 @@ def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         path = os.path.join(record.folder, MANIFEST)
         yield file.find("hook_missing", path, whose=name, command=upgrade)
         return
+    find = partial(file.find, "pack_changed", pack=name, fix=fix)
     place, what = record.folder, "its files"
     if _is_recorded(pack, record):
         place, what = os.path.join(project.folder, OWN, LEDGER), _find_other(project, file, pack)
     if what:
-        values = {"where": "its install wrote it", "what": what, "fix": fix}
-        yield file.find("pack_changed", place, pack=name, **values)
+        yield find(place, where="its install wrote it", what=what)
     if what := _find_difference_to_source(project, record, pack):
-        values = {"where": "in its own file", "what": what, "fix": fix}
-        yield file.find("pack_changed", record.source, pack=name, **values)
+        yield find(record.source, where="in its own file", what=what)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
-    name, recorded = pack.name, project.recorded
-    said = _what_is_said(recorded[file.path], name)
-    wanted = _what_is_said(file.record, name) if file.record else {}
+    name, recorded, of_file = pack.name, project.recorded, project.machine.records[file.path]
+    said, wanted = _what_is_said(recorded[file.path], name), _what_is_said(of_file, name)
     for key in {**said, **wanted}:
         # A variable that the operator had before the pack is not on record.
         is_theirs = key not in said and not isinstance(key, str)
@@ -407,8 +388,7 @@ def _is_recorded(pack: Pack, record: PackRecord) -> bool:
 
 def _find_difference(pack: Pack, other: Pack) -> str:
     one, two = committed_files(pack), committed_files(other)
-    names = [name for name in sorted({**one, **two}) if one.get(name) != two.get(name)]
-    return " and ".join(names)
+    return " and ".join(name for name in sorted({**one, **two}) if one.get(name) != two.get(name))
 
 
 # Packs that must be installed.

@@ -9,14 +9,29 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts
-from hookctl.checks import codes, entries, guard
+from hookctl.checks import codes
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
-from hookctl.checks.file import MISSING, File, judge_content, judge_reading, judge_repository
-from hookctl.checks.guard import OVERRIDES
+from hookctl.checks.file import (
+    MISSING,
+    OVERRIDES,
+    File,
+    judge_blocks,
+    judge_content,
+    judge_disabled,
+    judge_entries,
+    judge_environment,
+    judge_guard,
+    judge_interpreters,
+    judge_limit,
+    judge_packs,
+    judge_reading,
+    judge_repository,
+    judge_rights,
+)
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.loading import read_status, why_disarmed
@@ -33,8 +48,7 @@ from hookctl.receipts import events
 from hookctl.settings import effective
 from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model
-from hookctl.survey.gathering import read_settings
-from hookctl.survey.machine import Machine, read_records
+from hookctl.survey.machine import Machine, read_records, read_settings
 from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
@@ -51,7 +65,6 @@ from hookctl.work.run_files import (
     read_end,
 )
 
-_OFF = "HOOKCTL_DISABLE"
 _ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -75,24 +88,22 @@ class HostHere:
         for hook in self.hooks:
             if all(obstacle.state in model.WAITING for obstacle in hook.obstacles):
                 self.running.append(hook)
-        self.guards = list(self._find_guards())  # the files whose guard works on a stop here
+        self.guards = []  # the files whose guard works on a stop here
+        is_off = choices.is_true(self.variables.get("HOOKCTL_DISABLE", ""))
+        guarded = {file.path: file for file in files if file.guard}
+        for hook in () if is_off else self.running:
+            file, is_stop = guarded.get(hook.file), hook.event == host.events.get("stop")
+            if file is None or hook.own_id != effective.STOP or not is_stop:
+                continue
+            mode = choices.read_settings(file.config, self.variables).mode
+            is_there = file.fault is None or file.fault.code != MISSING
+            if is_there and mode != "off" and not why_disarmed(host, hook.fields, blocks=True):
+                self.guards.append(file)
 
     @cached_property
     def client(self) -> Client:
         """The host's own program, asked for its version."""
         return ask_client(self.host, self.machine.folders)
-
-    def _find_guards(self) -> Iterator[File]:
-        is_off = choices.is_true(self.variables.get(_OFF, ""))
-        files = {file.path: file for file in self.files if file.guard}
-        for hook in () if is_off else self.running:
-            file, is_stop = files.get(hook.file), hook.event == self.host.events.get("stop")
-            if file is None or hook.own_id != effective.STOP or not is_stop:
-                continue
-            mode = choices.read_settings(file.config, self.variables).mode
-            is_there = file.fault is None or file.fault.code != MISSING
-            if is_there and mode != "off" and not why_disarmed(self.host, hook.fields, blocks=True):
-                yield file
 
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this host."""
@@ -111,12 +122,11 @@ def judge_lost(here: HostHere) -> Iterator[Finding]:
 
 def judge_client(here: HostHere) -> Iterator[Finding]:
     """What the client's version lacks."""
-    recorded = [file for file in here.files if file.record]
-    if not recorded:  # hookctl was not asked about this client
-        return
-    client = here.client
-    for file in recorded if client.version else ():
-        for level, does, since in lacks(file.host, client.version, file.settings, file.document):
+    # Without a record hookctl was not asked about this client.
+    for file in [file for file in here.files if file.record]:
+        client = here.client
+        known = lacks(file.host, client.version, file.settings, file.document)
+        for level, does, since in known if client.version else ():
             values = {"client": client, "does": does, "since": f" to {since} or later"}
             yield file.find("client_old", client.path, level, **values)
 
@@ -132,8 +142,7 @@ def judge_env_files(here: HostHere) -> Iterator[Finding]:
             path, text = os.path.join(folder, name), b""
             with contextlib.suppress(HookctlError):
                 text = machine.reader.snapshot(path).data or b""
-            given = re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE)
-            if given:
+            if given := re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE):
                 setting, place = ", ".join(dict.fromkeys(given)), os.path.basename(path)
                 values = {"setting": setting, "place": place, "effect": OVERRIDES}
                 yield here.find("hook_environment", path, "warning", **values)
@@ -169,8 +178,7 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
-        values = codes.describe_obstacle(obstacle, ids)
-        yield here.find(code, path, level, **values)
+        yield here.find(code, path, level, **codes.describe_obstacle(obstacle, ids))
 
 
 # Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
@@ -235,12 +243,11 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
 def judge_receipts(here: HostHere) -> Iterator[Finding]:
     """The hooks of packs that failed each time, as the runner noted."""
     names = {name for file in here.files if file.record for name in run_packs(file.record)}
-    hooks = [hook for hook in here.hooks if hook.owner in names]
+    hooks, state = [hook for hook in here.hooks if hook.owner in names], here.machine.folders.state
     if not hooks:
         return
     from hookctl.survey.listing import with_receipts  # late: most have the guard alone
 
-    state = here.machine.folders.state
     own = os.path.basename(project.state_folder(state, here.machine.cwd_project))
     for hook in with_receipts(hooks, state, own):
         failed = hook.receipts.failed
@@ -289,36 +296,31 @@ def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> 
     age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
     yield here.find("work_waiting", run_files.task_path, level, **values)
-    if not but and not run_files.task_names:  # else another system writes it
-        yield from _judge_permission(here, file)
-
-
-def _judge_permission(here: HostHere, file: File) -> Iterator[Finding]:
-    """Whether the host lets the agent report without a person, as far as its settings say."""
+    # Does the host let the agent report without a person, as far as its settings say?
     permission = here.host.permission
+    if but or run_files.task_names or not permission.path:  # names: another system writes it
+        return
     *setting, free = permission.never_asks or ("",)
     for source in here.sources:
         is_free = bool(setting) and source.document.get(tuple(setting)) == free
         if is_free or here.host.report_rules(source.document, permission.path):
             return
-    if permission.path:
-        yield file.find("must_ask")
+    yield file.find("must_ask")
 
 
 # For each settings file that has our entries, or is the user's file of a host in use.
 _FILE_RULES = (
     judge_reading,
     judge_content,
-    entries.judge,
-    entries.judge_disabled,
-    guard.judge_programs,
-    guard.judge_interpreters,
-    guard.judge,
-    guard.judge_packs,
-    guard.judge_limit,
-    guard.judge_environment,
+    judge_entries,
+    judge_disabled,
+    judge_guard,
+    judge_interpreters,
+    judge_packs,
+    judge_limit,
+    judge_environment,
     judge_repository,
-    guard.judge_rights,
+    judge_rights,
 )
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
@@ -357,7 +359,7 @@ def judge(
             layout = hosts.rules_layout(hosts.load(record.host))
             path = store.current_path(machine.records, key)
             file = File(machine, Target(layout, record.scope, path, record.project), record)
-            found += [*judge_reading(file), *entries.judge(file)]
+            found += [*judge_reading(file), *judge_blocks(file)]
     unread = [os.path.dirname(os.path.dirname(error.path)) for error in known.errors]
     for one in chain.from_iterable(_judge_host(machine, host) for host in wanted):
         # What has no record where one cannot be read needs no advice of its own.
@@ -370,18 +372,17 @@ def judge(
 
 
 def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
-    files = []
-    for target in machine.targets(host):
-        _, record = store.find_record(machine.records, target.path)
-        files.append(File(machine, target, record))
+    files = [
+        File(machine, target, store.find_record(machine.records, target.path)[1])
+        for target in machine.targets(host)
+    ]
     if not any(file.record or file.elements for file in files):
         path = files[0].path if files else ""
         yield finding("not_installed", host.name, path, title=host.title, name=host.name)
     if not files:
         return
-    for file in files:
-        for judge_file in _FILE_RULES:
-            yield from judge_file(file)
+    for file, judge_file in product(files, _FILE_RULES):
+        yield from judge_file(file)
     here = HostHere(machine, host, files)
     for rule in _HOST_RULES:
         yield from rule(here)

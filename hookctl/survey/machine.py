@@ -1,23 +1,35 @@
-"""What the facts about several hosts share: settings files and the log, each read once."""
+"""Reads what each host reads here: its settings files, the hooks in them, and what becomes of them.
+
+It asks no client and runs no hook; a Machine has what several readers share, each thing read once.
+What stops a hook itself counts first, in the order in which the host meets it: the file, the event,
+the entry, the approval, the matcher. What stops all hooks of the host comes last: when it is gone,
+the hook still has its own.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hookctl import clock, hosts
-from hookctl.errors import HookctlError
-from hookctl.hosts import Host
-from hookctl.model import Record
+from hookctl.documents import MISSING, Document
+from hookctl.errors import HookctlError, nearest
+from hookctl.hosts import Host, loading, matchers, shapes
+from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
+from hookctl.hosts.model import Table
+from hookctl.model import Path, Record
 from hookctl.ownership import store
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
+from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.switches import Switch
+from hookctl.settings.switches import Switch, is_skipped, read_fault
 from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
+from hookctl.survey import model
+from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
 from hookctl.system.folders import Folders
 
@@ -41,6 +53,7 @@ class Machine:
         self._scope = scope  # the only one whose files are looked at; empty for all
         self.reader = FileReader()
         self.read = self.reader.read
+        self._known: dict[tuple[str, ...], Any] = {}
         self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
@@ -56,49 +69,53 @@ class Machine:
 
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
-        is_alone = host.scope_rules.start_folder_only  # else it looks upwards from any folder
-        return self.folders.cwd if is_alone else self.cwd_project
+        # Else it looks upwards from any folder.
+        return self.folders.cwd if host.scope_rules.start_folder_only else self.cwd_project
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
         key = ("file", host.name, host.stands, scope, folder)
-        return self.reader.once(
-            key, lambda: active_file(host, scope, self.environ, folder, self.read)
-        )
+        if key not in self._known:
+            self._known[key] = active_file(host, scope, self.environ, folder, self.read)
+        return self._known[key]
+
+    def contents(self, host: Host, path: str) -> Contents:
+        """What a host makes of a settings file that can be read."""
+        key = ("contents", host.name, host.stands, path)
+        if key not in self._known:
+            self._known[key] = loading.read(host, self.read(path, host.format)[1])
+        return self._known[key]
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
-        targets = self.reader.once(("targets", host.name), lambda: self._find_targets(host))
-        return [target for target in targets if self._scope in ("", target.scope)]
-
-    def _find_targets(self, host: Host) -> list[Target]:
+        if ("targets", host.name) in self._known:
+            return self._known["targets", host.name]
         variant, path = self.active_file(host, "user")
-        user_target = Target(variant, "user", path)
-        key, record = store.find_record(self.records, user_target.path)
-        is_here = self.detects(host)
-        targets = {key: user_target} if record or is_here else {}
-        root = self.cwd_project
+        key, record = store.find_record(self.records, path)
+        is_here = record or self.detects(host)
+        targets, root = {key: Target(variant, "user", path)} if is_here else {}, self.cwd_project
         for scope in host.scopes[1:]:
             variant, path = self.active_file(host, scope, root)
-            target = Target(variant, scope, path, root)
-            key, record = store.find_record(self.records, target.path)
-            is_declared = scope == "project" and not targets and os.path.lexists(target.path)
-            if record or is_declared or self.reader.names_us(target.path):
-                targets.setdefault(key, target)
+            key, record = store.find_record(self.records, path)
+            is_declared = scope == "project" and not targets and os.path.lexists(path)
+            if record or is_declared or self.reader.names_us(path):
+                targets.setdefault(key, Target(variant, scope, path, root))
         for key, record in self.records.items():
             has_ours = record.packs or record.gaps  # else only approvals are in the file
             if record.host == host.name and has_ours:
                 path = store.current_path(self.records, key)
                 variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
-        return list(targets.values())
+        found = [target for target in targets.values() if self._scope in ("", target.scope)]
+        self._known["targets", host.name] = found
+        return found
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
         key = ("sources", host.name, host.stands, users, start)
-        return self.reader.once(
-            key, lambda: effective.sources(self.folders, host, users, start, self.read)
-        )
+        if key not in self._known:
+            self._known[key] = effective.sources(self.folders, host, users, start, self.read)
+        return self._known[key]
 
     def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
         """The files that the host reads together with one, and the switches that are set there."""
@@ -110,12 +127,11 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-
-        def find() -> tuple[Switch, ...]:
+        key = ("switches", host.name, host.stands, users, start)
+        if key not in self._known:
             scopes = switches.list_scopes(host, start, self.environ, self.read)
-            return switches.find(self.folders, host, users, start, scopes, self.read)
-
-        return self.reader.once(("switches", host.name, host.stands, users, start), find)
+            self._known[key] = switches.find(self.folders, host, users, start, scopes, self.read)
+        return self._known[key]
 
 
 class RecordFacts(NamedTuple):
@@ -142,18 +158,20 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     except HookctlError as error:
         return RecordFacts({}, (error,))
     here = project.look(folders.cwd, folders.environ)
-    others = () if everywhere else _list_others(stored, here)
-    away = store.away(folders, stored)
-    looked_at = {key: one for key, one in stored.items() if one.project not in others}
-    roots = [here]
-    records = {}
-    for key, record in looked_at.items():
+    projects = dict.fromkeys(record.project for record in stored.values() if record.project)
+    others = [root for root in projects if not everywhere and os.path.realpath(root) != here]
+    gone, roots, records, errors = {}, {here: None}, {}, []
+    for key, folder in store.away(folders, stored).items():
+        if stored[key].project not in others:
+            gone[key] = folder
+    for key, record in stored.items():
+        if record.project in others:
+            continue
         if record.scope != "project":
             records[key] = record
-        elif key not in away:
-            roots.append(record.project)
-    errors = []
-    for root in dict.fromkeys(roots):
+        elif key not in gone:
+            roots[record.project] = None
+    for root in roots:
         try:
             of_project = store.read(folders, [root])
         except HookctlError as error:
@@ -167,20 +185,7 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
             error.path = folders.ledger
             errors.append(error)
             del records[key]
-    return RecordFacts(
-        records,
-        tuple(errors),
-        gone={key: away[key] for key in away if key in looked_at},
-        others=others,
-    )
-
-
-def _list_others(records: Mapping[str, Record], here: str) -> tuple[str, ...]:
-    projects = []
-    for record in records.values():
-        if record.project and store.real_path(record.project) != here:
-            projects.append(record.project)
-    return tuple(dict.fromkeys(projects))
+    return RecordFacts(records, tuple(errors), gone, tuple(others))
 
 
 class DisabledHooks(NamedTuple):
@@ -201,3 +206,303 @@ def read_disabled(folders: Folders) -> DisabledHooks:
         return DisabledHooks(tuple(disable.find_away(known, FileReader())))
     except HookctlError as error:
         return DisabledHooks(error=error)
+
+
+# The hooks in the settings files of a host.
+
+
+# A settings file that can be parsed, its hooks, and why the host takes none of them, if so.
+_Found = tuple[Source, Contents, Obstacle | None]
+
+
+def read_settings(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreadable]]:
+    """The hooks in a host's settings files, in its order, and the files of which it takes none."""
+    reader, hooks = _HostReader(machine, host), []
+    found = list(reader.find())
+    for source, contents, obstacle in found:
+        hooks += reader.list_hooks(source, contents, obstacle, found)
+    # Those in files that the host does not read come last.
+    hooks += reader.list_unread({os.path.realpath(source.path) for source, _, _ in found})
+    return hooks, reader.lost
+
+
+class _HostReader:
+    def __init__(self, machine: Machine, host: Host) -> None:
+        self._machine, self._host = machine, host
+        self._user = machine.active_file(host, "user")[1]
+        self._start = machine.start_of(host)
+        self.lost: list[Unreadable] = []
+        self._stopping: list[Obstacle] = []  # why the client does not start
+
+    # Which files there are.
+
+    def find(self) -> Iterator[_Found]:
+        """The files of all scopes, the winning ones first."""
+        machine, host = self._machine, self._host
+        first = ""
+        for scope in host.scope_rules.precedence:
+            for variant, path in effective.find_files(
+                machine.folders, host, scope, self._user, self._start, machine.read
+            ):
+                if not os.path.lexists(path):  # no format is loaded for nothing
+                    continue
+                if scope != "user" and os.path.realpath(path) == os.path.realpath(self._user):
+                    continue
+                lost = self._find_fault(scope, variant, path)
+                try:
+                    snapshot, document = machine.read(path, variant.format)
+                except HookctlError:
+                    continue
+                if snapshot.data is None or (document.value is MISSING and variant.empty):
+                    continue
+                source = Source(scope, path, document, variant)
+                obstacle = Obstacle(model.IGNORED, lost.text) if lost else None
+                if not lost and host.scope_rules.first_only and first:
+                    reason = f"{host.title} reads {first} instead"
+                    obstacle = Obstacle(model.HIDDEN, reason, f"put its hooks into {first}")
+                elif not lost:
+                    first = first or path
+                yield source, machine.contents(variant, path), obstacle
+
+    def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
+        machine = self._machine
+        lost = read_fault(host, scope, path, machine.read)
+        if lost and lost.stops_client:
+            if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
+                lost = lost._replace(stops_client=False)
+            else:
+                self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
+        if lost:
+            self.lost.append(lost)
+        return lost
+
+    def list_unread(self, read: set[str]) -> Iterator[Hook]:
+        """Hooks in files that are there although the host does not read them here."""
+        for path, scope, folder, reason in self._list_unread_paths():
+            real_path = os.path.realpath(path)
+            if real_path in read or not os.path.isfile(path):
+                continue
+            read.add(real_path)
+            try:
+                variant = variant_of_file(self._host, path, self._machine.read)
+                document = self._machine.read(path, variant.format)[1]
+            except HookctlError:
+                continue
+            readers = tuple(self._find_readers(scope, folder)) if folder else ()
+            file = HookFile(variant, scope, path, readers=readers)
+            entries = self._machine.contents(variant, path).entries
+            yield from list_hooks_of(file, document, entries, Obstacle(model.HIDDEN, reason))
+
+    def _list_unread_paths(self) -> Iterator[tuple[str, str, str, str]]:
+        """Settings that the host does not read here: path, scope, a project's folder and why."""
+        machine, host = self._machine, self._host
+        environ, config = machine.environ, hosts.config_folder(host, machine.environ)
+        title, variable = host.title, host.config.variable
+        if "local" in host.scopes:
+            name = os.path.basename(host.files["local"])
+            yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
+        is_named = environ.get(variable)
+        where = f"{variable} points there" if is_named else "nothing points to this folder"
+        for target in machine.targets(host):
+            if target.scope == "user":
+                yield target.path, "user", "", f"{title} reads {config}, and {where}"
+        if host.scope_rules.start_folder_only:
+            reason = f"{title} reads project settings only in the folder it is started in"
+            home = os.path.realpath(environ["HOME"])
+            for folder in project.below_home(os.path.dirname(machine.folders.cwd), home):
+                for scope in host.scopes[1:]:
+                    yield hosts.settings_path(host, scope, environ, folder), scope, folder, reason
+
+    # What becomes of their hooks.
+
+    def list_hooks(
+        self,
+        source: Source,
+        contents: Contents,
+        obstacle: Obstacle | None,
+        files: Sequence[_Found],
+    ) -> Iterator[Hook]:
+        """The hooks of one of these files."""
+        entries = contents.entries
+        if not entries:
+            return
+        machine, (scope, path, document, host) = self._machine, source
+        # Where the host's own files do not show its approvals.
+        is_shown = host.trust.config or host.trust.memory or host.folder_trust.file
+        needs_approval = host.needs_approval(scope)
+        note = host.trust.gate if needs_approval and not is_shown else ""
+        readers = tuple(self._find_readers(scope, self._start))
+        file = HookFile(host, scope, path, note=note, readers=readers)
+        if obstacle:
+            yield from list_hooks_of(file, document, entries, obstacle)
+            return
+        found = machine.switches(self._host, self._user, self._start)
+        shared, closed = [*self._stopping[:1], judge_switches(scope, path, found)], {}
+        if not self._stopping:  # nobody can approve anything in a client that does not start
+            shared.append(judge_trust(machine, host, scope, self._start))
+            if needs_approval:
+                closed = find_waiting(machine, host, path, document.value, entries)
+            closed |= _find_named(scope, entries, found)
+        hidden = self._find_hidden_events(source, files)
+        yield from list_hooks_of(
+            file, document, entries, hidden=hidden, closed=closed, shared=shared
+        )
+
+    def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
+        machine = self._machine
+        for agent in self._host.also_read_by:
+            is_off = switches.leaves_alone(agent, machine.environ, machine.read)
+            if scope not in agent.scopes or is_off:
+                continue
+            reader = hosts.load(agent.host) if agent.host else self._host
+            if scope == "user" or folder == machine.start_of(reader):
+                yield agent
+
+    def _find_hidden_events(self, source: Source, files: Sequence[_Found]) -> dict[str, Obstacle]:
+        """The events that the host takes from another file, or that a fault there costs."""
+        host, hidden = source.host, {}
+        overlays = [layout.stands for layout in host.variants if layout.where == "overlays"]
+        for other, contents, obstacle in files:
+            if obstacle or other.path == source.path:
+                continue
+            is_overlay = other.scope == source.scope and other.host.stands in overlays
+            is_stronger = other.scope == "managed" != source.scope
+            hides = is_overlay or (is_stronger and host.scope_rules.managed_hides_events)
+            maps = shapes.event_maps(other.host.shape, other.document.value) if hides else ()
+            for event in [event for _, events in maps for event in events]:
+                reason = f"{host.title} takes its {event} hooks from {other.path} instead"
+                hidden[event] = Obstacle(model.HIDDEN, reason, f"put it into {other.path}")
+            for entry in contents.entries:
+                is_lost = any(fault.reach == loading.EVERYWHERE for fault in entry.faults)
+                if is_lost and not judge_trust(self._machine, host, other.scope, self._start):
+                    reason = f"{loading.cost(host, loading.EVERYWHERE)}: see {other.path}"
+                    hidden[entry.event] = Obstacle(model.IGNORED, reason)
+        return hidden
+
+
+# What stops the hooks of several files.
+
+
+def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
+    """What switches all hooks of a file off."""
+    switch = switches.find_stopping(found, scope, path)
+    reason = f"{switch.said} {switch.where}" if switch else ""
+    return Obstacle(model.OFF, reason, "change it there") if switch else None
+
+
+def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
+    """Why no hook of a scope runs in a folder that the host does not trust."""
+    if switches.is_untrusted(host, scope, folder, machine.environ, machine.read):
+        action = host.folder_trust.action
+        return Obstacle(model.FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
+    return None
+
+
+def _find_named(
+    scope: str, entries: Sequence[Entry], found: Sequence[Switch]
+) -> dict[Path, Obstacle]:
+    """The hooks that a list of disabled hooks names, and those whose URL no list allows."""
+    named, closed = list_disabled(found), {}
+    for entry in entries:
+        name, url = entry.fields.get("name", entry.fields.get("command")), entry.fields.get("url")
+        switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
+        if isinstance(name, str) and name in named:
+            closed[entry.path] = named[name]
+        elif switch:
+            reason = f"{switch.name} {switch.where} does not have its URL"
+            closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
+    return closed
+
+
+def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:
+    """The names and commands in lists of disabled hooks."""
+    named: dict[str, Obstacle] = {}
+    for switch in found:
+        if switch.rule.reach == "names":
+            reason = f"{switch.name} {switch.where} names it"
+            named.setdefault(switch.value, Obstacle(model.OFF, reason, "change it there"))
+    return named
+
+
+def find_waiting(
+    machine: Machine, host: Host, name: str, root: Any, entries: Iterable[Entry]
+) -> dict[Path, Obstacle]:
+    """The hooks of a file that the host approves one by one, and that it does not run yet."""
+    waiting: dict[Path, Obstacle] = {}
+    trust, config = host.trust, hosts.config_folder(host, machine.environ)
+    closed = switches.closed(host, name, root, machine.environ, machine.read)
+    for entry in entries:
+        is_lost = bool(entry.faults) and entry.faults[0].kind != "event"
+        why = "" if is_lost else closed.get(entry.path)
+        if why == switches.OFF:
+            reason = f"it has enabled = false in {trust.config.format(config=config)}"
+            waiting[entry.path] = Obstacle(model.OFF, reason, "set it to true there")
+        elif why:
+            waiting[entry.path] = Obstacle(model.NOT_APPROVED, why, trust.action)
+    return waiting
+
+
+def list_hooks_of(
+    file: HookFile,
+    document: Document,
+    entries: Sequence[Entry],
+    obstacle: Obstacle | None = None,
+    *,
+    hidden: Mapping[str, Obstacle] = {},
+    closed: Mapping[Path, Obstacle] = {},
+    shared: Iterable[Obstacle | None] = (),
+) -> Iterator[Hook]:
+    """The hooks that stand in a file, from its entries; `shared` stops those of others, too."""
+    host, own = file.host, None
+    of_all = [each._replace(is_shared=True) for each in shared if each]
+    lines = document.lines(entry.path for entry in entries)
+    for entry, line in zip(entries, lines, strict=True):
+        if not file.plugin:  # there is none of ours
+            own = shapes.element(host.shape, entry.path, entry.fields, entry.group)
+        matcher = entry.matcher if isinstance(entry.matcher, str) else ""
+        found = [obstacle or hidden.get(entry.event)]
+        if not obstacle:
+            found += _judge_entry(host, document, entry, closed.get(entry.path))
+        fields, id = (own.fields, own.id) if own else (entry.fields, "")
+        obstacles = tuple(filter(None, (*found, *of_all)))
+        yield Hook(file, entry.path, entry.event, fields, matcher, line, id, obstacles)
+
+
+def _judge_entry(
+    host: Host, document: Document, entry: Entry, closed: Obstacle | None
+) -> Iterator[Obstacle]:
+    for fault in sorted(entry.faults, key=lambda fault: fault.kind != "event"):
+        if fault.kind == "event" and entry.event:
+            reason = f"{host.title} {host.client.seen} has no event {entry.event}"
+            yield Obstacle(model.UNKNOWN_EVENT, reason, _suggest_event(host, entry.event))
+        elif fault.kind == "event":
+            yield Obstacle(model.UNKNOWN_EVENT, "it names no event")
+        elif fault.kind == "never":
+            yield Obstacle(model.IGNORED, f"it {fault.reason}")
+        else:
+            reason = describe_from(host, document, entry, fault)
+            yield Obstacle(model.IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
+    if closed:
+        yield closed
+    is_lost = any(fault.kind != "event" for fault in entry.faults)
+    reason = "" if is_lost else matchers.explain_mismatch(host, entry.event, entry.matcher)
+    if reason:
+        yield Obstacle(model.NO_TOOL, reason)
+
+
+def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:
+    """A fault as seen from a hook that it costs."""
+    if fault.path == entry.path:
+        return f"it {fault.reason}"
+    length = len(host.shape.root) + 1
+    if fault.path == entry.path[: len(fault.path)] and len(fault.path) >= length:
+        return f"its {'event' if len(fault.path) == length else 'group'} {fault.reason}"
+    return loading.describe(document, fault)
+
+
+def _suggest_event(host: Host, event: str) -> str:
+    for short, name in EVENTS.items():
+        if event in (short, name) and host.events.get(short):
+            return f"{host.title} calls it {host.events[short]}"
+    meant = nearest(event, host.handlers.events).strip()
+    return meant and f"{meant[0].lower()}{meant[1:]}"

@@ -12,20 +12,25 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, config_folder, loading
-from hookctl.hosts.loading import Entry, Unreadable
-from hookctl.hosts.model import Table as HostTable
+from hookctl.hosts.loading import Unreadable
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
 from hookctl.settings.targets import top
-from hookctl.survey import gathering
-from hookctl.survey.machine import Machine
+from hookctl.survey.machine import (
+    Machine,
+    find_waiting,
+    judge_switches,
+    judge_trust,
+    list_disabled,
+    list_hooks_of,
+)
 from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, Obstacle
 from hookctl.system.project import find_repository
 
@@ -47,14 +52,8 @@ class Plugin(NamedTuple):
     market: str = ""  # the folder of its marketplace, if that is on this machine
     number: int = 0  # its place in the marketplace's file, which may have hooks of it, too
 
-    @property
-    def name(self) -> str:
-        """The ID as people read it."""
-        return printable(self.id)
 
-
-def find_first(folder: str, names: Iterable[str]) -> str:
-    """The path of the first of these files that is in a folder; '' for none."""
+def _find_first(folder: str, names: Iterable[str]) -> str:
     paths = (os.path.join(folder, name) for name in names)
     return next(filter(os.path.lexists, paths), "")
 
@@ -89,14 +88,6 @@ def _version(folder: str) -> tuple[bool, list[tuple[int, str]]]:
     return name == "local", parts
 
 
-def _covers(rule: str, folder: str) -> bool:
-    """Whether a rule is about a folder: `/a/` that one alone, `/a/*` those in it too."""
-    if rule.count("*") > _MOST_STARS:
-        return False
-    pattern = re.sub(r"(/?)\\\*", r"(\1.*)?", re.escape(rule))
-    return bool(re.fullmatch(pattern, f"{folder.rstrip('/')}/", re.DOTALL))
-
-
 def printable(name: str) -> str:
     """A name from a stranger's file, short and on one line."""
     text = plain(name)
@@ -111,13 +102,9 @@ def read_plugins(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreada
     return [*reader.read_hooks(), *reader.read_modules()], reader.unreadable
 
 
-class _Part(NamedTuple):
-    """A map of events of a plugin: in a hooks file, or in a manifest."""
-
-    path: str
-    document: Document
-    above: Path  # the events' path in the document
-    name: str  # as the host calls the file
+# A map of events of a plugin, in a hooks file or in a manifest: the file's path, its document, the
+# path of the events there, and the name by which the host calls the file.
+_Part = tuple[str, Document, Path, str]
 
 
 class _HostPlugins:
@@ -126,13 +113,13 @@ class _HostPlugins:
         self._table: Table = host.plugins
         self._switch: Table = host.plugins.get("switch", {})
         self._start, project = machine.folders.cwd, machine.start_of(host)
-        switches = machine.switches(host, machine.active_file(host, "user")[1], project)
-        self._switches = switches
-        self._off = gathering.judge_switches("plugin", "", switches)
-        self._untrusted = {}
-        for scope in ("user", "project"):
-            self._untrusted[scope] = gathering.judge_trust(machine, host, scope, project)
-        self._disabled = gathering.list_disabled(switches)
+        user = machine.active_file(host, "user")[1]
+        self._switches = machine.switches(host, user, project)
+        self._off = judge_switches("plugin", "", self._switches)
+        self._untrusted = {
+            scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
+        }
+        self._disabled = list_disabled(self._switches)
         # What stands for a placeholder in a path.
         self._places = {
             "config": config_folder(host, machine.environ),
@@ -151,46 +138,48 @@ class _HostPlugins:
         own = {os.path.basename(file) for file in self._host.files.values()}
         for pattern in self._table.get("modules", ()):
             for path in self._expand(pattern):
-                name = os.path.basename(path)
-                if name not in own and os.path.isfile(path) and path not in seen:
+                if os.path.basename(path) not in own and os.path.isfile(path) and path not in seen:
                     seen.add(path)
-                    off = gathering.judge_switches(_scope_of(pattern), path, self._switches)
-                    yield self._make_module(pattern, path, (), 1, path, off)
+                    scope = _scope_of(pattern)
+                    off = judge_switches(scope, path, self._switches)
+                    yield self._make_module(scope, path, (), 1, path, off)
         for row in self._table.get("packages", ()):
             for path in self._expand(row["file"]):
                 yield from self._read_list(row, path, seen)
 
     def _read_list(self, row: Table, path: str, seen: set[str]) -> Iterator[Hook]:
-        document = self._document(path)
-        key, pattern = tuple(row["path"]), row["file"]
+        document, key = self._document(path), tuple(row["path"])
         entries = value_at(document.value, key) if document else None
         if document is None or not isinstance(entries, list):
             return
-        rules = None
-        if key == self._host.list_key("rules"):
-            rules = FileRules(os.path.dirname(path), entries)
+        scope, rules = _scope_of(row["file"]), FileRules(os.path.dirname(path), entries)
+        part, whole = row.get("part"), row.get("whole")
         for number, entry in enumerate(entries[:MOST_FOLDERS]):
-            name = entry.get(row.get("name")) if isinstance(entry, dict) else entry
+            name, off = entry, None
+            if isinstance(entry, dict):
+                name = entry.get(row.get("name"))
+                if part and entry.get(part) == []:
+                    off = Obstacle(OFF, f"its {part} is []")
+                elif part and not entry.get(part) and entry.get(whole) is False:
+                    off = Obstacle(OFF, f"its {whole} is false, and it has no {part}")
             if not isinstance(name, str):
                 continue
-            off = _judge_entry(row, entry)
-            if rules:
+            if key == self._host.list_key("rules"):
                 file = rules.locate(name)
                 if is_rule(name) or file in seen:
                     continue
                 seen.add(file)
-                off = gathering.judge_switches(_scope_of(pattern), file, self._switches)
+                off = judge_switches(scope, file, self._switches)
             line = document.position((*key, number))[0]
-            yield self._make_module(pattern, path, (*key, number), line, name, off)
+            yield self._make_module(scope, path, (*key, number), line, name, off)
 
     def _make_module(
-        self, pattern: str, path: str, at: Path, line: int, command: str, off: Obstacle | None
+        self, scope: str, path: str, at: Path, line: int, command: str, off: Obstacle | None
     ) -> Hook:
-        name = command if at else os.path.basename(path)
-        file = HookFile(self._host, "plugin", path, plugin=printable(name))
-        obstacle = off or self._off or self._untrusted[_scope_of(pattern)]
-        own = (obstacle,) if obstacle else ()
-        return Hook(file, at, MODULE, {"command": command}, line=line, obstacles=own)
+        name = printable(command if at else os.path.basename(path))
+        obstacle = off or self._off or self._untrusted[scope]
+        file, own = HookFile(self._host, "plugin", path, plugin=name), filter(None, [obstacle])
+        return Hook(file, at, MODULE, {"command": command}, line=line, obstacles=tuple(own))
 
     # Their files.
 
@@ -207,10 +196,9 @@ class _HostPlugins:
         if within and not os.path.realpath(path).startswith(top(os.path.realpath(within))):
             self._note(path, "a link leads out of the plugin")
             return None
+        format = "toml" if path.endswith(".toml") else "json"
         try:
-            snapshot, document = self._machine.read(
-                path, "toml" if path.endswith(".toml") else "json"
-            )
+            snapshot, document = self._machine.read(path, format)
         except HookctlError as error:
             self._note(path, error.message, error.line)
             return None
@@ -246,20 +234,6 @@ class _HostPlugins:
         """The paths of several patterns, each once."""
         return list(dict.fromkeys(path for each in patterns for path in self._expand(each)))
 
-    # Which plugins there are.
-
-    def _find(self) -> Iterator[Plugin]:
-        """Every plugin, enabled or not; of two that are one folder the first."""
-        folders: set[tuple[str, str]] = set()
-        found = list(self._find_registered())
-        for row in self._table.get("folders", ()):
-            found += filter(None, (self._describe(row, path) for path in self._pick_versions(row)))
-        for plugin in found:
-            key = (plugin.id, os.path.realpath(plugin.folder))
-            if key not in folders:
-                folders.add(key)
-                yield plugin
-
     # Plugins that the host calls NAME@MARKETPLACE.
 
     def _find_registered(self) -> Iterator[Plugin]:
@@ -279,7 +253,7 @@ class _HostPlugins:
             if os.path.isdir(plugin.folder):
                 yield plugin._replace(off=off)
             elif not off:
-                message = f"the plugin {plugin.name} is on, but its folder is not there"
+                message = f"the plugin {printable(plugin.id)} is on, but its folder is not there"
                 self._note(plugin.folder, message)
 
     def _look_up(self, id: str, markets: Mapping[str, str]) -> Plugin | None:
@@ -303,9 +277,8 @@ class _HostPlugins:
                 markets |= self._map_at(path, row.get("path", ()))
         found = {}
         for name, market in markets.items():
-            folder = _field(market, "source.path")
-            is_local = _field(market, "source.source") in _LOCAL
-            if is_local and isinstance(folder, str) and os.path.isabs(folder):
+            folder, kind = _field(market, "source.path"), _field(market, "source.source")
+            if kind in _LOCAL and isinstance(folder, str) and os.path.isabs(folder):
                 found[name] = folder
         return found
 
@@ -331,11 +304,9 @@ class _HostPlugins:
         folders = [path for path in self._expand(row["folders"]) if os.path.isdir(path)]
         if "versions" not in row:
             return folders
-        by_parent: dict[str, list[str]] = {}
-        for folder in folders:
-            by_parent.setdefault(os.path.dirname(folder), []).append(folder)
         key = _version if row["versions"] == "version" else os.path.getmtime
-        return [max(several, key=key) for several in by_parent.values()]
+        by_parent = itertools.groupby(folders, key=os.path.dirname)  # a pattern gives them sorted
+        return [max(several, key=key) for _, several in by_parent]
 
     def _describe(self, row: Table, folder: str) -> Plugin | None:
         own = os.path.basename(folder)
@@ -345,7 +316,7 @@ class _HostPlugins:
         source = link.get("source")
         if link.get("type") == "link" and isinstance(source, str) and os.path.isabs(source):
             folder = source
-        manifest = find_first(folder, self._table["manifests"])
+        manifest = _find_first(folder, self._table["manifests"])
         if row.get("needs_manifest") and not manifest:
             return None
         values = self._values(manifest, folder) if manifest else {}
@@ -386,10 +357,16 @@ class _HostPlugins:
         return found if isinstance(found, dict) else {}
 
     def _explain_rules(self, rules: object, path: str) -> str:
-        """The last rule for this folder counts; one that begins with `!` switches off."""
+        """The last rule for this folder counts; one that begins with `!` switches off.
+
+        A rule `/a/` is about that folder alone, `/a/*` about those in it too.
+        """
         off = ""
         for rule in rules if isinstance(rules, list) else ():
-            if isinstance(rule, str) and _covers(rule.removeprefix("!"), self._start):
+            if not isinstance(rule, str) or rule.count("*") > _MOST_STARS:
+                continue
+            pattern = re.sub(r"(/?)\\\*", r"(\1.*)?", re.escape(rule.removeprefix("!")))
+            if re.fullmatch(pattern, f"{self._start.rstrip('/')}/", re.DOTALL):
                 text = f"the rule {json.dumps(printable(rule))} switches it off here, in {path}"
                 off = text if rule.startswith("!") else ""
         return off
@@ -398,21 +375,22 @@ class _HostPlugins:
 
     def read_hooks(self) -> Iterator[Hook]:
         """The hooks of every plugin, also of those that are off."""
+        found, firsts = list(self._find_registered()), dict[tuple[str, str], Plugin]()
+        for row in self._table.get("folders", ()):
+            found += filter(None, (self._describe(row, path) for path in self._pick_versions(row)))
+        for plugin in found:  # of two that are one folder the first counts
+            firsts.setdefault((plugin.id, os.path.realpath(plugin.folder)), plugin)
         folders: dict[str, str] = {}
-        for plugin in self._find():
-            obstacle = None
-            if plugin.off:
-                obstacle = Obstacle(OFF, plugin.off)
-            elif self._table.get("first_only") and plugin.id in folders:
-                reason = (
-                    f"{self._host.title} takes the plugin of this name from {folders[plugin.id]}"
-                )
-                obstacle = Obstacle(HIDDEN, reason)
-            folders.setdefault(plugin.id, plugin.folder)
+        for plugin in firsts.values():
+            folder = folders.setdefault(plugin.id, plugin.folder)
+            obstacle = Obstacle(OFF, plugin.off) if plugin.off else None
+            if self._table.get("first_only") and folder != plugin.folder and not obstacle:
+                title = self._host.title
+                obstacle = Obstacle(HIDDEN, f"{title} takes the plugin of this name from {folder}")
             yield from self._read_plugin(plugin, obstacle)
 
     def _read_plugin(self, plugin: Plugin, obstacle: Obstacle | None) -> Iterator[Hook]:
-        path = find_first(plugin.folder, self._table["manifests"])
+        path = _find_first(plugin.folder, self._table["manifests"])
         manifest = self._document(path, plugin.folder) if path else None
         hooks = value_at(manifest.value, ("hooks",)) if manifest else None
         name = value_at(manifest.value, ("name",)) if manifest else None
@@ -426,54 +404,46 @@ class _HostPlugins:
             fault = "has hooks of a wrong kind"
         if fault and not obstacle:
             obstacle = Obstacle(IGNORED, f"{self._host.title} loads nothing of it: {path} {fault}")
-        parts = list(self._find_named(plugin.folder, path, manifest, kind))
+        parts = list(self._find_named(plugin.folder, path, manifest, hooks, kind))
         is_instead = self._table.get("named") == "instead" and bool(parts)
         if not (is_instead or (kind in ("path", "list") and self._table.get("named_alone"))):
-            usual = find_first(plugin.folder, self._table.get("files", ()))
-            parts = [part for part in parts if part.path != usual]
+            usual = _find_first(plugin.folder, self._table.get("files", ()))
+            parts = [part for part in parts if part[0] != usual]
             parts[:0] = self._read_file(usual, plugin.folder) if usual else ()
         if plugin.market:
-            path, where = (
-                os.path.join(plugin.market, _MARKET_FILE),
-                ("plugins", plugin.number, "hooks"),
-            )
+            path, where = os.path.join(plugin.market, _MARKET_FILE), ("plugins", plugin.number)
             market = self._document(path, plugin.market)
-            if market and isinstance(value_at(market.value, where), dict):
-                parts.append(_Part(path, market, where, ""))
+            if market and isinstance(value_at(market.value, (*where, "hooks")), dict):
+                parts.append((path, market, (*where, "hooks"), ""))
         for part in parts:
-            yield from self._read_part(plugin, part, obstacle)
+            yield from self._read_part(plugin, obstacle, *part)
 
     def _kind_of(self, hooks: Any) -> str:
         kinds = self._table.get("kinds", ())
-        kind = ""
+        kind = "path" if self._is_path(hooks) else ""
         if isinstance(hooks, dict):
             kind = "events"
         elif isinstance(hooks, list) and "hooks" in kinds:
             kind = "hooks"
         elif isinstance(hooks, list) and all(map(self._is_path, hooks)):
             kind = "list"
-        elif self._is_path(hooks):
-            kind = "path"
         return kind if kind in kinds else ""
 
     def _is_path(self, name: Any) -> bool:
         return isinstance(name, str) and (name.startswith("./") or not self._table.get("dotted"))
 
     def _find_named(
-        self, folder: str, path: str, manifest: Document | None, kind: str
+        self, folder: str, path: str, manifest: Document | None, hooks: Any, kind: str
     ) -> Iterator[_Part]:
-        if manifest is None or not kind:
-            return
-        if kind == "hooks":
-            yield _Part(path, _show_as_map(manifest, self._host), ("hooks",), "")
-            return
-        if kind == "events":
-            above = tuple(self._table.get("inside", ("hooks",)))
-            if isinstance(value_at(manifest.value, above), dict):
-                yield _Part(path, manifest, above, f"{os.path.basename(path)}#hooks[0]")
-            return
-        hooks = manifest.value["hooks"]
-        for name in (hooks if kind == "list" else [hooks])[:MOST_FOLDERS]:
+        if manifest and kind == "hooks":  # a list like that of the host's settings
+            from hookctl.documents.listed import ListedDocument, Listing  # late: few have one
+
+            listing = Listing.parse(self._host.format.partition(LISTED)[2])
+            yield path, ListedDocument(manifest, listing), ("hooks",), ""
+        above = tuple(self._table.get("inside", ("hooks",)))
+        if manifest and kind == "events" and isinstance(value_at(manifest.value, above), dict):
+            yield path, manifest, above, f"{os.path.basename(path)}#hooks[0]"
+        for name in {"path": [hooks], "list": hooks}.get(kind, [])[:MOST_FOLDERS]:
             named = os.path.normpath(os.path.join(folder, name))
             if not named.startswith(top(folder)):
                 self._note(path, "its hooks are to be outside of the plugin")
@@ -493,72 +463,45 @@ class _HostPlugins:
             return
         name = os.path.relpath(path, folder)
         if isinstance(value_at(document.value, ("hooks",)), dict):
-            yield _Part(path, document, ("hooks",), name)
+            yield path, document, ("hooks",), name
         elif self._table.get("bare") and isinstance(document.value, dict):
-            yield _Part(path, document, (), name)
+            yield path, document, (), name
         else:
             self._note(path, "it has no hooks that the host reads")
 
-    def _read_part(self, plugin: Plugin, part: _Part, obstacle: Obstacle | None) -> Iterator[Hook]:
-        shape = Shape(root=part.above, flat=("*",) if self._table.get("flat") else ())
+    def _read_part(
+        self,
+        plugin: Plugin,
+        obstacle: Obstacle | None,
+        path: str,
+        document: Document,
+        above: Path,
+        name: str,
+    ) -> Iterator[Hook]:
+        events, real = value_at(document.value, above), os.path.realpath(plugin.folder)
+        shape = Shape(root=above, flat=("*",) if self._table.get("flat") else ())
         host = self._host._replace(shape=shape)
-        entries = loading.read_alone(host, value_at(part.document.value, part.above))
-        file = HookFile(
-            host,
-            "plugin",
-            part.path,
-            plugin=plugin.name,
-            note=self._table.get("note", ""),
-            readers=tuple(self._find_readers(plugin.folder)),
-            variables=dict.fromkeys(self._table.get("roots", ()), plugin.folder),
-        )
-        closed = self._find_closed(plugin, part, entries)
+        entries, readers = loading.read_alone(host, events), []
+        for agent in host.also_read_by:
+            if real in map(os.path.realpath, self._expand_all(agent.plugins)):
+                readers.append(agent)
+        roots = dict.fromkeys(self._table.get("roots", ()), plugin.folder)
+        facts = (printable(plugin.id), self._table.get("note", ""), tuple(readers), roots)
+        file, closed = HookFile(host, "plugin", path, *facts), {}
+        if self._table.get("approvals"):  # by the path in a file with nothing else
+            moved = [one._replace(path=("hooks", *one.path[len(above) :])) for one in entries]
+            alone, known_as = host._replace(shape=Shape()), f"{plugin.id}:{name}"
+            root = {"hooks": events}
+            waiting = find_waiting(self._machine, alone, known_as, root, moved)
+            closed = {(*above, *at[1:]): found for at, found in waiting.items()}
         for entry in entries if self._disabled else ():
             # A hook is switched off by its name, or by its command as it is run.
-            name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
-            if isinstance(name, str) and name in self._disabled:
-                closed[entry.path] = self._disabled[name]
+            called = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
+            if isinstance(called, str) and called in self._disabled:
+                closed[entry.path] = self._disabled[called]
         shared = (self._off, self._untrusted[plugin.scope])
-        yield from gathering.list_hooks_of(
-            file, part.document, entries, obstacle, closed=closed, shared=shared
-        )
-
-    def _find_readers(self, folder: str) -> Iterator[HostTable]:
-        real = os.path.realpath(folder)
-        for agent in self._host.also_read_by:
-            if real in map(os.path.realpath, self._expand_all(agent.plugins)):
-                yield agent
-
-    def _find_closed(
-        self, plugin: Plugin, part: _Part, entries: Sequence[Entry]
-    ) -> dict[Path, Obstacle]:
-        if not self._table.get("approvals"):
-            return {}
-        host = self._host._replace(shape=Shape())  # as in a file with nothing else
-        above, root = len(part.above), {"hooks": value_at(part.document.value, part.above)}
-        moved = [entry._replace(path=("hooks", *entry.path[above:])) for entry in entries]
-        name = f"{plugin.id}:{part.name}"
-        waiting = gathering.find_waiting(self._machine, host, name, root, moved)
-        return {(*part.above, *path[1:]): found for path, found in waiting.items()}
-
-
-def _judge_entry(row: Table, entry: Any) -> Obstacle | None:
-    part, whole = row.get("part"), row.get("whole")
-    if not isinstance(entry, dict) or not part or entry.get(part):
-        return None
-    if entry.get(part) == []:
-        return Obstacle(OFF, f"its {part} is []")
-    if entry.get(whole) is False:
-        return Obstacle(OFF, f"its {whole} is false, and it has no {part}")
-    return None
+        yield from list_hooks_of(file, document, entries, obstacle, closed=closed, shared=shared)
 
 
 def _scope_of(pattern: str) -> str:
     return "user" if pattern.startswith(("{config}", "{home}")) else "project"
-
-
-def _show_as_map(document: Document, host: Host) -> Document:
-    """A manifest with a list of hooks like that of the host's settings, as a map of events."""
-    from hookctl.documents.listed import ListedDocument, Listing  # late: few hosts have a list
-
-    return ListedDocument(document, Listing.parse(host.format.partition(LISTED)[2]))

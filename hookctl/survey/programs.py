@@ -1,21 +1,25 @@
-"""Finds what keeps a hook's program from running: a file that is gone, its mode, its syntax.
+"""Finds the script or program that a hook's command runs, and what keeps it from running.
 
-No script is run. A shell, or node, is asked whether a script has its syntax (`sh -n`), and Python
-compiles it.
+From the command's text alone, a file that is gone, its mode, its syntax. No script is run. A shell,
+or node, is asked whether a script has its syntax (`sh -n`), and Python compiles it. Where only a
+shell could know what runs, because of a condition, a substitution, or a variable with an unknown
+value, there is no answer.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import shutil
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.shapes import split_words
+from hookctl.hosts.shapes import FAILS_OPEN, split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
@@ -25,7 +29,6 @@ from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
-from hookctl.survey.scripts import Script, find_scripts
 from hookctl.system import owners, project
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
 from hookctl.system.processes import ask
@@ -73,8 +76,7 @@ class Programs:
                 text = command.replace(environment.finds_project, "")
                 name = f"{environment.in_command}/{OWN}/"
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
-            lost = self._find_lost_program(text)
-            if lost:
+            if lost := self._find_lost_program(text):
                 return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
         variables = {"HOME": self._machine.environ["HOME"], **file.variables}
@@ -109,47 +111,39 @@ class Programs:
         path = path or (os.path.join(*split_words(first[1])) if first else "")
         if path and not os.path.isfile(path):
             return path
-        for package in self._packages_of(path, command) if os.path.basename(path) == HOOK else ():
-            if not os.path.isdir(package):
+        launcher, top = b"", os.path.dirname(path)
+        if os.path.basename(path) == HOOK:
+            with contextlib.suppress(HookctlError):
+                launcher = self._machine.reader.snapshot(path).data or b""
+        is_run = f"{HOOK} run " in command.replace("'", "")
+        if not version_of(launcher):  # 0.2.0's
+            is_run = True
+            top = top.removesuffix(f"/{PACKAGES}").partition(f"/{CONFIGS}/")[0]
+        for name in packages_named(launcher):
+            package = os.path.join(top, PACKAGES, name)
+            if not os.path.isdir(package) and (is_run or not name.startswith("runner_")):
                 return package
         is_there = not python or _find_program(python, self._machine.environ)
         return "" if is_there else python
-
-    def _packages_of(self, launcher: str, command: str) -> list[str]:
-        try:
-            data = self._machine.reader.snapshot(launcher).data or b""
-        except HookctlError:
-            return []
-        names = packages_named(data)
-        if version_of(data) and f"{HOOK} run " not in command.replace("'", ""):
-            names = [name for name in names if not name.startswith("runner_")]
-        top = os.path.dirname(launcher)
-        if not version_of(data):  # 0.2.0's
-            top = top.removesuffix(f"/{PACKAGES}").partition(f"/{CONFIGS}/")[0]
-        return [os.path.join(top, PACKAGES, name) for name in names]
 
     def _judge(self, script: Script, host: Host) -> Obstacle | None:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
             fault = find_broken(script, self._machine.environ, host)
             is_compiled = self._compiles and not fault and "/" in script.path
-            problem = self._compile(script) if is_compiled else ""
-            if problem:
-                reason = f"{script.path} does not compile: {problem}"
-                fault = Obstacle(model.NO_COMPILE, reason)
+            if problem := self._compile(script) if is_compiled else "":
+                fault = Obstacle(model.NO_COMPILE, f"{script.path} does not compile: {problem}")
             self._faults[key] = fault
         return self._faults[key]
 
     # The syntax of a script.
 
     def _compile(self, script: Script) -> str:
-        interpreter = script.interpreter
+        interpreter, text = script.interpreter, None
         if not interpreter and script.is_started and os.path.isfile(script.path):
             interpreter = os.path.basename(find_interpreter(script.path))
-        try:
+        with contextlib.suppress(HookctlError, ValueError):  # ValueError: no file has this name
             text = self._machine.reader.snapshot(script.path).data if interpreter else None
-        except (HookctlError, ValueError):  # no file can have this name
-            return ""
         if text is None or len(text) > _LARGEST:
             return ""
         return find_syntax_fault(interpreter, script.path, text, self._find_reader)
@@ -170,14 +164,16 @@ def find_syntax_fault(
     if _PYTHON.fullmatch(interpreter):
         return _compile_python(text)
     program = find(interpreter) if interpreter in _OPTIONS else None
-    return _ask_interpreter(program, interpreter, path) if program else ""
-
-
-def _ask_interpreter(program: str, interpreter: str, path: str) -> str:
-    call = [program, *_OPTIONS[interpreter], path]
+    if not program:
+        return ""
     environ = {"PATH": os.defpath, "LC_ALL": "C"}  # no variable makes it load anything else
-    said = ask(call, environ, _SECONDS)
-    return _first_problem(said.err, path) if said.status else ""
+    said = ask([program, *_OPTIONS[interpreter], path], environ, _SECONDS)
+    number = re.search(rf"{re.escape(path)}:(?: line)? ?(\d+)", said.err)
+    errors = [line for line in said.err.splitlines() if "error" in line.lower()]
+    problem = errors[0].rpartition(f"{path}: ")[2] if errors else "syntax error"
+    problem = re.sub(r"^(?:line )?\d+: ", "", problem)
+    where = f"line {number[1]}: " if number else ""
+    return f"{where}{problem}" if said.status else ""
 
 
 def _compile_python(text: bytes) -> str:
@@ -225,16 +221,6 @@ def _command_inside(own_id: str, command: str, text: str) -> str:
     return inner
 
 
-def _first_problem(said: str, path: str) -> str:
-    number = re.search(rf"{re.escape(path)}:(?: line)? ?(\d+)", said)
-    problem = "syntax error"
-    for line in said.splitlines():
-        if "error" in line.lower():
-            problem = re.sub(r"^(?:line )?\d+: ", "", line.rpartition(f"{path}: ")[2])
-            break
-    return f"line {number[1]}: {problem}" if number else problem
-
-
 def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obstacle | None:
     """What keeps a script from being run; None if no obstacle is seen."""
     path, status = script.path, script.status
@@ -249,12 +235,9 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
         fix = f"chmod +x {shlex.quote(path)}"
         return Obstacle(model.NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
     name = find_interpreter(path)
-    if os.path.isabs(name):
-        is_there = not _is_missing(name)
-    else:
-        is_there = not name or bool(_find_program(name, environ))
+    is_missing = _is_missing(name) if os.path.isabs(name) else not _find_program(name, environ)
     reason = f"{path} needs {name}, which is not there"
-    return None if is_there else Obstacle(model.MISSING, reason, status=status)
+    return Obstacle(model.MISSING, reason, status=status) if name and is_missing else None
 
 
 def _find_program(name: str, environ: Mapping[str, str]) -> str | None:
@@ -263,11 +246,9 @@ def _find_program(name: str, environ: Mapping[str, str]) -> str | None:
 
 def find_interpreter(path: str) -> str:
     """The interpreter that a script's first line names, or ''."""
-    try:
-        with open(path, "rb") as file:
-            line = file.readline(256).decode("utf-8", "replace")
-    except (OSError, ValueError):  # ValueError: no file can have this name
-        return ""
+    line = ""  # ValueError: no file can have this name
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
+        line = file.readline(256).decode("utf-8", "replace")
     words = line[2:].split() if line.startswith("#!") else []
     if words and os.path.basename(words[0]) == "env" and not _is_missing(words[0]):
         words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
@@ -283,3 +264,232 @@ def _is_missing(path: str) -> bool:
     except (OSError, ValueError):
         pass
     return False
+
+
+# What a command runs.
+
+
+class Script(NamedTuple):
+    """A script or program, and how a command ends without it."""
+
+    path: str  # an absolute one, or the name alone of a program that is looked for on PATH
+    status: int  # of the whole command where it is not there; 0: the host sees another one
+    is_started: bool = False  # by the command itself, so that it must be executable
+    interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
+
+
+class _Interpreter(NamedTuple):
+    status: int  # where there is no such script
+    flags: str  # a pattern for options without a value
+    valued: tuple[str, ...] = ()  # options whose value is the next word
+
+
+_SHELL = _Interpreter(2, r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)", ("-o", "-eo"))
+_SHELL_TEXT = "-[eulx]*c"  # the option behind which a shell is given a command
+_INTERPRETERS = (
+    (r"python[0-9.]*|pypy[0-9.]*", _Interpreter(2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X"))),
+    (r"sh|dash", _SHELL),
+    (r"bash|zsh|ksh", _SHELL._replace(status=127, valued=("-o", "-O", "-euo", "-eo", "-eux"))),
+    (r"node|nodejs", _Interpreter(1, r"--(?!eval|print|check|test)[a-z-]+(?:=.*)?", ("-r",))),
+    (r"ruby|perl", _Interpreter(2, r"-[wWTt]+|-[IMr].+", ("-I", "-r"))),
+    (r"bun|deno|tsx|ts-node|php", _Interpreter(1, r"-A|--(?!eval)[a-z-]+(?:=.*)?")),
+)
+# A program that runs another one: its options without and with a value.
+_PREFIXES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "exec": ("", ()),
+    "nohup": ("", ()),
+    "command": ("", ()),
+    "time": ("-p", ()),
+    "nice": (r"-[0-9]+|--adjustment=.*", ("-n",)),
+    "ionice": (r"-[ct][0-9]|-t", ("-c", "-n")),
+    "setsid": (r"-[fwc]+", ()),
+    "stdbuf": (r"-[ioe].+", ()),
+    "sudo": (r"-[nEHSkib]+|--[a-z-]+(?:=.*)?", ("-u", "-g")),
+    "env": (r"-[i]|--ignore-environment|--unset=.*", ("-u",)),
+    "timeout": (r"--(?:foreground|preserve-status)|--[a-z-]+=.*", ("-s", "-k")),
+}
+_RUNNERS = ("uv", "poetry", "pipenv", "pdm", "rye", "deno", "bun")
+_RUNNER_FLAGS = (
+    r"-[qAs]|--(?:quiet|no-project|isolated|frozen|locked|offline|no-sync|script|allow-[a-z]+)"
+    r"|--[a-z-]+=.*"
+)
+_RUNNER_VALUES = ("--project", "--directory", "--with", "--python", "-p", "--env-file", "--extra")
+_SCRIPT_ENDS = (".py", ".ts", ".js")
+_FILE_NAME = re.compile(r"[\w.@+-]{1,60}")
+_KEYWORDS = ("if", "for", "while", "until", "case", "[", "[[", "test", "{", "!", "which", "eval")
+_OF_SHELLS = {
+    *_KEYWORDS,
+    *(":", "true", "set", "export", "unset", "local", "cd", "pushd", "mkdir", "umask", "trap"),
+    *("type", "echo", "printf", "cat", "sleep", ".", "source", "exit", "then", "else", "elif"),
+    *("alias", "break", "builtin", "command", "continue", "declare", "dirs", "exec", "fg", "do"),
+    *("getopts", "hash", "history", "jobs", "kill", "let", "popd", "read", "readonly", "}", "("),
+    *("return", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait"),
+}
+_PREPARING = ([":"], ["set"], ["export"], ["true"])  # the first word of what runs nothing
+_LOSES_STATUS = (";", "|", "&", "\n")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
+_QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\""
+_TOKEN = (  # an operator, a word, or a quote without an end
+    r"(?P<operator>&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n])"
+    rf"|(?P<word>(?:\\.|{_QUOTED}|[^\s;&|<>()'\"\\])+)|['\"\\].*"
+)
+_ASSIGNMENT = re.compile(rf"{_NAME}=")
+# What hookctl puts before a pack's command: the mark, on some hosts the trap for a failure, and a
+# condition on the pack's first file.
+_OWN_HEAD = re.compile(r": hookctl=[A-Za-z0-9._/-]+; ")
+_CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
+
+
+def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
+    """What a command runs first: an interpreter and its script, or a program."""
+    folder: str | None = start
+    for words, operator in _commands(_without_own_head(command), variables):
+        if len(words) == 2 and words[0] == "cd" and operator == "&&":
+            name = words[1]
+            folder = None if folder is None or name is None else os.path.join(folder, name)
+        elif words[:1] not in _PREPARING or operator not in (";", "&&"):
+            break
+    if folder is None or operator in ("||", "?"):  # `||`: the author knows what may be missing
+        return []
+    scripts = _find(words, folder, variables)
+    if "()" in command:  # a name may be that of a function in it
+        scripts = [script for script in scripts if "/" in script.path]
+    if operator in _LOSES_STATUS:
+        return [script._replace(status=0) for script in scripts]
+    return scripts
+
+
+def name_program(command: str) -> str:
+    """The program or script that matters in a command, without arguments: they may be secret."""
+    variables = dict.fromkeys(["HOME", *re.findall(_NAME, command)], "/-")
+    for script in find_scripts(command, variables, "/")[-1:]:
+        name = os.path.basename(script.path)
+        if _FILE_NAME.fullmatch(name):
+            return f"{script.interpreter} {name}".strip() if "/" in script.path else name
+    return ""
+
+
+def _without_own_head(command: str) -> str:
+    head = _OWN_HEAD.match(command)
+    if head is None:
+        return command
+    rest = command[head.end() :].removeprefix(FAILS_OPEN)
+    condition, end, behind = rest.partition(_END_OF_CONDITION)
+    return behind if end and condition.startswith(_CONDITION) else rest
+
+
+def _commands(command: str, variables: Mapping[str, str]) -> Iterator[tuple[list[str | None], str]]:
+    """The words of each command, without redirections, and the operator behind it.
+
+    A word is None where its value is not known, and the operator "?" where the file is missing.
+    """
+    words: list[str | None] = []
+    is_redirected = False  # the next word is a file
+    for token in re.finditer(_TOKEN, command, re.DOTALL):
+        if token[0].startswith("#"):
+            break
+        if not token["operator"]:
+            if not is_redirected:
+                words.append(_value(token[0], variables) if token["word"] else None)
+            is_redirected = False
+        elif re.search("[<>]", token[0]) and not is_redirected:
+            is_redirected = True
+        else:
+            yield words, "?" if is_redirected else token[0]
+            words, is_redirected = [], False
+    yield words, "?" if is_redirected else ""
+
+
+def _value(word: str, variables: Mapping[str, str]) -> str | None:
+    """A word without its quotes, and with the values of its variables."""
+    parts: list[str] = []
+    if word.startswith("~"):
+        word = re.sub("^~(?=/|$)", "$HOME", word)
+        if word[0] == "~":
+            return None
+    for part in re.findall(rf"{_QUOTED}|(?:\\.|[^'\"])+", word, re.DOTALL):
+        text, is_bare = part.strip('"'), part[0] not in "'\""
+        if part[0] == "'":
+            parts.append(part[1:-1])
+            continue
+        text = re.sub(_VARIABLE, lambda match: variables.get(match[1] or match[2]) or "$", text)
+        if re.search(r"[$`]", text) or (is_bare and re.search(r"[*?]|.\[", text)):
+            return None
+        parts.append(re.sub(r"(?s)\\(.)", r"\1", text))
+    return "".join(parts)
+
+
+def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) -> list[Script]:
+    """What the words of a command run; a relative name is one in `folder`, if that is known."""
+    rest = words[::-1]  # reversed, so that the first word can be taken off at once
+    is_runner = _skip_prefixes(rest)
+    first = rest.pop() if rest else None
+    if not first or first in _KEYWORDS:
+        return []
+    if is_runner and first.endswith(_SCRIPT_ENDS):
+        return _locate(folder, first, 2)
+    name = os.path.basename(first)
+    if name in (".", "source"):
+        return _locate(folder, rest[-1] if rest else None, 1)
+    found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
+    if _FILE_NAME.fullmatch(first.replace(" ", "_")) and not is_runner and first not in _OF_SHELLS:
+        found = [Script(first, 127)]
+    kind = next((kind for pattern, kind in _INTERPRETERS if re.fullmatch(pattern, name)), None)
+    if kind is None:
+        return found
+    if kind.flags == _SHELL.flags and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
+        given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
+    else:
+        _skip_options(rest, kind.flags, kind.valued)
+        given = _locate(folder, rest[-1] if rest else None, kind.status)
+    return [*found, *(script._replace(interpreter=script.interpreter or name) for script in given)]
+
+
+def _locate(folder: str, name: str | None, status: int) -> list[Script]:
+    """A script by its absolute path; none where that is not known."""
+    if not name or name.startswith("-") or (status == 127 and "/" not in name):  # on PATH
+        return []
+    path = os.path.join(folder, name.removeprefix("./"))
+    return [Script(path, status)] if os.path.isabs(path) else []
+
+
+def _skip_prefixes(words: list[str | None]) -> bool:
+    """Take assignments, and programs that run another one, off the end of reversed words.
+
+    Whether the last of these programs was a runner, which is given a script itself.
+    """
+    is_runner = False
+    while words and words[-1] is not None:
+        word = words[-1]
+        name = os.path.basename(word)
+        if _ASSIGNMENT.match(word):
+            is_runner = False
+            words.pop()
+        elif name in _PREFIXES:
+            is_runner = False
+            words.pop()
+            _skip_options(words, *_PREFIXES[name])
+            if name == "timeout" and words:
+                words.pop()
+        elif name in _RUNNERS and words[-2:-1] == ["run"]:
+            is_runner = True
+            del words[-2:]
+            _skip_options(words, _RUNNER_FLAGS, _RUNNER_VALUES)
+            if words and words[-1] and words[-1].endswith(_SCRIPT_ENDS):
+                break
+        else:
+            break
+    return is_runner
+
+
+def _skip_options(words: list[str | None], flags: str, valued: tuple[str, ...]) -> None:
+    """Take options off the end of reversed words; all words where an option is unknown."""
+    while words and (words[-1] is None or words[-1].startswith("-")):
+        word = words.pop()
+        if word == "--":
+            return
+        if word in valued:
+            del words[-1:]
+        elif word is None or not re.fullmatch(flags, word):
+            words.clear()

@@ -30,7 +30,7 @@ from hookctl.packs.guard import original_of
 from hookctl.packs.protocol import EVENTS
 from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook, list_reasons
-from hookctl.survey.scripts import name_program
+from hookctl.survey.programs import name_program
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
 

@@ -29,8 +29,7 @@ from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, SHORT
 from hookctl.packs.runner import hooks_of
 from hookctl.packs.slots import fill, list_named_files, slots
 from hookctl.settings import targets
-from hookctl.survey.programs import find_interpreter, find_syntax_fault
-from hookctl.survey.scripts import find_scripts
+from hookctl.survey.programs import find_interpreter, find_scripts, find_syntax_fault
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import list_data, read_data

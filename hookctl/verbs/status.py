@@ -19,9 +19,14 @@ from hookctl.ownership.run import name_pending
 from hookctl.packs import choices, guard
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, Target, variant_of_file
-from hookctl.survey.gathering import read_settings
 from hookctl.survey.listing import add_disabled
-from hookctl.survey.machine import DisabledHooks, Machine, read_disabled, read_records
+from hookctl.survey.machine import (
+    DisabledHooks,
+    Machine,
+    read_disabled,
+    read_records,
+    read_settings,
+)
 from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.system.folders import Folders
