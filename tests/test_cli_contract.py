@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from hookctl.system.package_data import asset
 from hookctl.verbs import completion, status
 from hookctl.verbs.options import read_options
 from tests.conftest import Hookctl, Outcome, put
+from tests.texts import rows
 from tests.trees import tree
 
 COMMANDS = cli.NAMES
@@ -125,100 +127,11 @@ def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 CLAUDE = ("--host", "claude")
-CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
-    (0, nothing, ("install", *CLAUDE)),
-    (0, installed, ("install", *CLAUDE)),
-    (0, nothing, ("install", *CLAUDE, "--dry-run")),
-    (0, nothing, ("plan", *CLAUDE)),
-    (0, installed, ("plan", *CLAUDE, "--exit-code")),
-    (0, installed, ("plan", *CLAUDE, "--set", "latch=false", "--exit-code")),
-    (0, nothing, ("uninstall",)),
-    (0, installed, ("uninstall", "--host", "all")),
-    (0, installed, ("uninstall", "--dry-run", "--all")),
-    (0, nothing, ("status",)),
-    (0, installed, ("status",)),
-    (0, nothing, ("hooks",)),
-    (0, installed, ("hooks", *CLAUDE, "--event", "stop")),
-    (2, nothing, ("hooks", "--event", "stopp")),
-    (0, nothing, ("report",)),
-    (0, installed, ("report", "--output", "page.html", "--since", "1h")),
-    (2, nothing, ("report", "-o", "none/page.html")),
-    (0, nothing, ("fire", "stop")),
-    (0, installed, ("fire", "stop", *CLAUDE)),
-    (2, nothing, ("fire", "stopp")),
-    (2, nothing, ("fire", "pre-tool")),
-    (0, installed, ("disable", "guard")),
-    (0, installed, ("disable", "guard/stop", "--dry-run")),
-    (2, installed, ("disable", "no-such-hook")),
-    (2, nothing, ("disable",)),
-    (4, torn_after, ("disable", "guard")),
-    (0, disabled, ("enable", "guard")),
-    (1, disabled_and_gone, ("enable", "guard")),
-    (0, installed, ("enable", "guard")),
-    (2, nothing, ("enable", "guard")),
-    (0, nothing, ("doctor",)),
-    (0, installed, ("doctor", "--strict")),
-    (0, installed, ("doctor", "--scope", "user", "--project", ".", "--verbose")),
-    (0, installed, ("status", "--scope", "user", "--project", ".", "--host", "claude", "--verbose")),
-    (2, nothing, ("status", "--scope", "managed")),
-    (2, nothing, ("doctor", "--project", "no-such-folder")),
-    (0, nothing, ("check",)),
-    (1, nothing, ("check", "--require", "guard")),
-    (1, broken_projects_ledger, ("check",)),
-    (2, nothing, ("check", "--require", "./no-such-pack.toml")),
-    (0, nothing, ("upgrade",)),
-    (0, installed, ("upgrade", "--dry-run")),
-    (2, installed, ("upgrade", "no-such-pack")),
-    (4, torn_after, ("upgrade",)),
-    (2, nothing, ("pack", "nwe", "no-force")),
-    (2, nothing, ("pack", "check", "./gone")),
-    (0, nothing, ("hosts",)),
-    (0, nothing, ("hosts", "claude", "codex")),
-    (2, nothing, ("hosts", "emacs")),
-    (0, nothing, ("completion", "bash")),
-    (2, nothing, ("completion", "tcsh")),
-    (2, nothing, ("completion",)),
-    (4, nothing, ("pack", "import", *CLAUDE, "-o", "my-hooks")),
-    (2, nothing, ("pack", "new", "guard")),
-    (2, nothing, ("pack", "check", "nothing")),
-    (2, nothing, ("pack", "export", "my-hook")),
-    (0, nothing, ("render", *CLAUDE)),
-    (0, nothing, ("install", *CLAUDE, "--scope", "project")),
-    (0, nothing, ("install", *CLAUDE, "--scope", "local", "--project", ".")),
-    (0, installed, ("uninstall", "--scope", "project")),
-    (0, nothing, ("demo",)),
-    (0, nothing, ("run", "status")),
-    (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
-    (0, nothing, ("stats",)),
-    (0, nothing, ("supervise", "--", "true")),
-    (0, nothing, ("log",)),
-    (0, nothing, ("log", "--since", "2h", "--session", "S1")),
-    (0, nothing, ("verify", "--", "true")),
-    (1, nothing, ("verify", "--rechecks", "1", "--", "false")),
-    (1, read_only, ("install", *CLAUDE)),
-    (1, another_pack, ("install", *CLAUDE)),
-    (1, another_pack, ("plan", *CLAUDE, "--exit-code")),
-    (1, torn, ("doctor",)),
-    (1, broken_ledger, ("doctor",)),
-    (1, nothing, ("restore", "settings.json")),
-    (3, a_bug, ("install", *CLAUDE)),
-    (3, a_bug, ("uninstall",)),
-    (3, a_bug, ("run", "status")),
-    (4, torn, ("install", *CLAUDE)),
-    (4, torn, ("plan", *CLAUDE)),
-    (4, torn_after, ("uninstall",)),
-    (4, broken_ledger, ("install", *CLAUDE)),
-    (4, broken_ledger, ("uninstall",)),
-    (4, broken_ledger, ("status",)),
-    (4, broken_projects_ledger, ("status",)),
-    (4, torn_after, ("status",)),
-    (4, broken_ledger, ("restore", "settings.json")),
-    (4, bad_pack, ("install", "./bad.toml", *CLAUDE)),
-    (4, leaving, ("install", *CLAUDE, "--scope", "project")),
-    (4, nothing, ("verify", "--", "./no-such-program")),
-    (10, nothing, ("plan", *CLAUDE, "--exit-code")),
-    (124, nothing, ("verify", "--timeout", "0.2", "--", "sleep", "60")),
-]
+ARRANGEMENTS = {made.__name__: made for made in (
+    nothing, installed, torn, disabled, disabled_and_gone, torn_after, read_only, broken_ledger, broken_projects_ledger,
+    another_pack, bad_pack, leaving, a_bug,
+)}  # fmt: skip
+CASES = [(int(code), ARRANGEMENTS[name], tuple(shlex.split(words))) for code, name, words in rows("commands")]
 
 
 def name_of(case: object) -> str:
@@ -250,54 +163,7 @@ def test_the_exit_code_and_the_envelope(
     assert bool(as_text.out) == told, "stdout carries the result, and an error is none"
 
 
-USAGE: list[tuple[tuple[str, ...], str]] = [
-    (("install", *CLAUDE, "--bogus"), "--bogus"),
-    (("install", *CLAUDE, "--mode"), "--mode"),
-    (("status", "too", "much"), "too"),
-    (("bogus",), "bogus"),
-    (("install", "--host", "emacs"), "emacs"),
-    (("install", "./none.toml", *CLAUDE), "no such pack"),
-    (("uninstall", "none"), "none"),
-    (("install", *CLAUDE, "--scope", "team"), "team"),
-    (("install", *CLAUDE, "--scope", "local", "--project", "none"), "none"),
-    (("render",), "which host"),
-    (("restore",), "which file"),
-    (("doctor", "--host", "emacs"), "emacs"),
-    (("uninstall", "--host", "emacs"), "emacs"),
-    (("install", "nopack", *CLAUDE), "nopack"),
-    (("plan", "nopack", *CLAUDE), "nopack"),
-    (("uninstall", "nopack"), "nopack"),
-    (("install", *CLAUDE, "--set", "colour=red"), "colour"),
-    (("install", *CLAUDE, "--set", "MAX_STOP_BLOCKS"), "MAX_STOP_BLOCKS"),
-    (("install", *CLAUDE, "--set", "MAX_STOP_BLOCKS=many"), "many"),
-    (("install", *CLAUDE, "--set", "latch=perhaps"), "perhaps"),
-    (("plan", *CLAUDE, "--mode", "turbo"), "turbo"),
-    (("install", *CLAUDE, "--scope", "managed"), "managed"),
-    (("uninstall", "--scope", "galaxy"), "galaxy"),
-    (("install",), "--host claude"),
-    (("plan",), "--host claude"),
-    (("install", "--host", "all"), "claude"),
-    (("run", "dance"), "dance"),
-    (("run",), "ACTION"),
-    (("run", "remaining"), "run remaining 3"),
-    (("run", "remaining", "few"), "few"),
-    (("run", "remaining", "3.5"), "3.5"),
-    (("run", "remaining", "-1"), "-1"),
-    (("run", "stop", "3"), "stop"),
-    (("run", "stop", "--owner", "S1"), "--owner"),
-    (("run", "start", "--for", "soon"), "soon"),
-    (("run", "start", "--for", "12"), "12"),
-    (("run", "start", "--remaining", "x"), "x"),
-    (("run", "status", "--project", "no/such/folder"), "no/such/folder"),
-    (("verify",), "which command"),
-    (("verify", ""), "which command"),
-    (("verify", "--rechecks", "-1"), "--rechecks"),
-    (("verify", "--grace", "soon", "true"), "soon"),
-    (("verify", "--timeout", "0", "true"), "no time for a run: 0"),
-    (("log", "--since", "yore"), "yore"),
-    (("log", "--since", "0001-01-01"), "0001-01-01"),
-    (("log", "--project", "no/such/folder"), "no/such/folder"),
-]  # fmt: skip
+USAGE = [(tuple(shlex.split(words)), named) for named, words in rows("usage")]
 
 
 @pytest.mark.parametrize(("arguments", "named"), USAGE, ids=name_of)

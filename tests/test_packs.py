@@ -30,6 +30,8 @@ from hookctl.packs.slots import Unreadable, slots
 from hookctl.system import files
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, put
+from tests.documents.table import document_of
+from tests.texts import rows
 
 CLAUDE = hosts.load("claude")
 HEAD = '[pack]\nname = "notify"\nversion = "1"\n'
@@ -94,129 +96,7 @@ def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:
     assert ("64 KiB" in error.message, error.line, error.column) == (True, 1, 1)
 
 
-ODD_NAMES = [
-    "", ".", "..", "../run.sh", "a/../run.sh", "./run.sh", "a/./b", "a//b", "a/", "/etc/passwd", "a b", "-rf", "$HOME",
-    "a;b", "a*", "é", "a:b", "~/x", "x/..",
-]  # fmt: skip
-# What is refused: the line is the one that has "#!", and each message names the thing.
-
-REFUSED = {
-    "no pack table": ('#!\nversion.x = "1"\n', "[pack]"),
-    "an empty file": ("", "[pack]"),
-    "no name": ('[pack] #!\nversion = "1"\n', "name"),
-    "no version": ('\n[pack] #!\nname = "a"\n', "version"),
-    "version with blanks": ('[pack]\nname = "a"\nversion = "1 2" #!\n', "'1 2'"),
-    "description of two lines": (HEAD + 'description = "a\\nb" #!\n', "pack.description has a line break"),
-    **{
-        f"name {name!r}": (f'[pack]\nname = "{name}" #!\nversion = "1"\n', name)
-        for name in ("Notify", "a b", "a_b", "../a", "a/b", "-a", "é", "guard")
-    },
-    "name is long": (f'[pack]\nname = "{"a" * 65}" #!\nversion = "1"\n', "pack.name"),
-    "unknown key in the file": (HEAD + "[colour] #!\nx = 1\n", "the pack file has an unknown key 'colour'"),
-    "unknown key in pack": (HEAD + 'colour = "red" #!\n', "[pack] has an unknown key 'colour'"),
-    "unknown key in files": (HEAD + FILES + "exclude = [] #!\n", "'exclude'"),
-    "unknown key in a hook": (RUN + 'env = "x" #!\n', "'env'"),
-    "unknown key in the second hook": (
-        HEAD + HOOK + 'command = """x"""\n[[hooks]]\nevent="prompt"\ncommand="x"\nasync = true #!\n',
-        "'async'",
-    ),
-    "unknown key in env": (HEAD + '[env.A]\nvalue = "1"\nmerged = "max" #!\n', "'merged'"),
-    "unknown key in an inline env": (HEAD + '[env]\nA = { value = "1", rule = "max" } #!\n', "'rule'"),
-    "unknown key in a host": (HEAD + "[host.claude.files] #!\n", "'files'"),
-    "unknown key in a host's hook": (
-        HEAD + '[[host.claude.hooks]]\nevent = "X"\ncommand = "x"\nhosts = ["claude"] #!\n',
-        "'hosts'",
-    ),
-    "no event": (HEAD + '[[hooks]] #!\ncommand = "x"\n', "[[hooks]] has no event"),
-    "no command": (HEAD + '[[hooks]] #!\nevent = "stop"\n', "command"),
-    "unknown event": (HEAD + '[[hooks]]\nevent = "Stops" #!\ncommand = "x"\n', "'Stops'"),
-    "id with a blank": (HEAD + HOOK + 'id = "a b" #!\ncommand = "x"\n', "'a b'"),
-    "id with a slash": (HEAD + HOOK + 'id = "a/b" #!\ncommand = "x"\n', "'a/b'"),
-    "two hooks of an event": (RUN + '[[hooks]]\nevent = "stop" #!\ncommand = "y"\n', "'stop'"),
-    "an id twice": (RUN + '[[hooks]]\nevent = "prompt"\nid="stop" #!\ncommand = "y"\n', "'stop'"),
-    "an id twice on other hosts": (
-        HEAD + HOOK + 'hosts=["claude"]\ncommand = "x"\n' + HOOK[:-1] + ' #!\nhosts=["codex"]\ncommand="x"\n',
-        "'stop'",
-    ),
-    "a host's id twice": (
-        HEAD
-        + '[[host.opencode.hooks]]\nevent = "A"\ncommand = "x"\n'
-        + '[[host.opencode.hooks]]\nevent = "B"\nid = "A" #!\ncommand = "y"\n',
-        "'A'",
-    ),
-    "matcher on stop": (RUN + 'matcher = "Bash" #!\n', "has matcher, which stop does not know"),
-    "a canonical name as a host's own": (HEAD + '[[host.claude.hooks]]\nevent = "stop" #!\ncommand = "x"\n', "'stop'"),
-    "a host's event with a blank": (HEAD + '[[host.opencode.hooks]]\nevent = "a b" #!\ncommand = "x"\n', "'a b'"),
-    "a host with capitals": (HEAD + '[host.Claude.env] #!\nA = "1"\n', "'Claude'"),
-    "hosts with capitals": (RUN + 'hosts = [ #!\n  "claude",\n  "Codex",\n]\n', "'Codex'"),
-    "a host twice": (RUN + 'hosts = ["a", "b", "a"] #!\n', "'a'"),
-    **{
-        f"timeout {value}": (RUN + f"timeout = {value} #!\n", "hooks.timeout")
-        for value in ("0", "-1", "10.5", "9999999999")
-    },
-    "unknown merge rule": (HEAD + '[env.A]\nvalue = "1"\nmerge = "last" #!\n', "'last'"),
-    "max of a word": (HEAD + '[env.A]\nmerge = "max"\nvalue = "many" #!\n', "'many'"),
-    "min of a fraction": (HEAD + '[env.A]\nmerge = "min"\nvalue = "1.5" #!\n', "'1.5'"),
-    "max of foreign digits": (HEAD + '[env]\nA = {value = "٣", merge = "max"} #!\n', "A"),
-    "max of a host's empty value": (HEAD + '[host.opencode.env]\nA = {value = "", merge = "max"} #!\n', "A"),
-    "env name with a dash": (HEAD + '[env]\nA-B = "1" #!\n', "'A-B'"),
-    "env name with a digit in front": (HEAD + '[env]\n1A = "1" #!\n', "'1A'"),
-    "env name with an equals sign": (HEAD + '[env]\nA = "1"\n"A=B" = "1" #!\n', "'A=B'"),
-    "env name of a host": (HEAD + '[host.x.env]\n"" = "1" #!\n', "''"),
-    "env name with a line break": (HEAD + '[env]\n"A\\n" = "1" #!\n', "line break"),
-    "env value with a line break": (HEAD + '[env]\nA = "1\\n2" #!\n', "env.A has a line break"),
-    "env value with NUL": (HEAD + '[env]\nA = { value = "1\\u0000" } #!\n', "U+0000"),
-    "command of blanks": (HEAD + HOOK + 'command = "  " #!\n', "hooks.command"),
-    "command with a line break": (HEAD + HOOK + 'command = "a\\nb" #!\n', "hooks.command has a line break"),
-    "command with a carriage return": (HEAD + HOOK + 'command = "a\\rb" #!\n', "hooks.command"),
-    "command with a tab": (HEAD + HOOK + 'command = "a\\tb" #!\n', "U+0009"),
-    "command with NUL": (HEAD + HOOK + 'command = "a\\u0000b" #!\n', "U+0000"),
-    "command with an escape": (HEAD + HOOK + 'command = "a\\u001b[8mb" #!\n', "U+001B"),
-    "command turned around": (HEAD + HOOK + 'command = "a\\u202Eb" #!\n', "U+202E"),
-    "command turned around, as it is": (HEAD + HOOK + 'command = "a\u202eb" #!\n', "U+202E"),
-    "a blank that nobody sees": (HEAD + HOOK + 'command = "a\\u200bb" #!\n', "U+200B"),
-    **{
-        f"a letter that nobody sees, {code}": (HEAD + f'description = "a\\U{code}" #!\n', code.lstrip("0"))
-        for code in ["00003164", "00002800", "0000FE00", "000E0100", "000E0041", "00002060", "000000AD"]
-    },
-    "command of a host with a line break": (THEIRS + 'command = "a\\nb" #!\n', "line break"),
-    "placeholder in single quotes": (
-        HEAD + FILES + HOOK + "command = \"cat '{files}/x'\" #!\n",
-        "{files} inside single",
-    ),
-    "placeholder in double quotes": (
-        HEAD + FILES + HOOK + "command = 'cat \"{files}/x\"' #!\n",
-        "{files} inside double",
-    ),
-    "placeholder in quotes, a host's": (THEIRS + "command = \"echo '{event}'\" #!\n", "{event} inside single"),
-    "placeholder in a command in quotes": (
-        HEAD + HOOK + "command = 'echo \"$(echo {host})\"' #!\n",
-        "{host} inside double",
-    ),
-    "placeholder in backticks": (HEAD + HOOK + "command = 'echo `echo {host}`' #!\n", "{host} inside backticks"),
-    "placeholder in a comment": (HEAD + HOOK + "command = 'echo # {host}' #!\n", "{host} inside a comment"),
-    "a quote without an end": (HEAD + HOOK + 'command = "echo \'a" #!\n', "'"),
-    "files without files": (HEAD + HOOK + 'command = "cat {files}/x" #!\n', "{files}"),
-    "no include": (HEAD + "[files] #!\n", "include"),
-    "include twice": (
-        HEAD + '[files]\ninclude = [\n  "run.sh",\n  "run.sh",\n]\n'.replace("[\n", "[ #!\n"),
-        "files.include",
-    ),
-    **{
-        f"include {name!r}": (HEAD + f"[files]\ninclude = [ #!\n  'run.sh',\n  '{name}',\n]\n", name)
-        for name in ODD_NAMES
-    },
-    "include with a backslash": (HEAD + "[files]\ninclude = ['a\\b'] #!\n", "files.include"),
-    "include with a line break": (
-        HEAD + '[files]\ninclude = ["run.sh", "a\\n"] #!\n',
-        "files.include has a line break",
-    ),
-    "include of nothing": (
-        HEAD + '[files]\ninclude = [ #!\n  "run.sh",\n  "gone.sh",\n]\n',
-        "'gone.sh' does not exist",
-    ),
-    "no TOML": (HEAD + "command = #!\n", "not valid TOML"),
-}
+REFUSED = {what: (document_of(text).decode(), document_of(said).decode()) for what, text, said in rows("packs-refused")}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -229,26 +109,11 @@ def test_refused(folder: Path, name: str) -> None:
     assert said in error.message, error
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "column"),
-    [
-        ('[pack]\nname = "a"\n  version = 1\n', 3, 13),
-        ('[pack]\nname = "a"\nversion = "1"\n[env]\nA = "1"\nB = { value = "1", merge = "x" }\n', 6, 5),
-        (HEAD + '[files]\ninclude = ["a", "a"]\n', 5, 11),
-        ('hooks = [{event = "stop", command = "x"},\n  {event = "stop", command = "x", colour = 1}]\n' + HEAD, 1, 9),
-        (HEAD + HOOK + "command = '''\na\nb'''\n", 6, 11),
-        (HEAD + 'description = """[env] # \\\n[[hooks]] \\""" \\\n"A-B" = 1"""\n[env]\n"A-\\u0042" = "1"\n', 8, 14),
-        (HEAD + "x = = 1\ny = 1\n", 4, 5),
-        ("\n[packs]\n" + HEAD, 2, 1),
-        (HEAD.encode() + b'description = "\xff"\n', 4, 16),
-        ("é".encode() * 3 + b"\xff", 1, 4),
-    ],
-)
-def test_the_place_is_exact(folder: Path, text: str | bytes, line: int, column: int) -> None:
-    for ending in ("\n", "\r\n"):
-        changed = text.replace("\n", ending) if isinstance(text, str) else text.replace(b"\n", ending.encode())
-        error = refused(folder, changed)
-        assert (error.line, error.column) == (line, column), error
+@pytest.mark.parametrize(("line", "column", "text"), rows("packs-places"))
+def test_the_place_is_exact(folder: Path, line: str, column: str, text: str) -> None:
+    for ending in (b"\n", b"\r\n"):
+        error = refused(folder, document_of(text).replace(b"\n", ending))
+        assert (error.line, error.column) == (int(line), int(column)), error
 
 
 # What is hostile
