@@ -21,6 +21,7 @@ from hookctl import hosts
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.manifest import hook, manifest
+from tests.texts import rows
 
 PACK = """[pack]
 name = "notify"
@@ -76,85 +77,7 @@ PLACES = {
     "source": ("hooks/pack.toml",),
 }
 
-# The change, and the parts of the project that have it: S settings, L record, D digest in the record, M manifest and
-# files beside it, O their source. Then what check finds, by code and place; no error means status 0.
-TABLE = """
-command    S      entry_edited settings
-command    L      pack_changed record
-command    D      pack_changed pack
-command    M      entry_edited settings, pack_changed pack
-command    O      pack_changed source
-command    SL     entry_edited settings, pack_changed record
-command    SD     entry_edited settings, pack_changed pack
-command    SM     pack_changed pack
-command    SO     entry_edited settings, pack_changed source
-command    LD     pack_changed pack
-command    LM     entry_edited settings, pack_changed pack
-command    LO     pack_changed record, pack_changed source
-command    DM     entry_edited settings, pack_changed record, pack_changed source
-command    DO     pack_changed pack
-command    MO     entry_edited settings, pack_changed pack
-command    SLD    entry_edited settings, pack_changed pack
-command    SLM    pack_changed pack
-command    SLO    entry_edited settings, pack_changed record, pack_changed source
-command    SDM    pack_changed record, pack_changed source
-command    SDO    entry_edited settings, pack_changed pack
-command    SMO    pack_changed pack
-command    LDM    entry_edited settings, pack_changed source
-command    LDO    pack_changed pack
-command    LMO    entry_edited settings, pack_changed pack
-command    DMO    entry_edited settings, pack_changed record
-command    SLDM   pack_changed source
-command    SLDO   entry_edited settings, pack_changed pack
-command    SLMO   pack_changed pack
-command    SDMO   pack_changed record
-command    LDMO   entry_edited settings
-command    SLDMO  -
-file       D      pack_changed pack
-file       M      pack_changed pack
-file       O      pack_changed source
-file       DM     pack_changed source
-file       DO     pack_changed pack
-file       MO     pack_changed pack
-file       DMO    -
-may allow  S      entry_edited settings
-may allow  SL     entry_edited settings, pack_changed record
-may allow  LDM    entry_edited settings, pack_changed source
-may allow  SLDMO  -
-on failure S      entry_edited settings
-on failure SL     entry_edited settings, pack_changed record
-on failure LDM    entry_edited settings, pack_changed source
-on failure SLDMO  -
-event      S      entry_disarmed settings
-event      SL     entry_disarmed settings, pack_changed record
-event      LDM    entry_disarmed settings, pack_changed source
-event      SLDMO  -
-matcher    S      entry_edited settings
-matcher    SL     entry_edited settings, pack_changed record
-matcher    LDM    entry_edited settings, pack_changed source
-matcher    SLDMO  -
-timeout    S      entry_edited settings
-timeout    SL     entry_edited settings, pack_changed record
-timeout    LDM    entry_edited settings, pack_changed source
-timeout    SLDMO  -
-variable   S      entry_edited .codex/hooks.json, info entry_edited .claude/settings.json
-variable   SL     entry_edited .codex/hooks.json, info entry_edited .claude/settings.json, pack_changed record
-variable   LDM    entry_edited .codex/hooks.json, info entry_edited .claude/settings.json, pack_changed source
-variable   SLDMO  -
-rules      S      info entry_edited rules
-rules      SL     info entry_edited rules, pack_changed record
-rules      LDM    info entry_edited rules, pack_changed source
-rules      SLDMO  -
-one more   S      ledger_missing settings
-one more   SL     ledger_missing settings, pack_changed record
-one more   LDM    entry_missing settings, pack_changed source
-one more   SLDMO  -
-one less   S      entry_missing settings
-one less   SL     entry_missing settings, pack_changed record
-one less   LDM    ledger_missing settings, pack_changed source
-one less   SLDMO  -
-"""
-ROWS = re.findall(r"(?m)^([a-z ]+?) +([SLDMO]+) +(.*)$", TABLE)
+ROWS = [tuple(row) for row in rows("pull-requests")]
 Build = Callable[..., Path]
 _built: dict[tuple[str, tuple[str, ...]], Path] = {}
 

@@ -24,6 +24,7 @@ from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 from tests.templates.lab import TEMPLATES
 from tests.templates.modules import module
+from tests.texts import rows
 
 STRANGER = 12345
 GROUP = 54321  # a group without a name: anybody may be in it
@@ -758,33 +759,12 @@ def make(root: Path, *names: str) -> None:
         (root / name).mkdir(parents=True, exist_ok=True)
 
 
-CASES = [
-    # folders, HOME, where the search starts, the project
-    (["a/.git", "a/b/c"], "home", "a/b/c", "a"),
-    (["a/.hookctl", "a/b/c"], "home", "a/b/c", "a"),
-    (["a/.git", "a/b/.hookctl", "a/b/c"], "home", "a/b/c", "a/b"),
-    (["a/.hookctl", "a/b/.git", "a/b/c"], "home", "a/b/c", "a/b"),
-    (["a/.git"], "home", "a", "a"),
-    (["a/b"], "home", "a/b", "a/b"),
-    ([".git", "home/a"], "home", "home/a", "home/a"),
-    (["home/.git", "home/a"], "home", "home/a", "home/a"),
-    (["home/.git"], "home", "home", "home"),
-    (["home/.hookctl", "home/a/b/.git", "home/a/b/c"], "home", "home/a/b/c", "home/a/b"),
-    ([".git", "home/.hookctl", "home/a/b"], "home", "home/a/b", "home/a/b"),
-    ([".git", "a"], "home", "a", "a"),
-    ([".git", "homely/.git", "homely/a"], "home", "homely/a", "homely"),
-    (["hom/.git", "hom/a"], "home", "hom/a", "hom"),
-    ([".git", "a/home", "a/b"], "a/home", "a/b", "a/b"),
-    ([".git", "a"], "a/home/that/is/not/there", "a", "a"),
-]
-
-
-@pytest.mark.parametrize(("folders", "home", "start", "expected"), CASES)
+@pytest.mark.parametrize(("folders", "home", "start", "expected"), rows("projects"))
 def test_the_nearest_marked_folder(
-    isolated: Path, monkeypatch: pytest.MonkeyPatch, folders: list[str], home: str, start: str, expected: str
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, folders: str, home: str, start: str, expected: str
 ) -> None:
     root = isolated / "tree"
-    make(root, *folders)
+    make(root, *folders.split())
     monkeypatch.setenv("HOME", str(root / home))
     assert both(root / start) == str(root / expected)
 
