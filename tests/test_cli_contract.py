@@ -493,38 +493,6 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[st
 # What a call imports: a no-op install is the call that agents' start scripts make, and most of its time is imports.
 
 
-DEAR = {
-    "pydantic", "rich", "jsonschema", "tomlkit", "subprocess", "difflib", "hashlib", "unicodedata",
-}  # fmt: skip
-LIST = """
-import json, sys
-from hookctl.__main__ import run
-code = run(sys.argv[1:])
-print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
-"""
-
-
-def modules(code: str, *arguments: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    status, names = json.loads(done.stderr.splitlines()[-1])
-    assert status == 0, done.stdout
-    return set(names)
-
-
-def of_typer() -> set[str]:
-    return modules("import json, sys, typer\nprint(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)")
-
-
-@pytest.mark.parametrize("arguments", [("install", "--host", "claude"), ("status",), ("run", "status")])
-def test_what_is_dear_is_not_imported_where_there_is_nothing_to_do(
-    hookctl: Hookctl, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):  # as on a person's machine
-        monkeypatch.delenv(name)
-    assert hookctl("install", "--host", "claude").code == 0
-    assert not modules(LIST, *arguments) & (DEAR - of_typer())
-
-
 # hookctl completion: the scripts are loaded by real shells, which then complete.
 
 
@@ -594,9 +562,6 @@ def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-
 # What a machine gets with --json of what people read: whether anything changes, every message, the whole diff.
 
 
-SECRET = "zq-4711-nobody-sees-this"
-
-
 def said(outcome: Outcome) -> list[str]:
     """The messages on stderr, one a message."""
     return [part.rstrip("\n") for part in ("\n" + outcome.err).split("\nhookctl: ")[1:]]
@@ -652,18 +617,6 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
         assert wrote == (changed and "--dry-run" not in arguments)
         answers.append(changed)
     assert answers == [True, True, False, False, True, False, True, True, False]
-
-
-def test_people_and_machines_get_the_same_diff_without_a_secret(hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "home/.claude/settings.json", json.dumps({"env": {"MY_TOKEN": SECRET, "MODEL": "x"}}, indent=2))
-    install = ("install", "--host", "claude")
-    dry = hookctl(*install, "--dry-run", "--json")
-    SCHEMA.validate(dry.result)
-    diff = dry.data["files"][0]["diff"]
-    assert '     "MY_TOKEN": …\n     "MODEL": …\n+    "MAX_STOP_BLOCKS": "5"\n' in diff
-    assert hookctl("plan", *install[1:]).out.startswith(diff) and SECRET not in diff
-    assert hookctl(*install, "--json").data["files"][0]["diff"] == diff
-    assert hookctl(*install, "--json").data["files"] == []
 
 
 # hookctl demo: the real hook decides, a person can follow, and nothing is left of it.

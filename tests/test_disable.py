@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,29 +169,6 @@ def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: 
     assert b"NOTIFY_LEVEL" in path.read_bytes() and not book(isolated).exists()
 
 
-def test_twice_is_once(hookctl: Hookctl, isolated: Path) -> None:
-    path = with_pack(hookctl, isolated)
-    installed = path.read_bytes()
-    assert "is not disabled" in run(hookctl, "enable", "notify").err
-    for verb in ("disable", "enable"):
-        run(hookctl, verb, "notify")
-        left, kept = path.read_bytes(), tree(isolated / "state")
-        assert "nothing to do" in run(hookctl, verb, "notify").out
-        assert (path.read_bytes(), tree(isolated / "state")) == (left, kept)
-    assert path.read_bytes() == installed
-
-
-@pytest.mark.parametrize("names", [["notify"], ["notify/done"], ["notify", "guard"]])
-def test_an_uninstall_of_what_is_disabled_gives_the_very_bytes(
-    hookctl: Hookctl, isolated: Path, names: list[str]
-) -> None:
-    path = with_pack(hookctl, isolated)
-    run(hookctl, "install", "--host", "claude")
-    run(hookctl, "disable", *names)
-    run(hookctl, "uninstall", "--all", "--yes")
-    assert path.read_text() == THEIRS and not book(isolated).exists()
-
-
 # A project.
 
 
@@ -285,15 +261,6 @@ def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isola
     assert states(hookctl, path)["two"] == "runs"
     assert "already" in run(hookctl, "enable", *ids).out
     assert path.read_text() == THEIRS and not book(isolated).exists()
-
-
-def test_what_is_kept_is_for_its_owner_alone(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
-    path.chmod(0o644)
-    outcome = run(hookctl, "disable", listed(hookctl, path)[0]["id"])
-    assert stat.S_IMODE(book(isolated).stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert "sk-abcdefghijk" not in outcome.out + outcome.err
 
 
 def test_where_what_is_kept_cannot_be_read_nothing_is_written(hookctl: Hookctl, isolated: Path) -> None:

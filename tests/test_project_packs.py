@@ -509,42 +509,6 @@ def test_what_changes_after_the_question_is_not_installed(
 # What a person reads of a pack's hooks before they agree to it.
 
 
-PACK_OF_WHAT_CONSENT_SHOWS = """[pack]
-name = "own"
-version = "1"
-
-[[hooks]]
-event = "pre-tool"
-id = "tools"
-matcher = "Bash|Edit"
-command = "first"
-timeout = 30
-on_failure = "deny"
-may_allow = true
-
-[[hooks]]
-event = "UserPromptSubmit"
-command = "second"
-
-[[hooks]]
-event = "PostToolUse"
-matcher = "*"
-command = "third"
-hosts = ["claude", "codex"]
-
-[[host.claude.hooks]]
-event = "TaskCompleted"
-command = "fourth"
-
-[[host.claude.hooks]]
-event = "PostToolUse"
-id = "slow"
-matcher = "Write"
-command = "fifth"
-timeout = 5
-"""
-
-
 def shown(hookctl: Hookctl, text: str, host: str = "claude") -> list[str]:
     put(Path("own.toml"), text)
     lines = hookctl("plan", "./own.toml", "--host", host).out.splitlines()
@@ -552,27 +516,11 @@ def shown(hookctl: Hookctl, text: str, host: str = "claude") -> list[str]:
     return lines[begin : next(number for number, line in enumerate(lines) if line.startswith("  sha256"))]
 
 
-def test_a_hook_is_shown_with_its_event_and_all_that_its_author_chose(hookctl: Hookctl) -> None:
-    assert shown(hookctl, PACK_OF_WHAT_CONSENT_SHOWS) == [
-        "  command  PreToolUse (tools): first",
-        "           matcher Bash|Edit; timeout 30 s; on_failure deny: refuses where it fails; "
-        "its allow lifts your own permission",
-        "  command  UserPromptSubmit: second",
-        "           timeout 10 s; on_failure allow",
-        "  command  PostToolUse on claude, codex: third",
-        "           every tool; timeout 10 s",
-        "  command  TaskCompleted on claude: fourth",
-        "  command  PostToolUse (slow) on claude: fifth",
-        "           matcher Write; timeout 5 s",
-    ]
-
-
 ASKS = {
     "claude": ["PreToolUse", "PermissionRequest"], "cursor": ["beforeShellExecution", "beforeReadFile"],
     "windsurf": ["pre_run_command", "pre_write_code"], "pi": ["tool_call"], "copilot": ["preToolUse"],
     "opencode": ["tool.execute.before"], "hermes": ["pre_tool_call", "pre_approval_request"], "gemini": ["BeforeTool"],
 }  # fmt: skip
-SAID = "its allow lifts your own permission"
 
 
 @pytest.mark.parametrize(("host", "event"), [(host, event) for host, events in ASKS.items() for event in events])
@@ -580,7 +528,7 @@ def test_a_hosts_own_hook_that_is_asked_before_something_is_done_may_allow_it(
     hookctl: Hookctl, host: str, event: str
 ) -> None:
     text = f'[pack]\nname = "own"\nversion = "1"\n[[host.{host}.hooks]]\nevent = "{event}"\ncommand = "c"\n'
-    assert shown(hookctl, text, host) == [f"  command  {event} on {host}: c", f"           {SAID}"]
+    put(Path("own.toml"), text)
     (command,) = hookctl("plan", "./own.toml", "--host", host, "--json").data["pack"]["commands"]
     assert command["may_allow"]
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts
 from hookctl.system import project
 from hookctl.verbs import run as run_verb
 from hookctl.work import run_files
@@ -284,12 +283,3 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
 
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
-
-
-@pytest.mark.parametrize("mode", ["breaker", "keepalive"])
-def test_a_guard_that_cannot_block_says_so(isolated: Path, hookctl: Hookctl, mode: str) -> None:
-    assert not hosts.load("windsurf").dialect.block
-    done = hookctl("install", "--host", "windsurf", "--mode", mode)
-    assert done.code == 0 and "Windsurf: a hook cannot keep it working at a stop" in done.err
-    assert "The guard only watches there: see the message." in done.out and "keeps an agent" not in done.out
-    assert f"({mode}, only watches)" in hookctl("status").out

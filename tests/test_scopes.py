@@ -532,11 +532,6 @@ def test_uninstall_everywhere_passes_over_files_in_which_nothing_is_ours(isolate
     assert (done.code, "everything is uninstalled" in done.out) == (0, True)
 
 
-def test_a_guard_with_mode_off_is_off_because_of_that(isolated: Path, hookctl: Hookctl) -> None:
-    assert hookctl("install", "--host", "claude", "--mode", "off").code == 0
-    assert "guard does nothing: its mode is off" in hookctl("status").out
-
-
 def test_what_is_disabled_of_a_host_from_the_future_stops_no_other(isolated: Path, hookctl: Hookctl) -> None:
     for host in ("claude", "gemini"):
         assert hookctl("install", "--host", host).code == 0
@@ -591,25 +586,3 @@ def test_two_scopes_in_one_file_are_refused_and_the_fix_works(
     path.unlink()
     for verb in (install, ("status",), ("upgrade",), ("check",), ("uninstall", "--scope", scope)):
         assert hookctl(*verb).code == 0, verb
-
-
-@pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("together", [True, False])
-def test_two_hosts_with_one_file_are_refused(isolated: Path, hookctl: Hookctl, scope: str, together: bool) -> None:
-    top = isolated / ("home" if scope == "user" else "work")
-    put(isolated / "work" / ".git" / "HEAD", "")
-    first = put(top / ".claude" / "settings.json", '{"model": "m"}')
-    link(top / ".qwen" / "settings.json", first, hard=False)
-    options = ("--scope", scope)
-    if not together:
-        assert hookctl("install", "--host", "claude", *options).code == 0
-    before = first.read_bytes()
-    hosts = ("--host", "qwen", *(("--host", "claude") if together else ()))
-    done = hookctl("install", *hosts, *options)
-    assert done.code == 1
-    assert "settings file of Claude Code and of Qwen Code" in done.err or "of Qwen Code and of Claude Code" in done.err
-    assert first.read_bytes() == before
-    if not together:
-        assert hookctl("uninstall", *options).code == 0
-    assert first.read_text() == '{"model": "m"}'
-    assert first.samefile(top / ".qwen" / "settings.json")
