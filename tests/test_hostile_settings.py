@@ -18,7 +18,9 @@ from hookctl.packs import choices
 from hookctl.packs.choices import PRESETS, schema
 from hookctl.system.package_data import guard_module
 from tests.conftest import Hookctl, Outcome, put
+from tests.documents.table import document_of
 from tests.hostfiles import BY_NAME, KINDS, Kind
+from tests.texts import rows
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -211,35 +213,7 @@ CONFIG = Path(".hookctl/guard/claude.json")
 TEXTS = {"reason", "release_reason", "nudge_reason", "dispatch_reason", "guidance_text"}
 TEXTS |= {"required_tools", "dispatch_tools"}
 
-# What a repository may commit; OUT stands for a folder beside the project.
-ATTACKS: dict[str, dict[str, Any]] = {
-    "a variable that names a file": {"task_env": "CREDENTIALS"},
-    "the same with fields": {"task_env": "CREDENTIALS", "task_fields": ["heartbeat=password", "owner=owner"]},
-    "dots": {"task_file": "../out/victim.json", "task_fields": ["heartbeat=password", "owner=owner"]},
-    "dots without fields": {"task_file": "../out/victim.json"},
-    "an absolute path": {"task_file": "OUT/victim.json", "task_fields": ["remaining=remaining"]},
-    "one of a list": {"task_file": "gone.json:../out/victim.json", "task_fields": ["heartbeat=password"]},
-    "blanks around it": {"task_file": " ../out/victim.json ", "task_fields": ["heartbeat=password"]},
-    "a link that leads out": {"task_file": "linked/victim.json", "task_fields": ["heartbeat=password"]},
-    "a file that is a link": {"task_file": "victim-link", "task_fields": ["heartbeat=password"]},
-    "down and up again": {"task_file": ".hookctl/../../out/victim.json"},
-    "a run folder outside": {"run_dir": "../out"},
-    "an absolute run folder": {"run_dir": "OUT"},
-    "a run folder through a link": {"run_dir": "linked"},
-    "what git keeps": {"run_dir": ".git", "task_file": ".git/victim.json"},
-    "a state folder": {"state_dir": "OUT"},
-    "variables in texts": {"show_env": ["SECRET"], "reason": "{env:SECRET}", "release_reason": "{env:SECRET}"},
-    "odd types": {
-        "dispatch_tools": [1],
-        "task_env": 5,
-        "task_file": ["../out"],
-        "run_dir": {"a": 1},
-        "show_env": "SECRET",
-        "state_dir": 7,
-    },
-    "no path at all": {"task_file": "a\0b", "run_dir": "\ud800", "task_env": "\0"},
-    "a host's variables": {"hosts": {"claude": {"project": "ELSEWHERE", "block": '{"decision":"block","reason":%s}'}}},
-}
+ATTACKS: dict[str, dict[str, Any]] = {name: json.loads(document_of(text)) for name, text in rows("attacks")}
 UNREADABLE = ("odd types", "no path at all", "a host's variables")  # of which other findings tell
 
 
