@@ -26,6 +26,8 @@ from hookctl.verbs.disable import disable
 from hookctl.verbs.enable import enable
 from tests.conftest import Hookctl, Outcome, put
 from tests.hostfiles import BY_NAME, KINDS, Kind
+from tests.manifest import hook as pack_hook
+from tests.manifest import manifest
 from tests.test_corpus_bytes import counts
 from tests.test_properties import Place, place
 from tests.trees import tree
@@ -38,24 +40,10 @@ REFUSED = {
     "handlers-in-the-wrong-shape",
 }  # fmt: skip
 
-PACK = """
-[pack]
-name = "notify"
-version = "1"
-
-[env]
-NOTIFY_LEVEL = "2"
-
-[[hooks]]
-id = "done"
-event = "Stop"
-command = "true done"
-
-[[hooks]]
-id = "asked"
-event = "UserPromptSubmit"
-command = "true asked"
-"""
+PACK = manifest(
+    "notify", pack_hook("Stop", "true done", id="done"), pack_hook("UserPromptSubmit", "true asked", id="asked"),
+    env={"NOTIFY_LEVEL": "2"},
+)  # fmt: skip
 
 # Somebody's settings, with comments beside the hooks where the host reads them.
 THEIRS = """{

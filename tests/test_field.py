@@ -71,7 +71,8 @@ def _read(says: str, host: str, files: str, runs: str, not_runs: str, fires: str
     events = dict(event.split(": ") for event in fires.split(", ") if event != "-")
     words = {event: "" if words == "nothing" else words for event, words in events.items()}
     return Row(
-        says, host, _written(json.loads(files)), "" if runs == "-" else runs, "" if not_runs == "-" else not_runs, words,
+        says, host, _written(json.loads(files)), "" if runs == "-" else runs, "" if not_runs == "-" else not_runs,
+        words,
         **({} if more == "-" else json.loads(more)),
     )  # fmt: skip
 

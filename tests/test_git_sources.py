@@ -24,21 +24,11 @@ from hookctl.errors import HookctlError
 from hookctl.system import fetch
 from tests.conftest import Hookctl, Outcome, put
 from tests.documents.table import document_of
+from tests.manifest import hook, manifest
 from tests.texts import rows
 
 ROOT = Path(__file__).parents[1]
-PACK = """[pack]
-name = "bell"
-version = "{version}"
-protocol = "host"
-
-[files]
-include = ["ring.sh"]
-
-[[hooks]]
-event = "stop"
-command = "sh {{files}}/ring.sh"
-"""
+PACK = manifest("bell", hook("stop", "sh {{files}}/ring.sh"), version="{version}", protocol="host", files=["ring.sh"])
 HOST = ("--host", "claude")
 PROJECT = (*HOST, "--scope", "project")
 # What a pack's author, and a project, can put into an address.

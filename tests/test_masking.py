@@ -26,6 +26,7 @@ from hookctl.ownership import consent
 from hookctl.verbs import status
 from tests.conftest import Hookctl, Outcome, put
 from tests.documents.table import document_of
+from tests.manifest import hook, manifest
 from tests.texts import rows
 
 CLAUDE = ("--host", "claude")
@@ -148,22 +149,10 @@ def test_values_of_ours_that_became_secrets(
     everything(hookctl, secrets, flags, ("uninstall",))
 
 
-PACK = """
-[pack]
-name = "{name}"
-version = "1.0.0"
-protocol = "host"
-description = "Sends {secret}"
-
-[env]
-NOTIFY_TOKEN = "{token}"
-SERVER = "{server}"
-
-[[hooks]]
-event = "stop"
-command = "{command}"
-timeout = 10
-"""
+PACK = manifest(
+    "{name}", hook("stop", "{command}", timeout=10), version="1.0.0", protocol="host", description="Sends {secret}",
+    env={"NOTIFY_TOKEN": "{token}", "SERVER": "{server}"},
+)  # fmt: skip
 
 
 def a_pack(folder: Path, secrets: Secrets, name: str) -> str:

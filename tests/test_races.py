@@ -21,22 +21,11 @@ from hookctl.system import files, folders
 from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
+from tests.manifest import hook, manifest
 
 ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "3"))
 THEIRS = b'{\n  "model": "m",\n  "n": 0\n}\n'
-PACK = """\
-[pack]
-name = "{name}"
-version = "1"
-protocol = "host"
-
-[env]
-{key} = "1"
-
-[[hooks]]
-event = "stop"
-command = "true {name}"
-"""
+PACK = manifest("{name}", hook("stop", "true {name}"), protocol="host", env={"{key}": "1"})
 
 
 def together(*commands: tuple[str, ...]) -> list[tuple[int, str]]:

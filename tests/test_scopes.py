@@ -15,6 +15,7 @@ from hookctl.ownership import execute, run, store
 from hookctl.packs.programs import load_programs
 from hookctl.system import files, folders
 from tests.conftest import Hookctl, Outcome, put
+from tests.manifest import manifest
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -379,18 +380,7 @@ def uninstall(hookctl: Hookctl, *options: str) -> None:
 # A project at local scope, with a pack of somebody's
 
 
-BELL = """\
-[pack]
-name = "bell"
-version = "1"
-protocol = "host"
-
-[files]
-include = ["ring.sh"]
-
-[env]
-BELL = "1"
-"""
+BELL = manifest("bell", protocol="host", files=["ring.sh"], env={"BELL": "1"})
 HOOK = '[[hooks]]\nevent = "stop"\ncommand = "{command}"\n'
 COMMANDS = {"its own file": "{files}/ring.sh", "any": "true", "none": ""}
 
