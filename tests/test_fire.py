@@ -451,25 +451,6 @@ def test_ctrl_c_ends_the_hook_and_what_it_has_started(settings: Path, isolated: 
 # The command line.
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("stopp",), ("pre-tool",), ("pre-tool", "--tool", "Bash", "--input", "[]"), ("stop", "--payload", "no-such"),
-        ("stop", "--pack", "p", "--hook", "x"), ("stop", "--payload", "p", "--tool", "Bash"), ("stop", "--host", "x"),
-        ("notification", "--host", "codex"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_done_is_a_usage_error(hookctl: Hookctl, words: tuple[str, ...]) -> None:
-    assert hookctl("fire", *words).code == 2
-
-
-def test_a_matcher_that_takes_hours_is_given_a_second(hookctl: Hookctl, settings: Path) -> None:
-    hooks = [{"type": "command", "command": "echo never"}]
-    put(settings, json.dumps({"hooks": {"PreToolUse": [{"matcher": ".*" * 500 + "!", "hooks": hooks}]}}))
-    fired = hookctl("fire", "pre-tool", "--tool", "Bash", "--host", "claude", "--json")
-    assert (fired.code, fired.data["hosts"][0]["hooks"]) == (0, [])
-
-
 def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:
     mark = isolated / "mark"
     put(isolated / "work/.claude/settings.local.json", events(Stop=[f"touch {mark}"]))
@@ -531,8 +512,6 @@ def refusing(*answer: Any, event: str = "pre-tool") -> set[str]:
 
 
 DENY, BLOCK = {"decision": "deny", "reason": "R"}, {"decision": "block", "reason": "R"}
-TOP = {"permissionDecision": "deny", "permissionDecisionReason": "R"}
-BOTH = {**nested("deny"), **BLOCK}
 
 
 def told(cell: str) -> str:

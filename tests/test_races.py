@@ -18,7 +18,6 @@ import pytest
 
 from hookctl.ownership import execute, run, store
 from hookctl.system import files, folders
-from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.manifest import hook, manifest
@@ -84,26 +83,6 @@ def test_who_waited_for_the_lock_plans_anew_and_may_have_nothing_to_do(
     monkeypatch.setattr(run, "_open_lock", wait_longer)
     assert hookctl("install", str(isolated / f"{name}.toml"), "--host", "claude").code == code
     assert executed == []
-
-
-def test_two_installs_at_once_plan_after_each_other(
-    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    open_lock, plan_install, seen = run._open_lock, install.plan_install, list[bool]()
-
-    def wait_longer(*arguments: Any) -> int:
-        monkeypatch.setattr(run, "_open_lock", open_lock)
-        assert codes((*INSTALL, "--set", "MAX_STOP_BLOCKS=9")) == [0]
-        return open_lock(*arguments)
-
-    def plan(*arguments: Any, **options: Any) -> Any:
-        seen.append('"9"' in (data_of(settings) or b"").decode())
-        return plan_install(*arguments, **options)
-
-    monkeypatch.setattr(run, "_open_lock", wait_longer)
-    monkeypatch.setattr(install, "plan_install", plan)
-    second = hookctl(*INSTALL)
-    assert (second.code, seen, "nothing to do" in second.out) == (0, [True], True)
 
 
 def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(

@@ -20,11 +20,9 @@ from tests.disk import (
     ENABLE,
     INSTALL,
     LIST,
-    PLUGIN,
-    PROJECT,
     RESTORE,
+    STRUCK,
     UNINSTALL,
-    UPGRADE,
     Tree,
     data_of,
     opposite,
@@ -41,27 +39,9 @@ from tests.syscalls import KILL, Call, Struck
 STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "401"))  # 1 strikes every call with every fault
 FAULTS = (KILL, "EIO", "ENOSPC", "EROFS", "EACCES")
 CASES = [
-    ("existing", INSTALL),
-    ("existing", UPGRADE),
-    ("existing", UNINSTALL),
-    ("existing", RESTORE),
-    ("absent", INSTALL),
-    ("absent", UNINSTALL),
-    ("link", INSTALL),
-    ("link", UNINSTALL),
-    ("project", (*INSTALL, *PROJECT)),
-    ("project", (*UNINSTALL, *PROJECT)),
-    ("existing", DISABLE),
-    ("existing", ENABLE),
-    ("link", DISABLE),
-    ("link", ENABLE),
-    ("list", ("install", *LIST)),
-    ("list", ("uninstall", *LIST)),
-    ("list", (*DISABLE, *LIST)),
-    ("list", (*ENABLE, *LIST)),
-    ("plugin", ("install", *PLUGIN)),
-    ("plugin", ("uninstall", *PLUGIN)),
-]
+    *STRUCK, ("existing", RESTORE), *[(kind, verb) for kind in ("existing", "link") for verb in (DISABLE, ENABLE)],
+    *[("list", (*verb, *LIST)) for verb in (DISABLE, ENABLE)],
+]  # fmt: skip
 # While every later call of these fails too, nothing can be said or read any more.
 NEEDED = ("write", "openat")
 REMOVING = ("unlink", "unlinkat", "rmdir")
@@ -231,15 +211,7 @@ def numbered(data: bytes | None, number: int) -> bytes:
 
 STRIDE_OF_INTERLEAVING = int(os.environ.get("HOOKCTL_TEST_STRIDE", "211"))  # 1 writes between any two calls
 WRITES = [truncating, renaming]
-CASES_OF_INTERLEAVING = [
-    ("existing", INSTALL),
-    ("existing", UPGRADE),
-    ("existing", UNINSTALL),
-    ("existing", RESTORE),
-    ("absent", INSTALL),
-    ("absent", UNINSTALL),
-    ("link", INSTALL),
-]
+CASES_OF_INTERLEAVING = [*STRUCK[:3], ("existing", RESTORE), *STRUCK[3:6]]
 
 
 def cases_with_writes() -> Iterator[Any]:
