@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -20,7 +21,6 @@ from hookctl.errors import UNREADABLE, HookctlError
 from hookctl.hosts import Host
 from hookctl.model import Wanted
 from hookctl.packs import pack as packs
-from hookctl.packs.choices import PRESETS, Request, Settings, choose
 from hookctl.packs.listing import is_risky
 from hookctl.packs.pack import Pack, PackHook, load_file
 from hookctl.packs.runner import Programs
@@ -600,64 +600,14 @@ def test_the_order_of_files_does_not_count() -> None:
 # What an operator can choose for the guard, and what becomes of an earlier choice.
 
 
-TOOLS = {"dispatch_tools": ["Task"]}
-
-
-@pytest.mark.parametrize(
-    ("before", "request_", "mode", "knobs"),
-    [
-        (Settings(), Request(), "breaker", {}),
-        (Settings("off"), Request(), "off", {}),
-        (Settings("guard"), Request(mode="keepalive"), "keepalive", {}),
-        (Settings(options={"latch": False}), Request(assignments=("MAX_STOP_BLOCKS=8",)), "breaker",
-         {"latch": False, "max_stop_blocks": 8}),
-        (Settings(), Request(nudge="a, b,"), "breaker", {"required_tools": ["a", "b"]}),
-        (Settings(options={"required_tools": ["a"]}), Request(nudge=""), "breaker", {"required_tools": []}),
-        (Settings(), Request(nudge_env=" TASK "), "breaker", {"required_scope_env": "TASK"}),
-        (Settings(), Request(dispatch=("Task", "Web:9/60")), "breaker",
-         {"dispatch_tools": ["Task", "Web"], "dispatch_max": 9, "dispatch_window_s": 60}),
-        (Settings(), Request(dispatch=("Task", "Task")), "breaker", TOOLS),
-        (Settings(), Request(dispatch=("mcp__a.b:1/2",)), "breaker",
-         {"dispatch_tools": ["mcp__a.b"], "dispatch_max": 1, "dispatch_window_s": 2}),
-        (Settings(options={**TOOLS, "dispatch_max": 3}), Request(dispatch=("",)), "breaker",
-         {"dispatch_tools": [], "dispatch_max": 3}),
-        # A preset brings its mode, unless one is named; and it goes with the preset.
-        (Settings(), Request(preset="nightly"), "keepalive", {}),
-        (Settings(), Request(preset="nightly", mode="guard"), "guard", {}),
-        (Settings("keepalive", preset="nightly"), Request(preset="rockbot"), "off", {}),
-        (Settings("off", preset="rockbot"), Request(preset="hermes"), "breaker", {}),
-        (Settings(), Request(preset="rockbot", mode="breaker"), "breaker", {}),
-        (Settings("guard"), Request(preset="hermes"), "guard", {}),
-        (Settings("keepalive", preset="nightly"), Request(), "keepalive", {}),
-        (Settings("keepalive", preset="nightly"), Request(mode="breaker"), "breaker", {}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "mode", "chosen"), rows("choices"))
 def test_a_choice_goes_on_top_of_the_earlier_ones(
-    before: Settings, request_: Request, mode: str, knobs: dict[str, Any]
+    isolated: Path, hookctl: Hookctl, first: str, second: str, mode: str, chosen: str
 ) -> None:
-    after = choose(before, request_)
-    assert (after.mode, after.options) == (mode, knobs)
-    assert after.preset == (request_.preset or before.preset)
-
-
-@pytest.mark.parametrize(
-    ("request_", "refusals"),
-    [
-        (Request(), None),
-        (Request(dispatch=("Task",)), 10),
-        (Request(dispatch=("Task",), assignments=("dispatch_end=0",)), 0),
-        (Request(dispatch=("Task",), assignments=("dispatch_end=3",)), 3),
-        (Request(dispatch=("Task",), preset="bmad"), 10),
-        (Request(dispatch=("Task",), preset="rockbot"), 0),
-        (Request(dispatch=("",)), None),
-    ],
-)
-def test_where_calls_are_counted_ten_refusals_end_the_turn(request_: Request, refusals: int | None) -> None:
-    settings = choose(Settings(), request_)
-    assert settings.effective.get("dispatch_end") == refusals
-    assert choose(settings, Request()).effective.get("dispatch_end") == refusals, "a reinstall changes nothing"
-
-
-def test_knobs_that_were_named_stay_over_those_of_a_preset() -> None:
-    settings = choose(choose(Settings(), Request(assignments=("latch=true",))), Request(preset="bmad"))
-    assert settings.effective == {**{k: v for k, v in PRESETS["bmad"].items() if k != "mode"}, "latch": True}
+    for options in (first, second):
+        assert hookctl("install", "--host", "claude", *shlex.split(options)).code in (0, 1)
+    path = isolated / "data" / "guard" / "claude.json"
+    config = json.loads(path.read_text()) if path.exists() else {"mode": "off"}
+    assert config["mode"] == mode
+    assert {name: config.get(name) for name in json.loads(chosen)} == json.loads(chosen)
+    assert hookctl("install", "--host", "claude").out == "nothing to do\n"
