@@ -62,12 +62,9 @@ def write(path: Path, value: object) -> Path:
 
 
 def plugin(
-    folder: Path,
-    manifest: str = ".claude-plugin/plugin.json",
-    event: str = "Stop",
-    command: str = "echo hi",
+    folder: Path, manifest: str = ".claude-plugin/plugin.json", event: str = "Stop", command: str = "echo hi",
     **more: Any,
-) -> Path:
+) -> Path:  # fmt: skip
     """Write a plugin with one hook, called as its folder."""
     if manifest:
         write(folder / manifest, {"name": folder.name, "version": "1.0.0", **more})

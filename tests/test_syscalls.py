@@ -116,12 +116,9 @@ def chosen(calls: list[Call], faults: tuple[str, ...], stride: int, turn: int) -
 
 @pytest.mark.parametrize(("kind", "verb"), CASES, ids=[f"{k}-{'-'.join(v[:2])}-{len(v)}" for k, v in CASES])
 def test_a_run_that_is_struck_leaves_whole_files_and_the_next_one_completes_it(
-    kind: str,
-    verb: tuple[str, ...],
-    isolated: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    kind: str, verb: tuple[str, ...], isolated: Path, tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     stage, log = staged(isolated, kind, verb), tmp_path_factory.mktemp("log") / "log"
     met, wrong = 0, []
     for call, fault in chosen(changing(stage, log), FAULTS, STRIDE, CASES.index((kind, verb))):

@@ -115,13 +115,9 @@ def test_an_access_list_for_somebody_else_counts(isolated: Path) -> None:
 @needs_root
 @pytest.mark.parametrize("what", ["data in a stranger's", "data open", "settings folder", "behind a link"])
 def test_install_refuses_what_others_could_write(
-    isolated: Path,
-    hookctl: Hookctl,
-    give: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    what: str,
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, what: str,
     fixed_python: None,
-) -> None:
+) -> None:  # fmt: skip
     config = isolated / "home" / ".claude"
     if what == "data in a stranger's":
         monkeypatch.setenv("HOOKCTL_DATA_DIR", str(give(isolated / "bob") / "data"))
@@ -219,13 +215,9 @@ def test_a_link_to_a_strangers_hookctl_is_his(isolated: Path, give: Callable[...
 @needs_root
 @pytest.mark.parametrize("scope", ["project", "local"])
 def test_a_project_that_became_a_strangers_is_named_and_left(
-    isolated: Path,
-    hookctl: Hookctl,
-    give: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    fixed_python: None,
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, fixed_python: None,
     scope: str,
-) -> None:
+) -> None:  # fmt: skip
     assert hookctl("install", "--host", "claude", "--scope", scope).code == 0
     before = sorted((isolated / "work").rglob("*"))
     give(isolated / "work")
@@ -274,13 +266,9 @@ def shared() -> Iterator[Path]:
 @pytest.mark.parametrize("kind", UNSAFE_PLACES)
 @pytest.mark.parametrize("arguments", RUN_FROM_TEMPORARY_FOLDERS, ids=lambda arguments: arguments[0])
 def test_no_program_runs_from_a_folder_that_somebody_else_can_swap(
-    isolated: Path,
-    hookctl: Hookctl,
-    monkeypatch: pytest.MonkeyPatch,
-    shared: Path,
-    arguments: tuple[str, ...],
+    isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, shared: Path, arguments: tuple[str, ...],
     kind: str,
-) -> None:
+) -> None:  # fmt: skip
     marker, python = shared.parent / "ran", isolated / "python3"
     text = THIEF.format(python="/usr/bin/python3", shared=str(shared), uid=STRANGER, gid=GROUP, marker=str(marker))
     put(python, text).chmod(0o755)
@@ -494,13 +482,9 @@ WRITING = [
 @pytest.mark.parametrize("verb", WRITING, ids=" ".join)
 @pytest.mark.parametrize("whose", ["home", "state", "data"])
 def test_root_writes_nothing_into_another_users_home(
-    isolated: Path,
-    hookctl: Hookctl,
-    give: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    verb: tuple[str, ...],
-    whose: str,
-) -> None:
+    isolated: Path, hookctl: Hookctl, give: Callable[..., Path], monkeypatch: pytest.MonkeyPatch,
+    verb: tuple[str, ...], whose: str,
+) -> None:  # fmt: skip
     if whose == "home":
         give(isolated / "home")
     else:
