@@ -234,7 +234,7 @@ def run_with_stdout(stdout: int, *arguments: str, **environ: str) -> tuple[int, 
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("hosts",), ("hosts", "--json"), ("--help",)], ids=name_of)
+@pytest.mark.parametrize("arguments", [("hosts",), ("--help",)], ids=name_of)
 def test_a_reader_that_has_gone_is_no_error(arguments: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -445,7 +445,7 @@ def test_at_a_terminal_install_asks_about_what_it_detected(settings: Path) -> No
     assert settings.exists()
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("\x04", 2)])
+@pytest.mark.parametrize(("answer", "code"), [("YES\n", 0), ("\n", 2), ("\x04", 2)])
 def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Path, answer: str, code: int) -> None:
     hookctl("install", *CLAUDE)
     outcome, seen = at_terminal(answer, "uninstall", "--all")
@@ -473,17 +473,15 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("words", [("install", "--host", "claude"), ("plan",), ("uninstall",)])
-def test_windows_is_refused_in_plain_words(words: tuple[str, ...]) -> None:
-    done = subprocess.run([sys.executable, "-c", WINDOWS, *words], capture_output=True, text=True)
+def test_windows_is_refused_in_plain_words() -> None:
+    done = subprocess.run([sys.executable, "-c", WINDOWS, "uninstall"], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("hookctl: error: Windows is not supported yet"), done.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["status"], ["--version"]])
-def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[str]) -> None:
+def test_a_python_without_what_hookctl_needs_is_named_in_one_line() -> None:
     code = "import sys; sys.modules['typer'] = None; from hookctl.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code, "status"], capture_output=True, text=True, check=False)
     said = done.stderr.splitlines()
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)

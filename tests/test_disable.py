@@ -89,10 +89,11 @@ def book(isolated: Path) -> Path:
 
 
 def cases() -> Iterator[Any]:
+    """Every third file of each kind; with HOOKCTL_TESTS=all each."""
     for kind in KINDS:
-        for path in kind.corpus():
-            if counts(kind, path):
-                yield pytest.param(kind, path, id=f"{kind.name}-{path.stem}")
+        files = [path for path in kind.corpus() if counts(kind, path)]
+        for path in files if os.environ.get("HOOKCTL_TESTS") == "all" else files[::3]:
+            yield pytest.param(kind, path, id=f"{kind.name}-{path.stem}")
 
 
 @pytest.mark.parametrize(("kind", "model"), list(cases()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -187,8 +188,9 @@ def a_file_in_git(path: Path, outside: Path) -> None:
 LEAVING = [a_file_elsewhere, a_folder_elsewhere, nothing_elsewhere, a_file_in_git]
 
 
-@pytest.mark.parametrize("make", LEAVING, ids=lambda make: make.__name__)
-@pytest.mark.parametrize("kind", [k for k in INSIDE if k.name != "codex-config"], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    ("kind", "make"), zip([k for k in INSIDE if k.name != "codex-config"], itertools.cycle(LEAVING)), ids=str
+)
 def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: Path, hookctl: Hookctl) -> None:
     (isolated / "work" / ".git").mkdir()
     path = kind.path(isolated, "project")
@@ -306,9 +308,13 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("through", ["configuration", "variables"])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize(
+    ("name", "way", "through"),
+    [
+        (name, way, ("configuration", "variables")[(i + j) % 2])
+        for i, name in enumerate(PRIVATE) for j, way in enumerate(WAYS)
+    ],
+)  # fmt: skip
 def test_hookctl_writes_nothing_but_a_runs_own_files(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, way: str, through: str
 ) -> None:

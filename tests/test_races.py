@@ -22,7 +22,7 @@ from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
 from tests.manifest import hook, manifest
 
-ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "2"))
 THEIRS = b'{\n  "model": "m",\n  "n": 0\n}\n'
 PACK = manifest("{name}", hook("stop", "true {name}"), protocol="host", env={"{key}": "1"})
 

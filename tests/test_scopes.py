@@ -67,6 +67,12 @@ PLACES = [("project", name) for name in (".claude", SETTINGS["project"], *OURS)]
 PLACES += [("local", name) for name in (".claude", SETTINGS["local"])]
 
 
+def each_way(places: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """The places, each with two of the ways in which a link can lead."""
+    ways = ("absolute", "relative", "chain", "dangling")
+    return [(*place, ways[(number + more) % 4]) for number, place in enumerate(places) for more in (0, 2 + number % 2)]
+
+
 def lead(link: Path, target: Path, how: str) -> None:
     """Put a link there that leads to the target: straight, relative, in two steps, or to nothing."""
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -80,8 +86,7 @@ def lead(link: Path, target: Path, how: str) -> None:
         link.symlink_to(target)
 
 
-@pytest.mark.parametrize("how", ["absolute", "relative", "chain", "dangling"])
-@pytest.mark.parametrize(("scope", "name"), PLACES)
+@pytest.mark.parametrize(("scope", "name", "how"), each_way(PLACES))
 def test_a_link_that_leads_out_of_the_project_is_refused(
     isolated: Path, project: Path, hookctl: Hookctl, scope: str, name: str, how: str
 ) -> None:
@@ -128,8 +133,7 @@ PROGRAMS = (".hookctl/hook.py", ".hookctl/guard", ".hookctl/runtime")
 FOLLOWED = [place for place in PLACES if not place[1].startswith((*PROGRAMS, ".hookctl/.git"))]
 
 
-@pytest.mark.parametrize("how", ["absolute", "relative", "chain", "dangling"])
-@pytest.mark.parametrize(("scope", "name"), FOLLOWED)
+@pytest.mark.parametrize(("scope", "name", "how"), each_way(FOLLOWED))
 def test_a_link_inside_the_project_is_followed_and_kept(
     isolated: Path, project: Path, hookctl: Hookctl, scope: str, name: str, how: str
 ) -> None:

@@ -104,8 +104,9 @@ ENDS: dict[str, tuple[str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", ENDS)
-@pytest.mark.parametrize("remaining", ["", "2", "0"])
+@pytest.mark.parametrize(
+    ("name", "remaining"), [*((name, "") for name in ENDS), *((name, "0") for name in ENDS), ("killed", "2")]
+)
 def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, remaining: str) -> None:
     script, is_against_will = ENDS[name]
     if remaining:
