@@ -80,8 +80,6 @@ BASH = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash",
 
 
 # The place
-
-
 @contextlib.contextmanager
 def place() -> Iterator[None]:
     """The scene's folder, empty, with nobody else in it, and the environment in which hookctl runs there."""
@@ -130,8 +128,6 @@ def hookctl(command: str, code: int = 0) -> str:
 
 
 # The scenes
-
-
 @contextlib.contextmanager
 def _made_up_programs() -> Iterator[None]:
     """Packages of one small module each, and a launcher that only names them."""
@@ -226,8 +222,6 @@ SCENES = {"": play, "-killed": play_killed}
 
 
 # As texts
-
-
 def _write(files: dict[str, str]) -> None:
     for name, text in files.items():
         path = TOP / name

@@ -94,8 +94,6 @@ class Mutant(NamedTuple):
 
 
 # Drawing
-
-
 def draw(area: str, count: int, seed: int) -> list[Mutant]:
     """As many different mutants of an area, or all where there are fewer."""
     chance = random.Random(f"{seed} {area}")
@@ -155,8 +153,6 @@ def _meaning(text: str) -> str:
 
 
 # Running
-
-
 def copies(top: Path, count: int) -> Iterator[Path]:
     """Copies of the tree, one for each job."""
     for number in range(count):

@@ -360,8 +360,6 @@ def test_a_hook_of_a_pack_that_a_list_switches_off(hookctl: Hookctl, isolated: P
 
 
 # What a team lead finds out with check, doctor and upgrade: a pull request may have forged the record too,
-
-
 SHARING = [name for name in hosts.names() if "project" in hosts.load(name).scopes]
 
 
@@ -408,7 +406,6 @@ def test_a_guard_whose_stop_is_in_neither_record_nor_settings_is_not_whole(work:
 
 
 # Every fix that is a command works as it stands.
-
 BY_HAND = {  # what no command can know
     "file beside the programs", "file of no pack", "bytecode planted", "settings torn", "settings in conflict",
     "a comment that the host does not read", "record in conflict", "record torn", "hooks switched off",
@@ -461,8 +458,6 @@ def commands_of(fixes: list[str]) -> list[str]:
 
 
 # A finding names the file that differs.
-
-
 @pytest.mark.parametrize(
     ("name", "code"),
     [("hook.py", "hook_changed"), ("runtime/guard_*/stop.py", "hook_changed"), ("packs/bell", "pack_changed")],

@@ -260,8 +260,6 @@ def test_a_closed_stdin_is_no_terminal(settings: Path) -> None:
 
 
 # Nothing is written by what only looks.
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -289,8 +287,6 @@ def test_looking_writes_nothing_at_all(
 
 
 # plan is a diff.
-
-
 def bare(text: str) -> list[str]:
     """The lines of a JSON text without what an outline does not have: indentation and commas."""
     return [line.strip().removesuffix(",") for line in text.splitlines()]
@@ -486,9 +482,6 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line() -> None:
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)
     assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]
-
-
-# What a call imports: a no-op install is the call that agents' start scripts make, and most of its time is imports.
 
 
 # hookctl completion: the scripts are loaded by real shells, which then complete.

@@ -43,8 +43,6 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 # Killing
-
-
 class _Stream:
     """A file whose every write may be the last, and may be cut in the middle."""
 

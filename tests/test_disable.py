@@ -130,8 +130,6 @@ def test_two_hooks_leave_and_come_back_in_either_order(
 
 
 # Packs.
-
-
 def pack(isolated: Path) -> str:
     return str(put(isolated / "notify.toml", PACK))
 
@@ -380,8 +378,6 @@ def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) ->
 
 
 # Hooks are disabled, people edit their files, and the hooks come back: not a word of anybody is lost, or made up.
-
-
 FILES = {kind.name: [path for path in kind.corpus() if counts(kind, path)] for kind in KINDS}
 EACH = pytest.mark.parametrize("name", [name for name, files in FILES.items() if files])
 EXAMPLES = int(os.environ.get("HOOKCTL_TEST_EXAMPLES") or 10)

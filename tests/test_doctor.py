@@ -90,12 +90,7 @@ def test_every_code_is_made_by_a_test() -> None:
     assert len(entries()) <= 75
 
 
-# One cause, and all that is said of it.
-
-
 # A client's version, the options of the install, and what it is too old for: the level and the version that is not.
-
-
 @pytest.mark.parametrize(("version", "options", "old"), rows("old-clients"))
 def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
     place: Place, version: str, options: str, old: str
@@ -299,8 +294,6 @@ def test_a_client_is_asked_once_however_many_files_it_has(place: Place) -> None:
 
 
 # Knobs are judged as the hook does, which their schema says too.
-
-
 @pytest.mark.parametrize(("value",), rows("knobs"))
 def test_a_knob_is_wrong_where_its_schema_says_so(value: str) -> None:
     ((name, given),) = json.loads(value).items()

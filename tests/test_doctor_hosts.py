@@ -109,8 +109,6 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
 
 
 # What doctor makes of the receipts of packs' hooks, and where it says nothing.
-
-
 PACK = """[pack]
 name = "notes"
 version = "1"

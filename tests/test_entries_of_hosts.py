@@ -205,8 +205,6 @@ def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason:
 
 
 # Files that a host reads and loads nothing of: install, plan and status say so, and nobody says "installed".
-
-
 STOPS = [{"hooks": [{"type": "command", "command": "say done"}]}]
 
 
@@ -245,8 +243,6 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
 
 
 # Codex reads TOML 1.1, of which hookctl reads inline tables on many lines; approvals that stay are named.
-
-
 NEW = [
     'a = {\n  b = 1,  # mine\n  c = 2,\n}\n',
     'a = { b = [\n 1, 2,\n], c = { d = "}", e = \'\'\'\n,}\'\'\',\n }\n,}\r\n',
@@ -273,8 +269,6 @@ def test_codex_is_installed_beside_it_and_the_bytes_come_back(toml: Path, hookct
 
 
 # Codex knows hooks by their place: an empty group keeps it, and goes when nothing stands behind it any more.
-
-
 JSON = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
 TOML = 'model = "m"  # mine\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
 TWO_EVENTS = (

@@ -611,8 +611,6 @@ def test_a_question_to_the_person_and_an_end() -> None:
 
 
 # Several hooks.
-
-
 def outcome(name: str, *answers: Reading) -> tuple[str, str]:
     verdict = judge(call(name), answers)
     return verdict.outcome, verdict.reason
@@ -627,9 +625,6 @@ def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
     assert outcome("claude", *deny) == ("deny", "a\nb")
     assert outcome("claude", read("claude"), read("claude")) == ("none", "")
     assert outcome("claude", Reading("not_run", "why"), deny[0]) == ("deny", "a")
-
-
-# Matchers.
 
 
 # The payload that fire makes: the fields that the real client sends, and no others.
@@ -732,8 +727,6 @@ def test_an_expression_that_takes_hours_hides_no_other(monkeypatch: pytest.Monke
 
 
 # Which matchers fire, as the real clients had it: `fire` runs those, and `hooks` says `runs` of no other one.
-
-
 FIRES = json.loads(Path(__file__).with_name("field_matchers.json").read_text())
 
 

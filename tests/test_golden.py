@@ -271,8 +271,6 @@ def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(cas
 
 
 # Every command at a real terminal, in tests/screens/: nothing is wider than it, and the files are fresh.
-
-
 # What people look at whole, or copy: commands, diffs, and text for another file.
 _WHOLE = ("$ ", "+", "-", "@", "  in hooks.")
 

@@ -34,8 +34,6 @@ def listed(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
 
 
 # Places.
-
-
 def test_in_home_the_settings_of_the_project_are_those_of_the_user(
     hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,8 +43,6 @@ def test_in_home_the_settings_of_the_project_are_those_of_the_user(
 
 
 # Entries.
-
-
 def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, settings: Path) -> None:
     fields = {"type": "command", "command": "a\u001b[31m\nb \ud800"}
     put(settings, json.dumps({"hooks": {"St\u001bop": [{"matcher": "\u0007", "hooks": [fields]}]}}))

@@ -128,8 +128,6 @@ def test_a_page_may_not_name_the_users_settings_by_their_whole_path(
 
 
 # Folders, packs and files
-
-
 def dirs(*names: str) -> Callable[[Page], None]:
     return lambda page: page.update(created_dirs=list(names))
 

@@ -158,8 +158,6 @@ def test_a_file_that_is_torn_after_the_install_is_left_alone_by_uninstall(
 
 
 # Things that are no file
-
-
 Make = Callable[[Path, Path], None]
 
 

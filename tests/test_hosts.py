@@ -71,8 +71,6 @@ def test_a_folder_that_an_install_made_is_no_sign_of_the_host(isolated: Path, ho
 
 
 # A slip in a host's file, as whoever adds a host makes one: every command names the file and the slip.
-
-
 @pytest.mark.parametrize("odd", ["/* \u3000 */{}", "// \f\n{}", "{ // one\r}", "/* \ufeff */{}"])
 def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(odd: str) -> None:
     for name in ("claude", "gemini", "qwen"):
@@ -83,8 +81,6 @@ def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(o
 
 
 # OpenHands, which reads one hooks.json only: the project's, else the user's.
-
-
 HOST = ("--host", "openhands")
 THEIRS = json.dumps({"stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}]})
 
@@ -104,8 +100,6 @@ def test_a_new_project_file_that_hides_the_users_is_told(hookctl: Hookctl, users
 
 
 # Which of Droid's two files a hook goes into: one hides the other, event by event.
-
-
 @pytest.mark.parametrize(("settings", "hooks", "file"), rows("files-of-droid"))
 def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
     tmp_path: Path, settings: str, hooks: str, file: str
@@ -121,8 +115,6 @@ def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
 
 
 # What a first install of the guard says: a warning is for what a person should do, a fact is a note.
-
-
 @pytest.mark.parametrize(("name", "cap"), [("kimi", 1), ("vibe", 3), ("hermes", 3)])
 def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hookctl, name: str, cap: int) -> None:
     for wish, level in (("5", "info"), ("7", "warning")):
@@ -132,8 +124,6 @@ def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hoo
 
 
 # Who reads whose files: one table, in the files of their hosts, which everything that tells of it follows.
-
-
 def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolated: Path, hookctl: Hookctl) -> None:
     """Copilot CLI reads every other file there, each once."""
     for host in ("copilot", "vscode"):
@@ -177,8 +167,6 @@ def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> N
 
 
 # Which folders the new hosts trust, by the lists that they keep.
-
-
 FILES = {"vibe": ".vibe/trusted_folders.toml", "grok": ".grok/trusted_folders.toml", "pi": ".pi/agent/trust.json"}
 
 

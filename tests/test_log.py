@@ -138,7 +138,6 @@ def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
 
 
 # Runs of hooks.
-
 RUN = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 23, "outcome": "deny",
        "session": session_hash("S1"), "status": 0, "t": NOW}  # fmt: skip
 

@@ -94,8 +94,6 @@ def packages(top: Path) -> set[str]:
 
 
 # What lies there
-
-
 @pytest.mark.parametrize("order", [("one", "two", "guard"), ("guard", "two", "one"), ("two", "guard", "one")])
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 def test_what_stays_always_answers_and_the_last_one_takes_everything_along(

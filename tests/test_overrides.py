@@ -113,8 +113,6 @@ def test_an_option_against_what_a_person_changed_ends_with_1(
 
 
 # The cells of the table of ownership that need files: what doctor says, and who writes at the same time.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 LIMIT_NAME = "MAX_STOP_BLOCKS"

@@ -113,8 +113,6 @@ def test_the_place_is_exact(folder: Path, line: str, column: str, text: str) -> 
 
 
 # What is hostile
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -414,8 +412,6 @@ def test_what_is_taken_for_outside_is_outside_for_sh_too(command: str, name: str
 
 
 # The schema and the guide
-
-
 def guide() -> list[str]:
     """The packs that the guide for authors shows."""
     text = (Path(__file__).parents[1] / "docs" / "packs.md").read_text()
@@ -432,8 +428,6 @@ def test_the_packs_of_the_guide_are_packs(folder: Path) -> None:
 
 
 # A value of the wrong type, at any key of a pack, is an error with its line.
-
-
 # One key a line. A line of a table inside another has its dots.
 PACK = """\
 pack.name = "own"
@@ -574,8 +568,6 @@ def test_variables_that_move_a_host_are_asked_for(host: str) -> None:
 
 
 # Who may run a pack's files after an upgrade: as the pack's own files say; otherwise their mode is the operator's.
-
-
 def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
@@ -598,8 +590,6 @@ def test_the_order_of_files_does_not_count() -> None:
 
 
 # What an operator can choose for the guard, and what becomes of an earlier choice.
-
-
 @pytest.mark.parametrize(("first", "second", "mode", "chosen"), rows("choices"))
 def test_a_choice_goes_on_top_of_the_earlier_ones(
     isolated: Path, hookctl: Hookctl, first: str, second: str, mode: str, chosen: str

@@ -405,8 +405,6 @@ def test_a_manifest_may_cost_the_whole_plugin(host: str, manifest: str, reason: 
 
 
 # On the command line.
-
-
 def test_the_command_lists_them_with_what_is_in_their_way(home: Path, work: Path, hookctl: Hookctl) -> None:
     folder = plugin(home / ".claude/skills/probe", command='sh "${CLAUDE_PLUGIN_ROOT}/x.sh"')
     broken = put(home / ".claude/skills/bad/hooks/hooks.json", "{")

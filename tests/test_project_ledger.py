@@ -150,8 +150,6 @@ def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_o
 
 
 # Edited by hand
-
-
 def reindented(page: Any) -> str:
     return json.dumps(page, indent=4)
 
@@ -194,8 +192,6 @@ def test_what_a_hand_takes_out_of_the_ledger_becomes_the_operators_or_is_found_a
 
 
 # A project after a merge: a record, settings or a configuration in conflict, and what an older hookctl does.
-
-
 # What a branch does in its clone, by what a team lead would say of it.
 CHANGES = {
     "a limit of 9": ("guard", "--set", "max_stop_blocks=9"),

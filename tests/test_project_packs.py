@@ -273,8 +273,6 @@ def contents(top: Path) -> dict[str, bytes]:
 
 
 # What belongs to the operator.
-
-
 @pytest.mark.parametrize(("old", "new"), [('"timeout": 22', '"timeout": 40'), ('"Bash"', '"Nope"')])
 def test_a_pack_that_is_required_as_a_file_is_held_whole(
     build: Build, hookctl: Hookctl, trusted: str, old: str, new: str
@@ -285,8 +283,6 @@ def test_a_pack_that_is_required_as_a_file_is_held_whole(
 
 
 # The manifest beside the files.
-
-
 @pytest.mark.parametrize("name", [name for name in hosts.names() if "project" in hosts.load(name).scopes])
 @pytest.mark.parametrize("protocol", ["claude", "host"])
 def test_on_every_host_a_new_pack_is_whole_and_a_forged_one_is_not(

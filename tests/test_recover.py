@@ -82,8 +82,6 @@ def test_a_lock_that_is_removed_before_it_is_held_is_made_again(here: Folders, m
 
 
 # Rolling back
-
-
 def interrupted_by(error: Exception, foreign: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second file fails; before that another program writes the first, if one is given."""
     apply_change, done = execute.apply_change, list[Change]()
@@ -112,8 +110,6 @@ def test_a_run_that_cannot_take_back_a_file_names_it(
 
 
 # The journal
-
-
 def test_a_journal_that_cannot_be_removed_has_no_steps(
     here: Folders, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,8 +214,6 @@ def test_a_project_that_was_removed_comes_not_back(here: Folders, file: Path, is
 
 
 # A run that was killed: status names it, dry runs wait for its end, writing verbs carry it there before they look.
-
-
 THEIRS = '{\n   "model": "m"\n}\n'
 GUARD = ("install", "--host", "claude")
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -253,8 +247,6 @@ def undo_everything() -> None:
 
 
 # Reading verbs
-
-
 DRY = [
     ("plan", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7"),
     ("uninstall", "--host", "claude", "--dry-run"),
@@ -324,8 +316,6 @@ def test_a_run_that_is_killed_while_this_one_waits_is_ended_before_this_one_look
 
 
 # A `git pull` that brings another ledger between a kill and the next run: the run waits, and nothing is lost.
-
-
 IN_PROJECT = ("--host", "claude", "--scope", "project")
 BELL = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n[files]\ninclude = ["ring.sh"]\n[env]\nBELL = "1"\n'
 BELLS = {"env": {"BELL": "1"}}

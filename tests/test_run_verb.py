@@ -86,7 +86,6 @@ def test_a_file_that_never_stands_still_is_an_error_and_no_promise(run: Run) -> 
 
 
 # A repository could bring links.
-
 LINKS = (".hookctl", ".hookctl/run", ".hookctl/run/task.json", ".hookctl/run/STOP", ".hookctl/run/CONCLUDE",
          ".hookctl/run/OWNER")  # fmt: skip
 WRITES = {
@@ -127,8 +126,6 @@ def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple
 
 
 # Who holds a claim, and which process is the agent; what people see of it: tests/stories/whose-work-it-is.txt.
-
-
 def state() -> str:
     return project.state_folder(os.environ["HOOKCTL_STATE_DIR"], os.getcwd())
 
@@ -255,15 +252,11 @@ def test_a_process_that_waits_sees_the_end(waiting: subprocess.Popen[str], hookc
 
 
 # Work that waits while the guard is disabled: whoever asks is told that nobody is kept at it.
-
-
 # Hosts where hooks that tell the guard of prompts and tools stay registered, and where none is.
 HELPED, ALONE = ("cursor", "kimi"), ("claude", "antigravity")
 
 
 # The guard on a host where no hook keeps the agent working: install and status say that it only watches.
-
-
 @pytest.mark.parametrize("name", (*HELPED, *ALONE))
 def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookctl, name: str) -> None:
     hookctl("install", "--host", name)

@@ -369,8 +369,6 @@ def test_no_link_to_a_program_is_followed_inside_the_project_either(project: Pat
 
 
 # The settings file moves, or links to it come and go: what the ledger knows of it goes along.
-
-
 def install(hookctl: Hookctl, *options: str) -> None:
     outcome = hookctl("install", "--host", "claude", *options)
     assert outcome.code == 0, outcome
@@ -547,7 +545,6 @@ def test_both_go_at_once_whatever_comes_between(
 
 
 # Links that make two settings files one.
-
 FILES_OF = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 
 

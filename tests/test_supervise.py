@@ -250,8 +250,6 @@ def test_a_command_that_cannot_be_started_arms_no_run(stage: Stage, isolated: Pa
 
 
 # hookctl verify with real verifiers: what their ends mean, what they see, and that nothing of them is left.
-
-
 QUICK = ("--grace", "0")
 GRACE = 1.0  # seconds between TERM and KILL, here
 HASTY = f"""

@@ -465,7 +465,6 @@ def test_a_project_below_the_top_of_its_repository_is_refused_where_the_host_loo
 
 
 # I7: root in somebody's home.
-
 WRITING = [
     ("install", "--host", "claude"),
     ("uninstall",),
@@ -498,7 +497,6 @@ def test_root_writes_nothing_into_another_users_home(
 
 
 # I12: no home, no file descriptors.
-
 HOMELESS = [("status",), ("install", "--host", "claude"), ("doctor",), ("hosts",), ("run", "status"), ("log",)]
 
 
@@ -521,8 +519,6 @@ def test_without_a_home_there_is_one_clear_error(
 
 
 # S14: modes and control characters.
-
-
 def test_nobody_else_may_write_what_a_project_gets(isolated: Path, hookctl: Hookctl, fixed_python: None) -> None:
     """Agents run what stands there, for whoever starts them."""
     pack = put(isolated / "own" / "pack.toml", manifest("own", pack_hook("Stop", "{files}/own.sh"), files=["own.sh"]))
