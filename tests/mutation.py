@@ -32,16 +32,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 _COPIED = (
-    "hookctl",
-    "schemas",
-    "templates",
-    "tests",
-    "docs",
-    "pyproject.toml",
-    "README.md",
-    "mkdocs.yml",
-    "CHANGELOG.md",
-)
+    "hookctl", "schemas", "templates", "tests", "docs", "pyproject.toml", "README.md", "mkdocs.yml", "CHANGELOG.md"
+)  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".hypothesis", ".cache")
 _PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
 _SUITE = ("tests", "--ignore=tests/e2e")

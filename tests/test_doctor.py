@@ -171,16 +171,8 @@ def test_the_self_test_leaves_the_sessions_and_the_log_alone(place: Place) -> No
 # Every preset, and each setting that moves, renames or switches something: the hook works with all of them.
 WORKING: list[dict[str, Any]] = [
     *(preset for preset in PRESETS.values() if preset.get("mode") != "off"),
-    {"honor_stop_hook_active": True}, {"count": "attempts"}, {"mode": "off", "dispatch_tools": ["*"]},
-    {"task_file": "elsewhere.json"}, {"run_dir": "elsewhere"}, {"chain_reset": "fresh"}, {"lock_ms": 0},
-    {"progress": ["remaining"]}, {"latch": False}, {"max_stop_blocks": 3}, {"reason": "go on"}, {"mode": "keepalive"},
-    {"mode": "guard"}, {"limit_env": "PATH"}, {"child_env": ["A_CHILD"]}, {"claim": False}, {"work_hours": 1},
-    {"task_env": "A_TASK"}, {"task_file": "a:b", "task_fields": ["remaining=left", "owner=who", "heartbeat=beat"]},
-    {"task_fields": ["remaining=left"]}, {"task_env": "A_TASK", "task_fields": ["remaining=left"]}, {"locked": True},
-    {"required_tools": ["done"], "required_scope_env": "HOME"}, {"guidance": True}, {"state_dir": "/gone"},
-    {"run_dir": "/gone", "task_file": "../x"},
-    {"task_fields": "odd", "task_file": ["odd"], "run_dir": 5, "child_env": [], "mode": "odd"},
-]  # fmt: skip
+    *(json.loads(knobs) for (knobs,) in rows("knobs-that-work")),
+]
 
 
 @pytest.mark.parametrize(

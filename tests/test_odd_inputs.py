@@ -221,14 +221,9 @@ pytestmark = pytest.mark.usefixtures("fixed_python")
 
 EXAMPLES = int(os.environ.get("HOOKCTL_TEST_ODD") or 5)
 COMMANDS = [
-    ("doctor",),
-    ("plan",),
-    ("install",),
-    ("install", "--set", "max_stop_blocks=3"),
-    ("doctor",),
-    ("doctor", "--fix"),
+    ("doctor",), ("plan",), ("install",), ("install", "--set", "max_stop_blocks=3"), ("doctor",), ("doctor", "--fix"),
     ("uninstall",),
-]
+]  # fmt: skip
 OTHERS = [
     "x", "", "é", "a.b", "a b", "__proto__", "matcher", "hooks", "description", "$schema", "PreToolUse", "<<", "=",
     "\u2028",

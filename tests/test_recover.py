@@ -248,11 +248,9 @@ def undo_everything() -> None:
 
 # Reading verbs
 DRY = [
-    ("plan", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7"),
-    ("uninstall", "--host", "claude", "--dry-run"),
-    ("uninstall", "--all", "--dry-run"),
-    ("install", "--host", "claude", "--host", "qwen", "--dry-run"),
-]
+    ("plan", "--host", "claude", "--set", "MAX_STOP_BLOCKS=7"), ("uninstall", "--host", "claude", "--dry-run"),
+    ("uninstall", "--all", "--dry-run"), ("install", "--host", "claude", "--host", "qwen", "--dry-run"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", DRY, ids=" ".join)

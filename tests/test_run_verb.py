@@ -18,6 +18,7 @@ from hookctl.verbs import run as run_verb
 from hookctl.work import run_files
 from hookctl.work.run_files import RunFiles
 from tests.conftest import Hookctl, Outcome, put
+from tests.texts import rows
 from tests.trees import tree
 
 NOW = 1_000_000_000
@@ -199,32 +200,18 @@ def test_it_never_waits_busily_and_sees_a_stop(
 
 
 WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
-# What happens in which minute, and how the call of `run wait` behind it ends.
-MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {
-    "none": [(0, WAIT, 124), (3, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1), (20.1, WAIT, 1)],
-    "a heartbeat": [(0, WAIT, 124), (7, ("heartbeat",), 0), (8, WAIT, 124), (15, WAIT, 124), (16.1, WAIT, 1)],
-    "less work": [(0, WAIT, 124), (7, ("remaining", "1"), 0), (9, WAIT, 124), (16, WAIT, 124), (17.1, WAIT, 1)],
-    "the same count again": [(0, WAIT, 124), (9, ("remaining", "2"), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
-    "a new run": [(0, WAIT, 124), (9, ("start",), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
-    "another patience": [
-        (0, WAIT, 124),
-        (5.1, ("wait", "--stall", "5m", "--timeout", "0s"), 1),
-        (6, WAIT, 124),
-        (8.1, WAIT, 1),
-    ],
-    "a clock that was set back": [(90, WAIT, 124), (0, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1)],
-}
 
 
-@pytest.mark.parametrize("name", MOVEMENTS)
+@pytest.mark.parametrize(("what", "calls"), rows("movements"))
 def test_standing_still_is_measured_over_all_calls(
-    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, name: str
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, what: str, calls: str
 ) -> None:
     hookctl("run", "remaining", "2")
-    for minute, arguments, code in MOVEMENTS[name]:
-        monkeypatch.setenv("HOOKCTL_NOW", str(1_800_000_000 + 60 * minute))
-        outcome = hookctl("run", *arguments)
-        assert outcome.code == code, (minute, arguments, outcome)
+    patience = {"wait": WAIT, "wait5": ("wait", "--stall", "5m", "--timeout", "0s")}
+    for call in calls.split(", "):
+        minute, *words, code = call.split()
+        monkeypatch.setenv("HOOKCTL_NOW", str(1_800_000_000 + 60 * float(minute)))
+        assert hookctl("run", *patience.get(words[0], words)).code == int(code), (what, call)
 
 
 def test_what_cannot_be_kept_ends_the_wait(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:

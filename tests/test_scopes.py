@@ -54,15 +54,9 @@ def outside(isolated: Path) -> Path:
 PACKAGE = f".hookctl/runtime/{next(iter(load_programs().guard))}"
 SETTINGS = {"project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 OURS = [
-    ".hookctl",
-    ".hookctl/ledger.json",
-    ".hookctl/.gitignore",
-    ".hookctl/guard",
-    ".hookctl/hook.py",
-    ".hookctl/guard/claude.json",
-    ".hookctl/runtime",
-    PACKAGE,
-]
+    ".hookctl", ".hookctl/ledger.json", ".hookctl/.gitignore", ".hookctl/guard", ".hookctl/hook.py",
+    ".hookctl/guard/claude.json", ".hookctl/runtime", PACKAGE,
+]  # fmt: skip
 PLACES = [("project", name) for name in (".claude", SETTINGS["project"], *OURS)]
 PLACES += [("local", name) for name in (".claude", SETTINGS["local"])]
 
@@ -242,21 +236,9 @@ def test_a_link_that_comes_after_a_kill_is_not_followed_by_the_run_that_mends_it
 
 
 ODD = [
-    "with blanks",
-    "it's",
-    'say "hi"',
-    "$HOME",
-    "`id`",
-    "a\nb",
-    "*",
-    "dür 雪",
-    "{project}",
-    "-n",
-    "a;b",
-    "#x",
-    "\\n",
+    "with blanks", "it's", 'say "hi"', "$HOME", "`id`", "a\nb", "*", "dür 雪", "{project}", "-n", "a;b", "#x", "\\n",
     "\udcff",
-]
+]  # fmt: skip
 
 
 def play(command: str, project: Path, *, active: bool = False, **environ: str) -> str:

@@ -174,20 +174,11 @@ def test_doctor_does_not_start_such_an_interpreter(
 # S1: a stranger's project.
 
 VERBS = [
-    ("install", "--host", "claude", "--scope", "project"),
-    ("install", "--host", "claude", "--scope", "local"),
-    ("plan", "--host", "claude", "--scope", "project"),
-    ("uninstall", "--host", "claude", "--scope", "project"),
-    ("status",),
-    ("doctor",),
-    ("doctor", "--fix"),
-    ("run", "status"),
-    ("run", "remaining", "3"),
-    ("run", "start"),
-    ("run", "stop"),
-    ("log", "--project", "."),
-    ("hooks",),
-]
+    ("install", "--host", "claude", "--scope", "project"), ("install", "--host", "claude", "--scope", "local"),
+    ("plan", "--host", "claude", "--scope", "project"), ("uninstall", "--host", "claude", "--scope", "project"),
+    ("status",), ("doctor",), ("doctor", "--fix"), ("run", "status"), ("run", "remaining", "3"), ("run", "start"),
+    ("run", "stop"), ("log", "--project", "."), ("hooks",),
+]  # fmt: skip
 
 
 @needs_root
@@ -466,15 +457,9 @@ def test_a_project_below_the_top_of_its_repository_is_refused_where_the_host_loo
 
 # I7: root in somebody's home.
 WRITING = [
-    ("install", "--host", "claude"),
-    ("uninstall",),
-    ("uninstall", "--all", "--yes"),
-    ("doctor", "--fix"),
-    ("run", "start"),
-    ("run", "remaining", "1"),
-    ("run", "heartbeat"),
-    ("restore", "x"),
-]
+    ("install", "--host", "claude"), ("uninstall",), ("uninstall", "--all", "--yes"), ("doctor", "--fix"),
+    ("run", "start"), ("run", "remaining", "1"), ("run", "heartbeat"), ("restore", "x"),
+]  # fmt: skip
 
 
 @needs_root
