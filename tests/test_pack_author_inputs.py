@@ -145,6 +145,7 @@ def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hook
 
 
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
+# From the reference tables.
 POST_GOES_NOWHERE = [
     "antigravity", "cursor", "hermes", "kimi", "kiro", "openhands", "windsurf",
 ]  # fmt: skip
