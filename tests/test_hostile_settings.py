@@ -252,7 +252,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 COMMANDS = (
     ("run", "status"), ("run", "status", "--json"), ("run", "remaining", "3"), ("run", "heartbeat"), ("run", "start"),
-    ("run", "conclude"), ("run", "stop"), ("run", "release"), ("run", "wait", "--timeout", "1"), ("status",),
+    ("run", "conclude"), ("run", "stop"), ("run", "release"), ("run", "wait", "--timeout", "0s"), ("status",),
     ("doctor",), ("check",), ("check", "--require", "guard"), ("supervise", "--", "true"), ("upgrade", "--dry-run"),
 )  # fmt: skip
 

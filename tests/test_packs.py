@@ -441,31 +441,34 @@ VALUES = [
 ]  # fmt: skip
 
 
-def outcomes(hookctl: Hookctl, lines: list[str], number: int, key: str) -> dict[str, tuple[int, int | None]]:
+def outcomes(lines: list[str], number: int, key: str) -> dict[str, tuple[int, int | None]]:
     """With each of the values at a line: the exit status, and the line of the error."""
-    found = {}
+    found: dict[str, tuple[int, int | None]] = {}
     for value in VALUES:
-        put(Path("own.toml"), "\n".join([*lines[:number], f"{key} = {value}", *lines[number + 1 :]]) + "\n")
-        done = hookctl("plan", "./own.toml", "--host", "claude", "--json")
-        found[value] = done.code, done.result["errors"][0].get("line") if done.code else None
+        path = put(Path("own.toml"), "\n".join([*lines[:number], f"{key} = {value}", *lines[number + 1 :]]) + "\n")
+        try:
+            load_file(str(path.absolute()))
+            found[value] = 0, None
+        except HookctlError as error:
+            found[value] = error.exit_code, error.line
     return found
 
 
 @pytest.mark.parametrize("number", KEYS, ids=lambda number: f"{number + 1} {LINES[number].split(' =')[0]}")
-def test_a_value_of_a_wrong_type(hookctl: Hookctl, number: int) -> None:
+def test_a_value_of_a_wrong_type(number: int) -> None:
     put(Path("a.sh"), "")
     key = LINES[number].split(" = ")[0]
-    found = outcomes(hookctl, LINES, number, key)
+    found = outcomes(LINES, number, key)
     refused = [value for value, (code, _) in found.items() if code]
     assert {found[value] for value in refused} == {(4, number + 1)}
     assert len(refused) >= 14, "one type is right"
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_value_in_place_of_a_table(hookctl: Hookctl, table: str) -> None:
+def test_a_value_in_place_of_a_table(table: str) -> None:
     put(Path("a.sh"), "")
     head = [] if table == "pack" else ['pack = { name = "own", version = "1" }']
-    found = outcomes(hookctl, [*head, ""], len(head), table)
+    found = outcomes([*head, ""], len(head), table)
     refused = [value for value, (code, _) in found.items() if code]
     assert {found[value] for value in refused} == {(4, len(head) + 1)}
     assert len(refused) >= 14, "one type is right"

@@ -105,10 +105,10 @@ def changing(stage: Stage, log: Path) -> list[Call]:
 def chosen(calls: list[Call], faults: tuple[str, ...], stride: int, turn: int) -> Iterator[tuple[Call, str]]:
     """Of every sort of call some with some of the faults, in turn; with a stride of 1 all with all.
 
-    All sorts in the first turn, and every second one in each of the others.
+    All sorts in the first turn, and every third one in each of the others.
     """
     for number, name in enumerate(dict.fromkeys(call.name for call in calls)):
-        if stride > 1 and turn and (number + turn) % 2:
+        if stride > 1 and turn and (number + turn) % 3:
             continue
         pairs = [(call, fault) for call in calls if call.name == name for fault in faults]
         yield from pairs[turn % min(stride, len(pairs)) :: stride]

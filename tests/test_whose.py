@@ -240,7 +240,8 @@ UNSAFE_PLACES: dict[str, Callable[[Path], object]] = {
     "another user's": lambda place: (os.chown(place, STRANGER, -1), place.chmod(0o1777)),
     "below one": lambda place: (place.chmod(0o777), (place / "mine").mkdir(0o700)),
 }
-RUN_FROM_TEMPORARY_FOLDERS = [("doctor", "--host", "claude"), ("demo", "--fast")]
+RUN_FROM_TEMPORARY_FOLDERS = [*((("doctor", "--host", "claude"), kind) for kind in UNSAFE_PLACES)]
+RUN_FROM_TEMPORARY_FOLDERS += [(("demo", "--fast"), "not sticky")]
 
 
 @pytest.fixture
@@ -254,8 +255,7 @@ def shared() -> Iterator[Path]:
 
 
 @needs_root
-@pytest.mark.parametrize("kind", UNSAFE_PLACES)
-@pytest.mark.parametrize("arguments", RUN_FROM_TEMPORARY_FOLDERS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize(("arguments", "kind"), RUN_FROM_TEMPORARY_FOLDERS, ids=str)
 def test_no_program_runs_from_a_folder_that_somebody_else_can_swap(
     isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, shared: Path, arguments: tuple[str, ...],
     kind: str,
