@@ -186,9 +186,10 @@ def a_file_in_git(path: Path, outside: Path) -> None:
 LEAVING = [a_file_elsewhere, a_folder_elsewhere, nothing_elsewhere, a_file_in_git]
 
 
-@pytest.mark.parametrize(
-    ("kind", "make"), zip([k for k in INSIDE if k.name != "codex-config"], itertools.cycle(LEAVING)), ids=str
-)
+IN_TURN = [*zip([kind for kind in INSIDE if kind.name != "codex-config"], itertools.cycle(LEAVING), strict=False)]
+
+
+@pytest.mark.parametrize(("kind", "make"), IN_TURN, ids=[f"{kind.name}-{make.__name__}" for kind, make in IN_TURN])
 def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: Path, hookctl: Hookctl) -> None:
     (isolated / "work" / ".git").mkdir()
     path = kind.path(isolated, "project")
