@@ -25,6 +25,17 @@ DISABLE, ENABLE = ("disable", "guard"), ("enable", "guard")
 LIST, PLUGIN = ("--host", "kimi"), ("--host", "pi")
 LISTED = b'# mine\nmodel = "m"\n\n[[hooks]] # theirs\nevent  =  "Stop"\ncommand = "bell"\n\n[other]\na = 1.0\n'
 RESTORE = ("restore", "../home/.claude/settings.json", "--yes")
+# What lies there before, and the command that a run is struck in.
+STRUCK = [
+    *[("existing", verb) for verb in (INSTALL, UPGRADE, UNINSTALL)],
+    *[(kind, verb) for kind in ("absent", "link") for verb in (INSTALL, UNINSTALL)],
+    *[("project", (*verb, *PROJECT)) for verb in (INSTALL, UNINSTALL)],
+    *[
+        (kind, (verb, *host))
+        for kind, host in (("list", LIST), ("plugin", PLUGIN))
+        for verb in ("install", "uninstall")
+    ],
+]
 
 
 def quiet(*arguments: str) -> int:

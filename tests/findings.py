@@ -119,8 +119,6 @@ def place(isolated: Path, settings: Path, hookctl: Hookctl, monkeypatch: pytest.
 
 
 # How each code comes about.
-
-
 def with_python(place: Place, text: str) -> Path:
     """Install with an interpreter of our own, and then make it something else."""
     python = place.script("python3", f'exec {sys.executable} "$@"')
@@ -262,8 +260,6 @@ def nothing(place: Place) -> None:
 
 
 # Hook entries, ours and others'.
-
-
 def handler(command: str = "true", **fields: Any) -> dict[str, Any]:
     return {"type": "command", "command": command, **fields}
 
@@ -301,8 +297,6 @@ def forgotten(place: Place) -> None:
 
 
 # Several settings files.
-
-
 def managed_text(text: str) -> Callable[[Place], None]:
     return lambda place: (put(place.settings, "{}"), place.managed({}).write_text(text))
 
@@ -321,8 +315,6 @@ def below_the_project(place: Place) -> None:
 
 
 # The environment, the limit and the cap.
-
-
 def in_the_shell(name: str, value: str) -> Callable[[Place], None]:
     return lambda place: (place.install(), place.monkeypatch.setenv(name, value))
 
@@ -341,7 +333,6 @@ def state_elsewhere(place: Place) -> None:
 
 
 # Runtime files, and who may write them.
-
 OUR_HOOK = load_programs().launcher.decode()
 
 
@@ -399,8 +390,6 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
 
 
 # The project.
-
-
 def settings_leave_the_project(place: Place) -> None:
     place.install("--scope", "local")
     Path(".claude").rename(place.root / "out")
@@ -420,8 +409,6 @@ def clone_without_the_settings(place: Place) -> None:
 
 
 # The work in hand, and what the log says.
-
-
 def work(name: str, data: str | bytes = "") -> Callable[[Place], None]:
     """A file in the run folder, and the guard installed."""
 

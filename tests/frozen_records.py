@@ -38,32 +38,6 @@ NOW = "1800000000"
 # The agent's process as the guard knows it: here it is that of the tests.
 _PROCESS, _MADE_UP = r'(?<="process":")\d+ \d+ [0-9a-f]{8}:\d+', "99 99 00000000:99"
 
-BELL = """[pack]
-name = "bell"
-version = "1"
-
-[rules]
-text = "Ring the bell when you are done."
-
-[env]
-BELL_LEVEL = "2"
-
-[files]
-include = ["ring.sh"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-id = "look"
-command = "sh {files}/ring.sh"
-on_failure = "deny"
-
-[[hooks]]
-event = "Stop"
-id = "ring"
-command = "sh {files}/ring.sh"
-timeout = 5
-"""
 CHIME = """[pack]
 name = "chime"
 version = "3"
@@ -74,28 +48,8 @@ event = "stop"
 command = "true chime"
 """
 # What is there before hookctl comes: as a person wrote it, and no program would.
-BEFORE = {
-    "home/.claude/settings.json": """{
-    "model": "m",   "env": {"MAX_STOP_BLOCKS": "9", "MINE": "1"},
-  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs --stop", "timeout": 3}]}],
-
-    "PreToolUse": [ {"matcher": "Bash", "hooks": [{"type":"command", "command": "check-it"}]} ]}
-}""",
-    "home/.claude/CLAUDE.md": "# Mine\n\nBe kind.\n",
-    "home/.codex/config.toml": '# mine\nmodel = "m"   # a comment\n\n[tui]\nnotifications = true\n',
-    "home/.gemini/settings.json": """{
-  // mine
-  "ui": {"theme": "dark"},
-  "hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "count"}]}]}
-}
-""",
-    "home/.hermes/config.yaml": "# mine\nmodel: m   # a comment\nhooks:\n  post_tool_call:\n  - command: count\n",
-    "home/.kimi-code/config.toml": '# mine\nmodel = "m"   # one\n\n[[hooks]]\nevent = "Stop"\ncommand = "count"\n',
-    "work/.claude/settings.json": '{"permissions":\n {"allow": ["Bash(true)"]}}\n',
-    "work/.claude/settings.local.json": '{ "env": {} }\n',
-    "packs/bell/pack.toml": BELL,
-    "packs/bell/ring.sh": "cat > /dev/null\n",
-}
+SCENE = (Path(__file__).parent / "rows" / "frozen-scene.txt").read_text()
+BEFORE = {name: text for name, _, text in texts.parsed(SCENE, TOP)}
 USER, PROJECT = "--yes", "--yes --scope project"
 COMMANDS = [
     f"install {USER} --host claude --force --wrap theirs --rules --set latch=false",
@@ -126,8 +80,6 @@ BASH = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash",
 
 
 # The place
-
-
 @contextlib.contextmanager
 def place() -> Iterator[None]:
     """The scene's folder, empty, with nobody else in it, and the environment in which hookctl runs there."""
@@ -176,8 +128,6 @@ def hookctl(command: str, code: int = 0) -> str:
 
 
 # The scenes
-
-
 @contextlib.contextmanager
 def _made_up_programs() -> Iterator[None]:
     """Packages of one small module each, and a launcher that only names them."""
@@ -272,8 +222,6 @@ SCENES = {"": play, "-killed": play_killed}
 
 
 # As texts
-
-
 def _write(files: dict[str, str]) -> None:
     for name, text in files.items():
         path = TOP / name

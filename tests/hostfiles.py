@@ -8,6 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.documents.table import document_of
+from tests.texts import rows
+
 CORPUS = Path(__file__).parent / "corpus"
 
 
@@ -46,44 +49,20 @@ class Kind(NamedTuple):
         return sorted((CORPUS / self.name).glob(f"*.{self.suffix}"))
 
 
-def _files(folder: str, name: str, *, user: str = "", project: str = "") -> dict[str, str]:
-    return {"user": f"home/{user or folder}/{name}", "project": f"work/{project or folder}/{name}"}
+def _scope(file: str) -> str:
+    return "user" if file.startswith("home/") else "local" if ".local." in file else "project"
 
 
-_CLAUDE = {**_files(".claude", "settings.json"), "local": "work/.claude/settings.local.json"}
-_STOP = ("hooks", "Stop")
-KINDS = [
-    Kind("antigravity", "antigravity", _files("", "hooks.json", user=".gemini/config", project=".agents"),
-         ("hookctl-guard", "Stop"), flat=True),
-    Kind("claude", "claude", _CLAUDE, _STOP),
-    Kind("codex", "codex", _files(".codex", "hooks.json"), _STOP, byte_order_mark=False),
-    Kind("codex-config", "codex", _files(".codex", "config.toml"), _STOP, "toml", True,
-         seed='[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "bell"\n'),
-    Kind("copilot", "copilot", _files("", "hookctl.json", user=".copilot/hooks", project=".github/hooks"),
-         ("hooks", "agentStop"), flat=True, byte_order_mark=False),
-    Kind("cursor", "cursor", _files(".cursor", "hooks.json"), ("hooks", "stop"), flat=True),
-    Kind("droid", "droid", _files(".factory", "settings.json"), _STOP, comments=True, byte_order_mark=False),
-    Kind("droid-hooks", "droid", _files(".factory", "hooks.json"), ("Stop",), comments=True, byte_order_mark=False,
-         seed="{}"),
-    Kind("gemini", "gemini", _files(".gemini", "settings.json"), ("hooks", "AfterAgent"), comments=True,
-         byte_order_mark=False),
-    Kind("grok", "grok", _files(".grok/hooks", "hookctl.json"), _STOP, byte_order_mark=False),
-    Kind("hermes", "hermes", {"user": "home/.hermes/config.yaml"}, ("hooks", "pre_verify"), "yaml", True, flat=True),
-    Kind("kimi", "kimi", {"user": "home/.kimi-code/config.toml"}, _STOP, "toml", True, flat=True, event="event"),
-    Kind("opencode", "opencode", _files("", "hookctl.js", user=".config/opencode/plugin", project=".opencode/plugin"),
-         ("hooks", "session.idle"), "plugin", flat=True),
-    Kind("kiro", "kiro", _files(".kiro/hooks", "hookctl.json"), _STOP, flat=True, event="trigger"),
-    Kind("openhands", "openhands", _files(".openhands", "hooks.json"), ("stop",), byte_order_mark=False),
-    Kind("openhands-wrapped", "openhands", _files(".openhands", "hooks.json"), _STOP, byte_order_mark=False,
-         seed='{"hooks": {}}'),
-    Kind("pi", "pi", _files("", "hookctl.js", user=".pi/agent/extensions", project=".pi/extensions"),
-         ("hooks", "agent_before_settle"), "extension", flat=True),
-    Kind("vscode", "vscode", _files("", "hookctl-vscode.json", user=".copilot/hooks", project=".github/hooks"), _STOP,
-         flat=True),
-    Kind("windsurf", "windsurf", _files("", "hooks.json", user=".codeium/windsurf", project=".windsurf"),
-         ("hooks", "post_cascade_response"), flat=True),
-    Kind("qwen", "qwen", _files(".qwen", "settings.json"), _STOP, comments=True),
-    Kind("vibe", "vibe", _files(".vibe", "hooks.toml"), ("hooks", "post_agent"), "toml", True, flat=True, event="type"),
-]  # fmt: skip
+def _read(name: str, host: str, format: str, stop: str, special: str, files: str, seed: str) -> Kind:
+    words = special.split(", ")
+    event = next((word.removeprefix("event ") for word in words if word.startswith("event ")), "")
+    return Kind(
+        name, host, {_scope(file): file for file in files.split(", ")}, tuple(stop.split()), format,
+        "comments" in words, "no byte order mark" not in words, "" if seed == "-" else document_of(seed).decode(),
+        "flat" in words, event,
+    )  # fmt: skip
+
+
+KINDS = [_read(*row) for row in rows("hostfiles")]
 JSON = [kind for kind in KINDS if kind.format == "json"]
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -14,7 +14,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,18 +91,18 @@ def environment(top: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def call(program: Sequence[str], top: Path, command: str, codes: tuple[int, ...] = (0,)) -> str:
-    """What a command prints in the case's project; `{COMMAND}` in it is the id of the hook with that command."""
+Run = Callable[[list[str]], tuple[int, str]]  # a command's code, and what it prints
+
+
+def call(run: Run, command: str, codes: tuple[int, ...] = (0,)) -> str:
+    """What a command prints; `{COMMAND}` in it is the id of the hook with that command."""
     for wanted in re.findall(r"\{(.+?)\}", command):
-        hooks = json.loads(call(program, top, "hooks --json"))["data"]["hooks"]
+        hooks = json.loads(call(run, "hooks --json"))["data"]["hooks"]
         id = next(hook["id"] for hook in hooks if hook["command"] == wanted)
         command = command.replace(f"{{{wanted}}}", id)
-    done = subprocess.run(
-        [*program, *command.split()], cwd=top / "project", env=environment(top), capture_output=True, text=True,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert done.returncode in codes, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    code, said = run(command.split())
+    assert code in codes, f"{command}: {code}\n{said}"
+    return said
 
 
 class Hook(NamedTuple):

@@ -32,16 +32,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 _COPIED = (
-    "hookctl",
-    "schemas",
-    "templates",
-    "tests",
-    "docs",
-    "pyproject.toml",
-    "README.md",
-    "mkdocs.yml",
-    "CHANGELOG.md",
-)
+    "hookctl", "schemas", "templates", "tests", "docs", "pyproject.toml", "README.md", "mkdocs.yml", "CHANGELOG.md"
+)  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".hypothesis", ".cache")
 _PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
 _SUITE = ("tests", "--ignore=tests/e2e")
@@ -94,8 +86,6 @@ class Mutant(NamedTuple):
 
 
 # Drawing
-
-
 def draw(area: str, count: int, seed: int) -> list[Mutant]:
     """As many different mutants of an area, or all where there are fewer."""
     chance = random.Random(f"{seed} {area}")
@@ -155,8 +145,6 @@ def _meaning(text: str) -> str:
 
 
 # Running
-
-
 def copies(top: Path, count: int) -> Iterator[Path]:
     """Copies of the tree, one for each job."""
     for number in range(count):

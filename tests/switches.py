@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from tests.texts import rows
+
 Texts = Mapping[str, Any]
 
 
@@ -65,91 +67,14 @@ HOSTS = {
         "user": "~/.codeium/windsurf/hooks.json", "managed": "/etc/windsurf/hooks.json"}, "flat"),
 }  # fmt: skip
 
-OFF, ON = {"disableAllHooks": True}, {"disableAllHooks": False}
-GEMINIS_OFF, GEMINIS_ON = {"hooksConfig": {"enabled": False}}, {"hooksConfig": {"enabled": True}}
-DROIDS_OFF, DROIDS_ON = {"hooks": {"hooksDisabled": True}}, {"hooks": {"hooksDisabled": False}}
-CODEX_OFF, CODEX_ON = {"features": {"hooks": False}}, {"features": {"hooks": True}}
-ONLY, ONLY_TOML = {"allowManagedHooksOnly": True}, {"allow_managed_hooks_only": True}
-ALL = {host: " ".join(places.files) for host, places in HOSTS.items()}
-CODEX_MANAGED = "hooks system managed requirements"
 
-CASES = [
-    *[Case(host, {}, ALL[host], sure="docs" if host in ("cursor", "windsurf", "vscode") else "run") for host in HOSTS],
-    # Claude Code.
-    Case("claude", {"user": OFF}, "managed dropin"),
-    Case("claude", {"user": OFF, "local": ON}, ALL["claude"]),
-    Case("claude", {"managed": OFF}, ""),
-    Case("claude", {"managed": ON, "user": OFF}, ALL["claude"]),
-    Case("claude", {"managed": ONLY}, "managed dropin"),
-    Case("claude", {"user": ONLY}, ALL["claude"]),
-    Case("claude", {"managed": {"strictPluginOnlyCustomization": True}}, "managed dropin"),
-    Case("claude", {"managed": {"strictPluginOnlyCustomization": ["hooks", "skills"]}}, "managed dropin"),
-    Case("claude", {"managed": {"strictPluginOnlyCustomization": ["skills"]}}, ALL["claude"]),
-    Case("claude", {"user": {"strictPluginOnlyCustomization": True}}, ALL["claude"]),
-    *[row for name in ("CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SIMPLE") for row in (
-        Case("claude", {}, "managed dropin", {name: "1"}),
-        Case("claude", {}, ALL["claude"], {name: "0"}),
-        Case("claude", {"user": {"env": {name: "1"}}}, "managed dropin"),
-        Case("claude", {"managed": {"env": {name: "1"}}}, "managed dropin"),
-        Case("claude", {"project": {"env": {name: "1"}}}, ALL["claude"]),
-    )],
-    Case("claude", {"user": {"env": {"CLAUDE_CODE_SAFE_MODE": "0"}}}, ALL["claude"], {"CLAUDE_CODE_SAFE_MODE": "1"}),
-    Case("claude", {}, ALL["claude"], {"CLAUDE_CODE_SAFE_MODE": "2"}),
-    Case("claude", {}, ALL["claude"], {"CLAUDE_CODE_PERSONAL_HOOKS_OFF": "1"}),
-    # Codex.
-    *[Case("codex", {place: CODEX_OFF}, "") for place in ("system", "managed", "config", "projects", "requirements")],
-    Case("codex", {"system": CODEX_OFF, "config": CODEX_ON}, ALL["codex"]),
-    Case("codex", {"config": CODEX_OFF, "projects": CODEX_ON}, ALL["codex"]),
-    Case("codex", {"config": CODEX_OFF, "managed": CODEX_ON}, ALL["codex"]),
-    Case("codex", {"config": CODEX_OFF, "requirements": CODEX_ON}, ALL["codex"]),
-    Case("codex", {"managed": CODEX_OFF, "config": CODEX_ON}, ""),
-    Case("codex", {"requirements": ONLY_TOML}, CODEX_MANAGED),
-    *[Case("codex", {place: ONLY_TOML}, ALL["codex"]) for place in ("system", "managed", "config", "projects")],
-    # Copilot CLI.
-    *[Case("copilot", {place: OFF}, "policy") for place in ("shared", "local")],
-    *[Case("copilot", {f".claude/{name}.json": OFF}, "policy") for name in ("settings", "settings.local")],
-    Case("copilot", {"~/.claude/settings.json": OFF}, ALL["copilot"]),
-    Case("copilot", {"settings": OFF}, "user project shared local policy"),
-    Case("copilot", {"user": OFF}, "settings project shared local policy"),
-    Case("copilot", {"project": OFF}, "user settings shared local policy"),
-    Case("copilot", {"policy": OFF}, "user settings project shared local"),
-    Case("copilot", {"shared": OFF, "local": ON}, ALL["copilot"]),
-    Case("copilot", {"shared": ON, "local": OFF}, "policy"),
-    Case("copilot", {"shared": ON, ".claude/settings.local.json": OFF}, ALL["copilot"]),
-    Case("copilot", {"shared": OFF, ".claude/settings.local.json": ON}, "policy"),
-    Case("copilot", {".claude/settings.json": OFF, ".claude/settings.local.json": ON}, ALL["copilot"]),
-    # Droid.
-    *[Case("droid", {place: DROIDS_OFF}, "") for place in ("user", "project", "managed")],
-    Case("droid", {"user": DROIDS_OFF, "project": DROIDS_ON}, ALL["droid"]),
-    Case("droid", {"user": DROIDS_OFF, "managed": DROIDS_ON}, ALL["droid"]),
-    Case("droid", {"project": DROIDS_OFF, "user": DROIDS_ON}, ""),
-    Case("droid", {"~/.factory/hooks.json": {"hooksDisabled": True}}, ""),
-    Case("droid", {"managed": ONLY}, "managed"),
-    *[Case("droid", {place: ONLY}, ALL["droid"]) for place in ("user", "project")],
-    # Gemini CLI and Qwen Code: managed hooks go with the others.
-    *[row for host, off, on in (("gemini", GEMINIS_OFF, GEMINIS_ON), ("qwen", OFF, ON)) for row in (
-        *[Case(host, {place: off}, "") for place in HOSTS[host].files],
-        Case(host, {"user": off, "project": on}, ALL[host]),
-        Case(host, {"project": off, "user": on}, ""),
-        Case(host, {"project": off, "managed": on}, ALL[host]),
-        Case(host, {"defaults": off, "user": on}, ALL[host]),
-    )],
-    *[row for name in ("QWEN_CODE_SAFE_MODE", "QWEN_CODE_SIMPLE") for row in (
-        Case("qwen", {}, "", {name: "1"}), Case("qwen", {"user": {"env": {name: "1"}}}, ""))],
-    # Grok Build.
-    *[Case("grok", {place: ONLY_TOML}, "managed requirements") for place in ("managed", "requirements")],
-    *[Case("grok", {f"~/.grok/{name}.toml": ONLY_TOML}, "managed requirements")
-      for name in ("managed_config", "requirements")],
-    Case("grok", {"requirements": ONLY}, "managed requirements"),
-    Case("grok", {"/etc/claude-code/managed-settings.json": ONLY}, "managed requirements"),
-    Case("grok", {"/etc/claude-code/managed-settings.json": OFF}, ALL["grok"]),
-    Case("grok", {".grok/config.toml": ONLY_TOML}, ALL["grok"]),
-    # Hermes and VS Code.
-    Case("hermes", {}, "", {"HERMES_SAFE_MODE": "1"}),
-    Case("hermes", {}, "user", {"HERMES_SAFE_MODE": "0"}),
-    Case("vscode", {"/etc/vscode/policy.json": {"ChatHooks": False}}, "", sure="docs"),
-    Case("vscode", {"~/.config/Code/User/settings.json": {"chat.useHooks": False}}, "", sure="docs"),
-]  # fmt: skip
+def _read(host: str, added: str, environ: str, runs: str, sure: str = "run") -> Case:
+    places = {"all": " ".join(HOSTS[host].files), "none": ""}.get(runs, runs)
+    variables = dict(word.split("=") for word in environ.split() if word != "-")
+    return Case(host, json.loads(added), places, variables, sure)
+
+
+CASES = [_read(*row) for row in rows("switches")]
 
 
 def texts_of(case: Case, command: str) -> dict[str, str]:

@@ -114,12 +114,9 @@ def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str)
 
 
 def _started(
-    log: Path,
-    names: tuple[str, ...],
-    how: tuple[str, ...],
-    command: tuple[str, ...],
+    log: Path, names: tuple[str, ...], how: tuple[str, ...], command: tuple[str, ...],
     environ: Mapping[str, str] | None = None,
-) -> subprocess.Popen[str]:
+) -> subprocess.Popen[str]:  # fmt: skip
     trace = "trace=" + ",".join(f"?{name}" for name in names)  # not every machine has them all
     call = ["strace", "-qq", "-y", "-o", str(log), "-e", trace, *how, sys.executable, "-m", "hookctl", *command]
     return subprocess.Popen(

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from hookctl.system.package_data import asset
 from hookctl.verbs import completion, status
 from hookctl.verbs.options import read_options
 from tests.conftest import Hookctl, Outcome, put
+from tests.texts import rows
 from tests.trees import tree
 
 COMMANDS = cli.NAMES
@@ -125,100 +127,11 @@ def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 CLAUDE = ("--host", "claude")
-CASES: list[tuple[int, Arrange, tuple[str, ...]]] = [
-    (0, nothing, ("install", *CLAUDE)),
-    (0, installed, ("install", *CLAUDE)),
-    (0, nothing, ("install", *CLAUDE, "--dry-run")),
-    (0, nothing, ("plan", *CLAUDE)),
-    (0, installed, ("plan", *CLAUDE, "--exit-code")),
-    (0, installed, ("plan", *CLAUDE, "--set", "latch=false", "--exit-code")),
-    (0, nothing, ("uninstall",)),
-    (0, installed, ("uninstall", "--host", "all")),
-    (0, installed, ("uninstall", "--dry-run", "--all")),
-    (0, nothing, ("status",)),
-    (0, installed, ("status",)),
-    (0, nothing, ("hooks",)),
-    (0, installed, ("hooks", *CLAUDE, "--event", "stop")),
-    (2, nothing, ("hooks", "--event", "stopp")),
-    (0, nothing, ("report",)),
-    (0, installed, ("report", "--output", "page.html", "--since", "1h")),
-    (2, nothing, ("report", "-o", "none/page.html")),
-    (0, nothing, ("fire", "stop")),
-    (0, installed, ("fire", "stop", *CLAUDE)),
-    (2, nothing, ("fire", "stopp")),
-    (2, nothing, ("fire", "pre-tool")),
-    (0, installed, ("disable", "guard")),
-    (0, installed, ("disable", "guard/stop", "--dry-run")),
-    (2, installed, ("disable", "no-such-hook")),
-    (2, nothing, ("disable",)),
-    (4, torn_after, ("disable", "guard")),
-    (0, disabled, ("enable", "guard")),
-    (1, disabled_and_gone, ("enable", "guard")),
-    (0, installed, ("enable", "guard")),
-    (2, nothing, ("enable", "guard")),
-    (0, nothing, ("doctor",)),
-    (0, installed, ("doctor", "--strict")),
-    (0, installed, ("doctor", "--scope", "user", "--project", ".", "--verbose")),
-    (0, installed, ("status", "--scope", "user", "--project", ".", "--host", "claude", "--verbose")),
-    (2, nothing, ("status", "--scope", "managed")),
-    (2, nothing, ("doctor", "--project", "no-such-folder")),
-    (0, nothing, ("check",)),
-    (1, nothing, ("check", "--require", "guard")),
-    (1, broken_projects_ledger, ("check",)),
-    (2, nothing, ("check", "--require", "./no-such-pack.toml")),
-    (0, nothing, ("upgrade",)),
-    (0, installed, ("upgrade", "--dry-run")),
-    (2, installed, ("upgrade", "no-such-pack")),
-    (4, torn_after, ("upgrade",)),
-    (2, nothing, ("pack", "nwe", "no-force")),
-    (2, nothing, ("pack", "check", "./gone")),
-    (0, nothing, ("hosts",)),
-    (0, nothing, ("hosts", "claude", "codex")),
-    (2, nothing, ("hosts", "emacs")),
-    (0, nothing, ("completion", "bash")),
-    (2, nothing, ("completion", "tcsh")),
-    (2, nothing, ("completion",)),
-    (4, nothing, ("pack", "import", *CLAUDE, "-o", "my-hooks")),
-    (2, nothing, ("pack", "new", "guard")),
-    (2, nothing, ("pack", "check", "nothing")),
-    (2, nothing, ("pack", "export", "my-hook")),
-    (0, nothing, ("render", *CLAUDE)),
-    (0, nothing, ("install", *CLAUDE, "--scope", "project")),
-    (0, nothing, ("install", *CLAUDE, "--scope", "local", "--project", ".")),
-    (0, installed, ("uninstall", "--scope", "project")),
-    (0, nothing, ("demo",)),
-    (0, nothing, ("run", "status")),
-    (0, nothing, ("run", "start", "--remaining", "3", "--owner", "S1", "--for", "2h")),
-    (0, nothing, ("stats",)),
-    (0, nothing, ("supervise", "--", "true")),
-    (0, nothing, ("log",)),
-    (0, nothing, ("log", "--since", "2h", "--session", "S1")),
-    (0, nothing, ("verify", "--", "true")),
-    (1, nothing, ("verify", "--rechecks", "1", "--", "false")),
-    (1, read_only, ("install", *CLAUDE)),
-    (1, another_pack, ("install", *CLAUDE)),
-    (1, another_pack, ("plan", *CLAUDE, "--exit-code")),
-    (1, torn, ("doctor",)),
-    (1, broken_ledger, ("doctor",)),
-    (1, nothing, ("restore", "settings.json")),
-    (3, a_bug, ("install", *CLAUDE)),
-    (3, a_bug, ("uninstall",)),
-    (3, a_bug, ("run", "status")),
-    (4, torn, ("install", *CLAUDE)),
-    (4, torn, ("plan", *CLAUDE)),
-    (4, torn_after, ("uninstall",)),
-    (4, broken_ledger, ("install", *CLAUDE)),
-    (4, broken_ledger, ("uninstall",)),
-    (4, broken_ledger, ("status",)),
-    (4, broken_projects_ledger, ("status",)),
-    (4, torn_after, ("status",)),
-    (4, broken_ledger, ("restore", "settings.json")),
-    (4, bad_pack, ("install", "./bad.toml", *CLAUDE)),
-    (4, leaving, ("install", *CLAUDE, "--scope", "project")),
-    (4, nothing, ("verify", "--", "./no-such-program")),
-    (10, nothing, ("plan", *CLAUDE, "--exit-code")),
-    (124, nothing, ("verify", "--timeout", "0.2", "--", "sleep", "60")),
-]
+ARRANGEMENTS = {made.__name__: made for made in (
+    nothing, installed, torn, disabled, disabled_and_gone, torn_after, read_only, broken_ledger, broken_projects_ledger,
+    another_pack, bad_pack, leaving, a_bug,
+)}  # fmt: skip
+CASES = [(int(code), ARRANGEMENTS[name], tuple(shlex.split(words))) for code, name, words in rows("commands")]
 
 
 def name_of(case: object) -> str:
@@ -250,54 +163,7 @@ def test_the_exit_code_and_the_envelope(
     assert bool(as_text.out) == told, "stdout carries the result, and an error is none"
 
 
-USAGE: list[tuple[tuple[str, ...], str]] = [
-    (("install", *CLAUDE, "--bogus"), "--bogus"),
-    (("install", *CLAUDE, "--mode"), "--mode"),
-    (("status", "too", "much"), "too"),
-    (("bogus",), "bogus"),
-    (("install", "--host", "emacs"), "emacs"),
-    (("install", "./none.toml", *CLAUDE), "no such pack"),
-    (("uninstall", "none"), "none"),
-    (("install", *CLAUDE, "--scope", "team"), "team"),
-    (("install", *CLAUDE, "--scope", "local", "--project", "none"), "none"),
-    (("render",), "which host"),
-    (("restore",), "which file"),
-    (("doctor", "--host", "emacs"), "emacs"),
-    (("uninstall", "--host", "emacs"), "emacs"),
-    (("install", "nopack", *CLAUDE), "nopack"),
-    (("plan", "nopack", *CLAUDE), "nopack"),
-    (("uninstall", "nopack"), "nopack"),
-    (("install", *CLAUDE, "--set", "colour=red"), "colour"),
-    (("install", *CLAUDE, "--set", "MAX_STOP_BLOCKS"), "MAX_STOP_BLOCKS"),
-    (("install", *CLAUDE, "--set", "MAX_STOP_BLOCKS=many"), "many"),
-    (("install", *CLAUDE, "--set", "latch=perhaps"), "perhaps"),
-    (("plan", *CLAUDE, "--mode", "turbo"), "turbo"),
-    (("install", *CLAUDE, "--scope", "managed"), "managed"),
-    (("uninstall", "--scope", "galaxy"), "galaxy"),
-    (("install",), "--host claude"),
-    (("plan",), "--host claude"),
-    (("install", "--host", "all"), "claude"),
-    (("run", "dance"), "dance"),
-    (("run",), "ACTION"),
-    (("run", "remaining"), "run remaining 3"),
-    (("run", "remaining", "few"), "few"),
-    (("run", "remaining", "3.5"), "3.5"),
-    (("run", "remaining", "-1"), "-1"),
-    (("run", "stop", "3"), "stop"),
-    (("run", "stop", "--owner", "S1"), "--owner"),
-    (("run", "start", "--for", "soon"), "soon"),
-    (("run", "start", "--for", "12"), "12"),
-    (("run", "start", "--remaining", "x"), "x"),
-    (("run", "status", "--project", "no/such/folder"), "no/such/folder"),
-    (("verify",), "which command"),
-    (("verify", ""), "which command"),
-    (("verify", "--rechecks", "-1"), "--rechecks"),
-    (("verify", "--grace", "soon", "true"), "soon"),
-    (("verify", "--timeout", "0", "true"), "no time for a run: 0"),
-    (("log", "--since", "yore"), "yore"),
-    (("log", "--since", "0001-01-01"), "0001-01-01"),
-    (("log", "--project", "no/such/folder"), "no/such/folder"),
-]  # fmt: skip
+USAGE = [(tuple(shlex.split(words)), named) for named, words in rows("usage")]
 
 
 @pytest.mark.parametrize(("arguments", "named"), USAGE, ids=name_of)
@@ -368,7 +234,7 @@ def run_with_stdout(stdout: int, *arguments: str, **environ: str) -> tuple[int, 
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("hosts",), ("hosts", "--json"), ("--help",)], ids=name_of)
+@pytest.mark.parametrize("arguments", [("hosts",), ("--help",)], ids=name_of)
 def test_a_reader_that_has_gone_is_no_error(arguments: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -394,8 +260,6 @@ def test_a_closed_stdin_is_no_terminal(settings: Path) -> None:
 
 
 # Nothing is written by what only looks.
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -423,8 +287,6 @@ def test_looking_writes_nothing_at_all(
 
 
 # plan is a diff.
-
-
 def bare(text: str) -> list[str]:
     """The lines of a JSON text without what an outline does not have: indentation and commas."""
     return [line.strip().removesuffix(",") for line in text.splitlines()]
@@ -579,7 +441,7 @@ def test_at_a_terminal_install_asks_about_what_it_detected(settings: Path) -> No
     assert settings.exists()
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("\x04", 2)])
+@pytest.mark.parametrize(("answer", "code"), [("YES\n", 0), ("\n", 2), ("\x04", 2)])
 def test_at_a_terminal_uninstall_everywhere_asks(hookctl: Hookctl, settings: Path, answer: str, code: int) -> None:
     hookctl("install", *CLAUDE)
     outcome, seen = at_terminal(answer, "uninstall", "--all")
@@ -607,56 +469,19 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("words", [("install", "--host", "claude"), ("plan",), ("uninstall",)])
-def test_windows_is_refused_in_plain_words(words: tuple[str, ...]) -> None:
-    done = subprocess.run([sys.executable, "-c", WINDOWS, *words], capture_output=True, text=True)
+def test_windows_is_refused_in_plain_words() -> None:
+    done = subprocess.run([sys.executable, "-c", WINDOWS, "uninstall"], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("hookctl: error: Windows is not supported yet"), done.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["status"], ["--version"]])
-def test_a_python_without_what_hookctl_needs_is_named_in_one_line(words: list[str]) -> None:
+def test_a_python_without_what_hookctl_needs_is_named_in_one_line() -> None:
     code = "import sys; sys.modules['typer'] = None; from hookctl.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code, "status"], capture_output=True, text=True, check=False)
     said = done.stderr.splitlines()
     assert said[0] == f"hookctl: error: typer is not installed for {sys.executable}"
     assert (len(said), done.stdout, done.returncode) == (2, "", 1)
     assert said[1].startswith("  fix: ") and ".venv/bin/hookctl" in said[1]
-
-
-# What a call imports: a no-op install is the call that agents' start scripts make, and most of its time is imports.
-
-
-DEAR = {
-    "pydantic", "rich", "jsonschema", "tomlkit", "subprocess", "difflib", "hashlib", "unicodedata",
-}  # fmt: skip
-LIST = """
-import json, sys
-from hookctl.__main__ import run
-code = run(sys.argv[1:])
-print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
-"""
-
-
-def modules(code: str, *arguments: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    status, names = json.loads(done.stderr.splitlines()[-1])
-    assert status == 0, done.stdout
-    return set(names)
-
-
-def of_typer() -> set[str]:
-    return modules("import json, sys, typer\nprint(json.dumps([0, sorted(sys.modules)]), file=sys.stderr)")
-
-
-@pytest.mark.parametrize("arguments", [("install", "--host", "claude"), ("status",), ("run", "status")])
-def test_what_is_dear_is_not_imported_where_there_is_nothing_to_do(
-    hookctl: Hookctl, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):  # as on a person's machine
-        monkeypatch.delenv(name)
-    assert hookctl("install", "--host", "claude").code == 0
-    assert not modules(LIST, *arguments) & (DEAR - of_typer())
 
 
 # hookctl completion: the scripts are loaded by real shells, which then complete.
@@ -728,9 +553,6 @@ def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-
 # What a machine gets with --json of what people read: whether anything changes, every message, the whole diff.
 
 
-SECRET = "zq-4711-nobody-sees-this"
-
-
 def said(outcome: Outcome) -> list[str]:
     """The messages on stderr, one a message."""
     return [part.rstrip("\n") for part in ("\n" + outcome.err).split("\nhookctl: ")[1:]]
@@ -786,18 +608,6 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
         assert wrote == (changed and "--dry-run" not in arguments)
         answers.append(changed)
     assert answers == [True, True, False, False, True, False, True, True, False]
-
-
-def test_people_and_machines_get_the_same_diff_without_a_secret(hookctl: Hookctl, isolated: Path) -> None:
-    put(isolated / "home/.claude/settings.json", json.dumps({"env": {"MY_TOKEN": SECRET, "MODEL": "x"}}, indent=2))
-    install = ("install", "--host", "claude")
-    dry = hookctl(*install, "--dry-run", "--json")
-    SCHEMA.validate(dry.result)
-    diff = dry.data["files"][0]["diff"]
-    assert '     "MY_TOKEN": …\n     "MODEL": …\n+    "MAX_STOP_BLOCKS": "5"\n' in diff
-    assert hookctl("plan", *install[1:]).out.startswith(diff) and SECRET not in diff
-    assert hookctl(*install, "--json").data["files"][0]["diff"] == diff
-    assert hookctl(*install, "--json").data["files"] == []
 
 
 # hookctl demo: the real hook decides, a person can follow, and nothing is left of it.

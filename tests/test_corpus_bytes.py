@@ -323,8 +323,6 @@ def test_an_edit_of_the_operators_stays_through_everything(
 
 
 # Two packs, other settings, a disable, a moved HOME, in each kind of settings file: nothing stays behind.
-
-
 PACK = manifest(
     "notify",
     hook("Stop", "true done", id="done"),

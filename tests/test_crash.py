@@ -17,9 +17,8 @@ from hookctl.system import files, folders
 from tests.conftest import put
 from tests.disk import (
     INSTALL,
-    LIST,
-    PLUGIN,
     PROJECT,
+    STRUCK,
     THEIRS,
     UNINSTALL,
     UPGRADE,
@@ -44,8 +43,6 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 # Killing
-
-
 class _Stream:
     """A file whose every write may be the last, and may be cut in the middle."""
 
@@ -113,22 +110,9 @@ def _die_at(last: int) -> None:
 
 
 CASES = [
-    ("existing", INSTALL, min(STRIDE, 19)),
-    ("existing", UPGRADE, STRIDE),
-    ("existing", UNINSTALL, STRIDE),
-    ("absent", INSTALL, STRIDE),
-    ("absent", UNINSTALL, STRIDE),
-    ("link", INSTALL, STRIDE),
-    ("link", UNINSTALL, STRIDE),
-    ("project", (*INSTALL, *PROJECT), STRIDE),
+    *((kind, verb, min(STRIDE, 19) if (kind, verb) == ("existing", INSTALL) else STRIDE) for kind, verb in STRUCK),
+    *(("absent project", (*verb, *PROJECT), STRIDE) for verb in (INSTALL, UNINSTALL)),
     ("project", (*UPGRADE, *PROJECT), STRIDE),
-    ("project", (*UNINSTALL, *PROJECT), STRIDE),
-    ("absent project", (*INSTALL, *PROJECT), STRIDE),
-    ("absent project", (*UNINSTALL, *PROJECT), STRIDE),
-    ("list", ("install", *LIST), STRIDE),
-    ("list", ("uninstall", *LIST), STRIDE),
-    ("plugin", ("install", *PLUGIN), STRIDE),
-    ("plugin", ("uninstall", *PLUGIN), STRIDE),
 ]
 
 

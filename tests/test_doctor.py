@@ -36,6 +36,7 @@ from tests.findings import (
 from tests.findings_of_hosts import MADE_OF_HOSTS
 from tests.page_of_codes import PAGE, renewed
 from tests.test_check import MADE as MADE_BY_CHECK
+from tests.texts import rows
 from tests.trees import tree
 
 __all__ = ["place"]  # a fixture
@@ -89,73 +90,37 @@ def test_every_code_is_made_by_a_test() -> None:
     assert len(entries()) <= 75
 
 
-# One cause, and all that is said of it.
-
-
 # A client's version, the options of the install, and what it is too old for: the level and the version that is not.
-OLD: list[tuple[str, tuple[str, ...], list[tuple[str, str]]]] = [
-    (hosts.load("claude").client.seen, ("--dispatch", "*"), []),
-    ("2.1.227", ("--dispatch", "*"), []),
-    ("2.1.226", ("--mode", "off", "--dispatch", "*"), []),
-    ("2.1.226", (), [("info", "2.1.227")]),
-    ("2.1.210", ("--mode", "guard", "--dispatch", "*"), [("info", "2.1.227")]),
-    ("2.1.209", ("--mode", "off", "--dispatch", "*"), [("warning", "2.1.210")]),
-    ("2.1.209", ("--mode", "off", "--dispatch", "*", "--set", "dispatch_end=0"), []),
-    ("2.1.209", ("--mode", "guard"), [("info", "2.1.227")]),
-    ("2.1.143", ("--mode", "guard"), [("info", "2.1.227")]),
-    ("2.1.142", ("--mode", "guard"), [("error", "2.1.143"), ("info", "2.1.227")]),
-    ("2.1.99", ("--dispatch", "*"), [("error", "2.1.143"), ("warning", "2.1.210"), ("info", "2.1.227")]),
-]
-
-
-@pytest.mark.parametrize(("version", "options", "old"), OLD)
+@pytest.mark.parametrize(("version", "options", "old"), rows("old-clients"))
 def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
-    place: Place, version: str, options: tuple[str, ...], old: list[tuple[str, str]]
+    place: Place, version: str, options: str, old: str
 ) -> None:
+    version = version.replace("seen", hosts.load("claude").client.seen)
     place.client(f"echo '{version} (Claude Code)'")
-    installed = place.hookctl("install", "--host", "claude", *options, "--json").data
+    words = [] if options == "-" else options.split()
+    installed = place.hookctl("install", "--host", "claude", *words, "--json").data
     told = [line["message"] for line in installed["messages"] if line["code"] == "client_old"]
     found = [finding for finding in place.findings() if finding["code"].startswith("client")]
-    wanted = [(level, f"Upgrade Claude Code to {since} or later.") for level, since in old]
+    pairs = zip(old.split()[::2], old.split()[1::2], strict=False)
+    wanted = [(level, f"Upgrade Claude Code to {since} or later.") for level, since in pairs]
     assert [(finding["level"], finding["fix"]) for finding in found] == wanted
     texts = [finding["message"] for finding in found if finding["level"] != "info"]
     assert [text.partition(": upgrade it to ")[0] for text in told] == texts
 
 
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
-CAPS: list[tuple[Any, float, set[str]]] = [
-    ("8", 8, set()),
-    ("12", 12, set()),
-    ("5000", 5000, set()),
-    ("0", 0, set()),
-    ("-1", -1, set()),
-    ("0x3", 0, set()),
-    ("", 8, set()),
-    ("abc", 8, set()),
-    (None, 8, set()),
-    (True, 8, set()),
-    (" 3 ", 3, {"cap_below_limit"}),
-    ("3.7", 3, {"cap_below_limit"}),
-    ("3abc", 3, {"cap_below_limit"}),
-    ("1e1", 10, set()),
-    (3, 3, {"cap_below_limit"}),
-    (3.0, 3, {"cap_below_limit"}),
-    ("4", 4, {"cap_below_limit"}),
-    ("5", 5, set()),
-    ("1e400", 8, set()),
-    ("9" * 400, 8, set()),
-]
 
 
-@pytest.mark.parametrize(("value", "effective", "codes"), CAPS, ids=[repr(case[0])[:20] for case in CAPS])
-def test_the_cap_as_the_client_reads_it(place: Place, value: Any, effective: float, codes: set[str]) -> None:
+@pytest.mark.parametrize(("cap", "effective", "verdict"), rows("caps"))
+def test_the_cap_as_the_client_reads_it(place: Place, cap: str, effective: str, verdict: str) -> None:
+    value = json.loads(cap)
     text = value if isinstance(value, str) else json.dumps(value)
-    assert hosts.read_cap(hosts.load("claude"), text) == effective
+    assert hosts.read_cap(hosts.load("claude"), text) == float(effective)
     cap_is(value)(place)
     found = {finding["code"]: finding for finding in place.findings() if finding["code"].startswith("cap_")}
-    assert set(found) == codes
+    assert set(found) == ({"cap_below_limit"} if verdict == "below" else set())
     if found:
-        assert f"the host cap is {effective:g}," in found["cap_below_limit"]["message"]
+        assert f"the host cap is {effective}," in found["cap_below_limit"]["message"]
 
 
 def test_the_nearest_scope_wins(place: Place) -> None:
@@ -206,20 +171,13 @@ def test_the_self_test_leaves_the_sessions_and_the_log_alone(place: Place) -> No
 # Every preset, and each setting that moves, renames or switches something: the hook works with all of them.
 WORKING: list[dict[str, Any]] = [
     *(preset for preset in PRESETS.values() if preset.get("mode") != "off"),
-    {"honor_stop_hook_active": True}, {"count": "attempts"}, {"mode": "off", "dispatch_tools": ["*"]},
-    {"task_file": "elsewhere.json"}, {"run_dir": "elsewhere"}, {"chain_reset": "fresh"}, {"lock_ms": 0},
-    {"progress": ["remaining"]}, {"latch": False}, {"max_stop_blocks": 3}, {"reason": "go on"}, {"mode": "keepalive"},
-    {"mode": "guard"}, {"limit_env": "PATH"}, {"child_env": ["A_CHILD"]}, {"claim": False}, {"work_hours": 1},
-    {"task_env": "A_TASK"}, {"task_file": "a:b", "task_fields": ["remaining=left", "owner=who", "heartbeat=beat"]},
-    {"task_fields": ["remaining=left"]}, {"task_env": "A_TASK", "task_fields": ["remaining=left"]}, {"locked": True},
-    {"required_tools": ["done"], "required_scope_env": "HOME"}, {"guidance": True}, {"state_dir": "/gone"},
-    {"run_dir": "/gone", "task_file": "../x"},
-    {"task_fields": "odd", "task_file": ["odd"], "run_dir": 5, "child_env": [], "mode": "odd"},
-]  # fmt: skip
+    *(json.loads(knobs) for (knobs,) in rows("knobs-that-work")),
+]
 
 
-@pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("knobs", WORKING, ids=str)
+@pytest.mark.parametrize(
+    ("knobs", "scope"), [(knobs, ("user", "project")[number % 2]) for number, knobs in enumerate(WORKING)], ids=str
+)
 def test_the_self_test_passes_whatever_the_knobs(place: Place, knobs: dict[str, Any], scope: str) -> None:
     place.install("--scope", scope)
     config = place.config if scope == "user" else Path(".hookctl/guard/claude.json")
@@ -328,20 +286,8 @@ def test_a_client_is_asked_once_however_many_files_it_has(place: Place) -> None:
 
 
 # Knobs are judged as the hook does, which their schema says too.
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"latch": "perhaps"}, {"latch": True}, {"mode": 5}, {"mode": "of"}, {"max_stop_blocks": True},
-        {"max_stop_blocks": 5.5}, {"max_stop_blocks": "5"}, {"max_stop_blocks": None},
-        {"progress": []}, {"progress": ["heartbeat", "x", 5]}, {"progress": "heartbeat"}, {"child_env": ["", " ", 5]},
-        {"run_dir": " "}, {"run_dir": ""}, {"reason": ""}, {"reason": " "}, {"dispatch_max_keys": 0},
-        {"dispatch_max_keys": 99999}, {"lock_ms": -1}, {"lock_ms": 8001}, {"lock_ms": True}, {"owner": []},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_knob_is_wrong_where_its_schema_says_so(value: dict[str, Any]) -> None:
-    ((name, given),) = value.items()
+@pytest.mark.parametrize(("value",), rows("knobs"))
+def test_a_knob_is_wrong_where_its_schema_says_so(value: str) -> None:
+    ((name, given),) = json.loads(value).items()
     rule = schema()[name]
     assert is_valid(name, given, rule) is jsonschema.Draft202012Validator(rule).is_valid(given)

@@ -95,8 +95,6 @@ def test_what_is_mended_is_gone_and_only_ours_has_changed(
 
 
 # Each repair, looked at closely.
-
-
 @pytest.mark.parametrize("text", ["{", '{"a": 1,}', '{"env": []}', '{"hooks": 5}'])
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(place: Place, text: str) -> None:
     place.install().install("--scope", "project").install("--scope", "local")

@@ -11,22 +11,18 @@ from hookctl import hosts
 from hookctl.documents.yaml import YamlDocument
 from tests.approving import approve
 from tests.conftest import put
+from tests.documents.table import document_of
 from tests.findings import Place, place
 from tests.findings_of_hosts import (
     AGREED,
     CODEX,
-    CONFIG,
-    DROID,
-    GEMINI,
-    HANDS,
     HERMES,
-    HOOK,
     MADE_OF_HOSTS,
     Arrange,
     at,
-    groups,
     installed,
 )
+from tests.texts import rows
 from tests.trees import tree
 
 __all__ = ["place"]  # a fixture
@@ -65,26 +61,9 @@ def test_doctor_is_clean_right_after_install(place: Place, host: str) -> None:
     assert {one["code"] for one in found(place, host)} <= {"not_trusted"}
 
 
-@pytest.mark.parametrize(
-    ("host", "name", "text"),
-    [
-        ("gemini", GEMINI, '{"model": {}, // mine\n "hooks": {}}'),
-        ("gemini", GEMINI, json.dumps({"hooks": {"enabled": True, "AfterTool": groups({**HOOK, "timeout": "9000"})}})),
-        ("codex", CODEX, json.dumps({"description": "x", "hooks": {"Stop": [{"matcher": None, "hooks": []}]}})),
-        ("codex", CODEX, json.dumps({"hooks": {"SessionEnd": groups({**HOOK, "timeout": None})}})),
-        ("codex", CONFIG, '[hooks.state."x"]\nenabled = false\n'),
-        ("openhands", HANDS, json.dumps({"hooks": {"Stop": []}, "other": 1})),
-        ("openhands", HANDS, json.dumps({"pre_tool_use": [{}, {"hooks": [{"command": "x", "timeout": "10"}]}]})),
-        ("hermes", HERMES, "hooks:\n  output_spill: {}\n  pre_llm_call:\n    - {command: x, matcher: null}\n"),
-        ("droid", DROID, json.dumps({"enableHooks": False, "hooks": {"importedClaudeHooks": ["x"]}})),
-        ("copilot", ".copilot/hooks/hookctl.json", json.dumps({"hooks": {"agentStop": [{"hooks": []}]}})),
-        ("cursor", ".cursor/hooks.json", "{}"),
-        ("qwen", ".qwen/settings.json", b"\xef\xbb\xbf{}".decode()),
-    ],
-    ids=["comment", "switch", "null", "no time", "state", "wrapper", "plain", "yaml", "strings", "nested", "{}", "bom"],
-)
+@pytest.mark.parametrize(("host", "name", "text"), rows("borne"))
 def test_what_a_host_bears_is_no_finding(place: Place, host: str, name: str, text: str) -> None:
-    put(at(place, name), text)
+    put(at(place, name), document_of(text))
     assert [one for one in found(place, host) if one["level"] != "info"] == []
 
 
@@ -109,8 +88,6 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
 
 
 # What doctor makes of the receipts of packs' hooks, and where it says nothing.
-
-
 PACK = """[pack]
 name = "notes"
 version = "1"

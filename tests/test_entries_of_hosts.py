@@ -16,31 +16,25 @@ from hookctl.documents.toml import inline
 from hookctl.hosts import load
 from hookctl.hosts.loading import find_fault
 from tests.conftest import Hookctl, put
+from tests.documents.table import document_of
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
+from tests.texts import rows
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 COMMAND = {"type": "command", "command": "x"}
-TOOL = {"type": "mcp_tool", "server": "s", "tool": "t"}
-CODEX_BAD: list[dict[str, Any]] = [
-    {**COMMAND, "async": "true"},
-    {**COMMAND, "async": 1},
-    {**COMMAND, "async": None},
-    {**COMMAND, "statusMessage": 5},
-    {**COMMAND, "commandWindows": 5},
-    {**COMMAND, "command_windows": 5},
-    {"type": "mcp_tool", "tool": "t"},
-    {"type": "mcp_tool", "server": "s"},
-    {**TOOL, "server": 5},
-    {**TOOL, "input": "x"},
-]
-CODEX_GOOD: list[dict[str, Any]] = [
-    {**COMMAND, "statusMessage": None, "async": False},
-    {**COMMAND, "shell": 5, "args": "x", "once": "x", "if": 5, "env": 5},
-    TOOL,
-    {"type": "prompt"},
-]
+ENTRIES = [(host, json.loads(document_of(entry)), said) for host, entry, said in rows("entries")]
+
+
+def of(host: str, *, fine: bool) -> list[Any]:
+    """The entries that a host's client takes, or those that it does not, with what it says."""
+    found = [(entry, said) for name, entry, said in ENTRIES if name == host and (said == "fine") == fine]
+    return [entry for entry, _ in found] if fine else found
+
+
+CODEX_BAD = [entry for entry, _ in of("codex", fine=False)]
+CODEX_GOOD = of("codex", fine=True)
 
 
 def errors(hookctl: Hookctl, isolated: Path, hook: Any) -> list[str]:
@@ -64,40 +58,8 @@ def test_what_it_takes_or_ignores(isolated: Path, hookctl: Hookctl, hook: dict[s
 # What Claude Code drops of its settings, as its own doctor says, and what it takes.
 
 
-HTTP = {"type": "http", "url": "https://a.example/x"}
-
-CLAUDES_BAD: list[tuple[dict[str, Any], str]] = [
-    ({**COMMAND, "shell": "fish"}, "has shell, which must be one of bash, powershell"),
-    ({**COMMAND, "async": "true"}, "has async, which must be of type boolean"),
-    ({**COMMAND, "asyncRewake": "true"}, "has asyncRewake, which must be of type boolean"),
-    ({**COMMAND, "once": "yes"}, "has once, which must be of type boolean"),
-    ({**COMMAND, "statusMessage": 5}, "has statusMessage, which must be of type string"),
-    ({**COMMAND, "if": 5}, "has if, which must be of type string"),
-    ({**COMMAND, "args": "-v"}, "has args, which must be of type array"),
-    ({**COMMAND, "args": ["-v", 1]}, "has args, which must be of type array, with every item of type string"),
-    ({**COMMAND, "onFailure": "x"}, "has onFailure, which must be one of continue, block"),
-    ({**COMMAND, "rewakeMessage": ""}, "has rewakeMessage, which must be more than an empty text"),
-    ({"type": "http"}, "has no url"),
-    ({**HTTP, "url": "a.example/x"}, "has url, which must be a URL"),
-    ({**HTTP, "url": "http://"}, "has url, which must be a URL"),
-    ({**HTTP, "headers": {"a": 1}}, "has headers, which must be of type object, with every item of type string"),
-    ({"type": "mcp_tool", "tool": "t"}, "has no server"),
-    ({"type": "mcp_tool", "server": "s"}, "has no tool"),
-    ({**TOOL, "input": "x"}, "has input, which must be of type object"),
-    ({"type": "prompt"}, "has no prompt"),
-    ({"type": "agent"}, "has no prompt"),
-    ({"type": "agent", "prompt": "x", "model": 1}, "has model, which must be of type string"),
-]
-CLAUDES_GOOD = [
-    {**COMMAND, "shell": "bash", "async": True, "once": False, "statusMessage": "", "if": "x", "args": []},
-    {**COMMAND, "onFailure": "block", "url": 5, "server": 5, "unknown": None},
-    {**HTTP, "url": "http:a"},
-    {**HTTP, "url": " http://a/b c", "headers": {"a": "b"}, "shell": "fish"},
-    {**HTTP, "url": "mailto:x"},
-    {**TOOL, "server": "", "input": {"a": 1}, "async": "x"},
-    {**TOOL, "onFailure": "x"},  # any other word than "continue" is "block"
-    {"type": "prompt", "prompt": "", "continueOnBlock": True},
-]
+CLAUDES_BAD = of("claude", fine=False)
+CLAUDES_GOOD = of("claude", fine=True)
 
 
 def findings(hookctl: Hookctl, settings: Path, value: Any) -> list[dict[str, Any]]:
@@ -158,34 +120,8 @@ def test_a_null_inside_its_list_costs_the_file(hookctl: Hookctl, settings: Path,
 
 VIBE = ("--host", "vibe")
 # Fields beside event, name and command, as hooks have them in the client's file; seen on the real client.
-TAKEN: list[dict[str, Any]] = [
-    {"type": "pre_tool"},
-    {"type": "pre_tool", "match": "*"},
-    {"type": "pre_tool", "match": "re:.*", "strict": True},
-    {"type": "post_tool", "strict": "yes"},
-    {"type": "post_tool", "strict": 1},
-    {"type": "post_agent", "match": "*"},
-    {"type": "post_agent", "match": "main"},
-    {"type": "post_agent", "strict": False},
-    {"type": "post_agent", "timeout": " 9.5 "},
-    {"type": "post_agent", "timeout": 9, "description": "", "matcher": 5, "more": {"a": 1}},
-    {"type": "post_agent", "name": ""},
-]
-DROPPED: list[tuple[dict[str, Any], str]] = [
-    ({"type": "pre_tool", "match": {"tool": "*"}}, "has match, which must be of type string"),
-    ({"type": "pre_tool", "match": ["*"]}, "has match, which must be of type string"),
-    ({"type": "pre_tool", "match": " "}, "has match, which must be more than blanks"),
-    ({"type": "post_tool", "match": ""}, "has match, which must be more than blanks"),
-    ({"type": "post_agent", "strict": True}, "has strict, which no hook may have on post_agent"),
-    ({"type": "post_tool", "strict": 2}, "has strict, which must be of type boolean"),
-    ({"type": "post_tool", "strict": "sometimes"}, "has strict, which must be of type boolean"),
-    ({"type": "post_agent", "timeout": "long"}, "has a timeout that is not a number"),
-    ({"type": "post_agent", "timeout": [9]}, "has a timeout that is not a number"),
-    ({"type": "post_agent", "command": " \t"}, "has command, which must be more than blanks"),
-    ({"type": "post_agent", "name": 5}, "has name, which must be of type string"),
-    ({"type": "post_agent", "description": 5}, "has description, which must be of type string"),
-    ({"type": "post_agent", "hooks": [{"command": "true"}], "command": None}, "has no command"),
-]
+TAKEN = of("vibe", fine=True)
+DROPPED = of("vibe", fine=False)
 
 
 def text_of(fields: dict[str, Any], number: int, command: str) -> str:
@@ -269,8 +205,6 @@ def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason:
 
 
 # Files that a host reads and loads nothing of: install, plan and status say so, and nobody says "installed".
-
-
 STOPS = [{"hooks": [{"type": "command", "command": "say done"}]}]
 
 
@@ -309,8 +243,6 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
 
 
 # Codex reads TOML 1.1, of which hookctl reads inline tables on many lines; approvals that stay are named.
-
-
 NEW = [
     'a = {\n  b = 1,  # mine\n  c = 2,\n}\n',
     'a = { b = [\n 1, 2,\n], c = { d = "}", e = \'\'\'\n,}\'\'\',\n }\n,}\r\n',
@@ -337,8 +269,6 @@ def test_codex_is_installed_beside_it_and_the_bytes_come_back(toml: Path, hookct
 
 
 # Codex knows hooks by their place: an empty group keeps it, and goes when nothing stands behind it any more.
-
-
 JSON = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n'
 TOML = 'model = "m"  # mine\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
 TWO_EVENTS = (

@@ -20,32 +20,13 @@ import pytest
 
 from tests.approving import approve
 from tests.conftest import Hookctl, Outcome, put
+from tests.texts import rows
 
-CLAUDE, CODEX, CONFIG = "~/.claude/settings.json", "~/.codex/hooks.json", "~/.codex/config.toml"
-COPILOT, COPILOTS, REPOSITORY = "~/.copilot/hooks/a.json", "~/.copilot/settings.json", ".github/copilot/settings.json"
-DROID, GEMINI, QWEN = "~/.factory/settings.json", "~/.gemini/settings.json", "~/.qwen/settings.json"
 TOOLS = {  # by host: the names of its shell and of what writes a file, which are called
     "claude": ("Bash", "Write"), "codex": ("Bash", "apply_patch"), "copilot": ("bash", "create"),
     "droid": ("Execute", "Create"), "gemini": ("run_shell_command", "write_file"),
     "qwen": ("run_shell_command", "write_file"), "cursor": ("Shell", "Write"),
 }  # fmt: skip
-
-
-def c(word: str, key: str = "command", **more: Any) -> dict[str, Any]:
-    """A handler that writes a word."""
-    return {"type": "command", key: f"echo {word} >> MARKS", **more}
-
-
-def group(*handlers: Any, **more: Any) -> dict[str, Any]:
-    return {**more, "hooks": list(handlers)}
-
-
-def hooks(**events: Any) -> dict[str, Any]:
-    return {"hooks": events}
-
-
-def copilots(**events: Any) -> dict[str, Any]:
-    return {"version": 1, "hooks": events}
 
 
 class Row(NamedTuple):
@@ -72,303 +53,31 @@ class Row(NamedTuple):
         return {word for words in self.fires.values() for word in words.split()}
 
 
-FILES = {"claude": CLAUDE, "droid": DROID, "codex": CODEX, "gemini": GEMINI, "qwen": QWEN}
-TRUSTED = {"gemini": {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}}
-STOP = [group(c("good"))]
 WHOLE = "not start|whole|no hook|nothing"  # what doctor says of a file of which nothing is read
-ROWS: list[Row] = []
 
 
-def rows(*more: Row) -> None:
-    ROWS.extend(more)
+def _written(value: Any) -> Any:
+    """A value of a row, with a handler that writes a word down for each `$word`."""
+    if isinstance(value, dict):
+        return {key: _written(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_written(inner) for inner in value]
+    if isinstance(value, str) and value.startswith("$"):
+        return {"type": "command", "command": f"echo {value[1:]} >> MARKS"}
+    return value
 
 
-# W1. One fault, and the client reads nothing of the file.
-rows(
-    *(
-        Row(f"droid loses a file with a handler of type {kind}", "droid",
-            {DROID: hooks(PreToolUse=[group(c("tool"))], Stop=[group(c("stop"), odd)]),
-             ".factory/settings.json": hooks(Stop=[group(c("project"))])},
-            runs="project", not_runs="tool stop", fires={"pre-tool Execute": "", "stop": "project"},
-            doctor=DROID, loud=True)
-        for kind, odd in {"prompt": {"type": "prompt", "prompt": "x"}, "http": {"type": "http", "url": "https://x.example"},
-                          "none": {"command": "true"}, "function": {"type": "function", "command": "true"}}.items()
-    ),
-    Row("copilot loses a file of another version", "copilot",
-        {COPILOT: {"version": 2, "hooks": {"agentStop": [c("lost")]}},
-         "~/.copilot/hooks/b.json": copilots(agentStop=[c("good")])},
-        runs="good", not_runs="lost", fires={"stop": "good"}, doctor=COPILOT),
-    Row("copilot loses a file with an object for a list", "copilot",
-        {COPILOT: copilots(agentStop={"command": "true"}, sessionStart=[c("lost")]),
-         "~/.copilot/hooks/b.json": copilots(agentStop=[c("good")])},
-        runs="good", not_runs="lost", fires={"stop": "good", "session-start": ""}, doctor=COPILOT),
-    Row("copilot loses the hooks of its settings with one bad item", "copilot",
-        {COPILOTS: hooks(agentStop=[c("lost"), {"type": "prompt", "prompt": "x"}], sessionStart=[c("lost2")]),
-         COPILOT: copilots(agentStop=[c("good")])},
-        runs="good", not_runs="lost lost2", fires={"stop": "good", "session-start": ""}, doctor=COPILOTS),
-    *(
-        Row(f"copilot loses of its folder the bad item alone: {kind}", "copilot",
-            {COPILOT: copilots(agentStop=[c("good"), odd], sessionStart=[c("good2")])},
-            runs="good good2", not_runs="bad" if "command" in odd else "@none",
-            fires={"stop": "good", "session-start": "good2"})
-        for kind, odd in {"a type": c("bad", type="function"), "a timeout": c("bad", timeoutSec="ten"),
-                          "a prompt": {"type": "prompt", "prompt": "x"}}.items()
-    ),
-    Row("claude reads nothing where hooks is a list", "claude",
-        {CLAUDE: {"hooks": [{"event": "Stop", "command": "true"}], "permissions": {"allow": ["Bash"]}},
-         ".claude/settings.json": hooks(Stop=[group(c("good"))])},
-        runs="good", fires={"stop": "good"}, doctor=CLAUDE, doctor_says="whole|nothing|permissions", loud=True),
-    Row("codex loses a file without hooks round the events", "codex", {CODEX: {"Stop": [group(c("lost"))]}},
-        not_runs="lost", fires={"stop": ""}, doctor=CODEX, loud=True),
-)  # fmt: skip
+def _read(says: str, host: str, files: str, runs: str, not_runs: str, fires: str, more: str) -> Row:
+    events = dict(event.split(": ") for event in fires.split(", ") if event != "-")
+    words = {event: "" if words == "nothing" else words for event, words in events.items()}
+    return Row(
+        says, host, _written(json.loads(files)), "" if runs == "-" else runs, "" if not_runs == "-" else not_runs,
+        words,
+        **({} if more == "-" else json.loads(more)),
+    )  # fmt: skip
 
-# W2. Codex does not start.
-OLD_LIST = '[[hooks]]\nevent = "SessionStart"\ncommand = "true"\n'
-PATH = 'hooks = "/opt/tools/hooks.json"\n'
-TABLE = '[hooks.PreToolUse]\nmatcher = "Bash"\ncommand = "true"\n'
-SPELLINGS = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
-BOTH = SPELLINGS + 'commandWindows = "rem a"\ncommand_windows = "rem b"\n'
-rows(
-    *(
-        Row(f"codex does not start with {kind} in the user's config.toml", "codex",
-            {CODEX: hooks(Stop=STOP), CONFIG: text}, not_runs="good", fires={"stop": ""}, doctor=CONFIG, loud=True,
-            starts=False, approved=(CODEX,) if text != PATH else ())
-        for kind, text in {
-            "the list of an older release": OLD_LIST, "a path": PATH, "a table": TABLE, "two spellings": BOTH,
-            "a type that is none": SPELLINGS.replace("command", "http", 1),
-            "a list that is none": "[hooks]\nStop = 5\n", "no command": SPELLINGS.replace('command = "true"\n', ""),
-            "a timeout as a text": SPELLINGS + "timeout = '10'\n", "a feature as a text": "[features]\nhooks = 'no'\n",
-        }.items()
-    ),
-    *(
-        Row(f"codex {'does not start' if trusted else 'starts'} with {kind} in a project, trusted: {trusted}", "codex",
-            {CODEX: hooks(Stop=STOP), ".codex/config.toml": text}, approved=(CODEX,), trusted=trusted,
-            runs="" if trusted else "good", not_runs="good" if trusted else "", starts=not trusted,
-            fires={"stop": "" if trusted else "good"}, doctor=".codex/config.toml" if trusted else "", loud=trusted)
-        for kind, text in {"a path": PATH, "a table": TABLE}.items() for trusted in (True, False)
-    ),
-    *(
-        Row(f"codex loses hooks.json with {kind}", "codex", {CODEX: hooks(**odd)}, not_runs="good", fires={"stop": ""},
-            doctor=CODEX, loud=True)
-        for kind, odd in {
-            "a table": {"Stop": STOP, "PreToolUse": {"matcher": "Bash"}},
-            "two spellings": {"Stop": [*STOP, group(c("both", commandWindows="a", command_windows="b"))]},
-            "an entry that is none": {"Stop": [*STOP, 5]},
-            "a group's list that is none": {"Stop": [*STOP, {"hooks": 5}]},
-        }.items()
-    ),
-)  # fmt: skip
 
-# W3. Switches: the rows of tests/switches.py have the others.
-OFF = {"disableAllHooks": True}
-rows(
-    Row("copilot skips one file that says so of itself", "copilot",
-        {COPILOT: copilots(agentStop=[c("good")]),
-         "~/.copilot/hooks/off.json": {**copilots(agentStop=[c("off")]), **OFF}},
-        runs="good", not_runs="off", fires={"stop": "good"}),
-)  # fmt: skip
-
-# W4. Managed layers.
-TOML_STOP = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "echo WORD >> MARKS"\n'
-rows(
-    Row("codex runs the hooks of its three managed files without an approval", "codex",
-        {"/etc/codex/hooks.json": hooks(Stop=[group(c("one"))]),
-         "/etc/codex/config.toml": TOML_STOP.replace("WORD", "two"),
-         "/etc/codex/managed_config.toml": TOML_STOP.replace("WORD", "three")},
-        runs="one two three", managed="one two three", fires={"stop": "one two three"}),
-    Row("copilot runs a policy's hook in spite of the switch", "copilot",
-        {"/etc/github-copilot/policy.d/10-audit.json": copilots(preToolUse=[c("policy", "bash")]),
-         COPILOT: copilots(preToolUse=[c("user")]), REPOSITORY: OFF},
-        runs="policy", managed="policy", not_runs="user", fires={"pre-tool bash": "policy"}),
-    *(
-        Row(f"an administrator's hook runs on {host}", host, {file: {**more, **hooks(**{event: [group(c("all"))]})}},
-            runs="all", managed="all", fires={"stop": "all"}, played=host == "claude")  # the others: test_managed.py
-        for host, file, event, more in (
-            ("claude", "/etc/claude-code/managed-settings.json", "Stop", {}),
-            ("gemini", "/etc/gemini-cli/settings.json", "AfterAgent", TRUSTED["gemini"]),
-            ("qwen", "/etc/qwen-code/settings.json", "Stop", {}),
-        )
-    ),
-    Row("cursor counts an administrator's file beside the user's", "cursor",
-        {"/etc/cursor/hooks.json": copilots(beforeShellExecution=[{"command": "echo all >> MARKS"}]),
-         "~/.cursor/hooks.json": copilots(beforeShellExecution=[{"command": "echo user >> MARKS"}])},
-        runs="all user", managed="all", played=False),
-)  # fmt: skip
-
-# W7. A handler of a type or with a field that never runs there.
-PROMPT, MCP = {"type": "prompt", "prompt": "x"}, {"type": "mcp_tool", "server": "s", "tool": "t"}
-HTTP = {"type": "http", "url": "https://hooks.example/x"}
-rows(
-    *(
-        Row(f"codex runs no {kind} at {event}", "codex",
-            {CODEX: hooks(Stop=STOP), CONFIG: f"[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = '{kind}'\n{odd}"},
-            approved=(CODEX,), runs="good", not_runs=f"@{event}", fires={"stop": "good"})
-        for kind, event, odd in (("prompt", "SessionStart", "prompt = 'x'\n"),
-                                 ("agent", "PreToolUse", "prompt = 'x'\n"),
-                                 ("mcp_tool", "SessionEnd", "server = 's'\ntool = 't'\n"))
-    ),
-    Row("codex wants an approval of an mcp_tool as of a command", "codex", {CODEX: hooks(PreToolUse=[group(MCP)])},
-        not_runs="@PreToolUse", fires={"pre-tool Bash": ""}),
-    *(
-        Row(f"claude runs no {odd['type']} at SessionStart", "claude",
-            {CLAUDE: hooks(SessionStart=[group(odd, c("good"))])}, runs="good", not_runs=f"={odd['type']}",
-            fires={"session-start": "good"})
-        for odd in (PROMPT, HTTP)
-    ),
-    *(
-        Row(f"claude runs nothing with `if` at {event}", "claude",
-            {CLAUDE: hooks(**{event: [group(c("never", **{"if": "Bash(touch *)"}), c("good"))]})},
-            runs="good", not_runs="never", fires={kind: "good"})
-        for event, kind in (("SessionStart", "session-start"), ("UserPromptSubmit", "prompt"), ("Stop", "stop"),
-                            ("SessionEnd", "session-end"))
-    ),
-    *(
-        Row(f"claude runs what has `if` at {event} where it holds", "claude",
-            {CLAUDE: hooks(**{event: [group(c("it", **{"if": "Bash(touch *)"}),
-                                            c("other", **{"if": "Bash(git *)"}))]})},
-            runs="it other")  # fire names them: the client alone knows whether a condition holds
-        for event in ("PreToolUse", "PostToolUse")
-    ),
-    Row("claude takes no notice of these fields", "claude",
-        {CLAUDE: hooks(Stop=[group(c("a", once=True), c("b", enabled=False), c("d", disabled=True),
-                                   c("e", timeout_ms=1))])},
-        runs="a b d e", fires={"stop": "a b d e"}),
-)  # fmt: skip
-
-# W8. PowerShell, and paths of Windows.
-TOOL = "C:\\Users\\me\\tools\\tool.exe hook"
-rows(
-    Row("copilot denies each call for PowerShell that is not there", "copilot",
-        {COPILOT: copilots(preToolUse=[c("text", "powershell")])}, not_runs="text", fires={"pre-tool bash": ""},
-        doctor=COPILOT),
-    Row("copilot takes bash where both are there", "copilot",
-        {COPILOT: copilots(preToolUse=[c("sh", "bash", powershell="echo ps >> MARKS")])}, runs="sh",
-        fires={"pre-tool bash": "sh"}),
-    *(
-        Row(f"{host} does not run PowerShell's text in sh", host,
-            {file: hooks(Stop=[group(c("text", shell="powershell"), c("good"))])}, runs="good", not_runs="text",
-            fires={"stop": "good"})
-        for host, file in (("claude", CLAUDE), ("qwen", QWEN))
-    ),
-    *(
-        Row(f"claude finds no program at {command}", "claude",
-            {CLAUDE: hooks(Stop=[group({"type": "command", "command": command}, c("good"))])}, runs="good",
-            not_runs="@tool.exe", fires={"stop": "good"})
-        for command in (TOOL, '"C:/Program Files/tool/tool.exe" hook')
-    ),
-)  # fmt: skip
-
-# W9. How Copilot lets an entry be written.
-UNTYPED = {"bash": "echo it >> MARKS"}
-ARGS = {"type": "command", "exec": "sh", "args": ["-c", "echo it >> MARKS"]}
-rows(
-    *(
-        Row(f"copilot runs {kind}", "copilot", {COPILOT: copilots(**{event: [odd]})}, runs="it",
-            fires={"pre-tool bash": "it"})
-        for kind, event, odd in (
-            ("what has no type", "preToolUse", UNTYPED), ("a program with arguments", "preToolUse", ARGS),
-            ("a group", "PreToolUse", group(c("it"))), ("a group with *", "PreToolUse", group(c("it"), matcher="*")),
-            ("an entry without a group", "PreToolUse", c("it")),
-            ("an entry with *", "PreToolUse", c("it", matcher="*")),
-        )
-    ),
-    Row("copilot takes bash before command", "copilot",
-        {COPILOT: copilots(preToolUse=[c("command", bash="echo bash >> MARKS")])}, fires={"pre-tool bash": "bash"}),
-    *(
-        Row(f"a matcher never fires, copilot: {matcher}", "copilot",
-            {COPILOT: copilots(preToolUse=[c("never", matcher=matcher), c("good", matcher="bash")])}, runs="good",
-            not_runs="never", fires={"pre-tool bash": "good"})
-        for matcher in ("ba", "(ba", "*")
-    ),
-    *(
-        Row(f"copilot skips {kind} before a call", "copilot", {COPILOT: copilots(preToolUse=[odd, c("good")])},
-            runs="good", not_runs=f"={odd['type']}", fires={"pre-tool bash": "good"})
-        for kind, odd in (("a prompt", PROMPT), ("http:", {"type": "http", "url": "http://127.0.0.1:9/x"}))
-    ),
-    Row("claude loses an unknown event alone", "claude",
-        {CLAUDE: hooks(PreToolCall=[group(c("lost"))], Stop=STOP)}, runs="good", not_runs="lost",
-        fires={"stop": "good"}),
-)  # fmt: skip
-
-# Neighbours of these kinds.
-GEMINI_BASE = TRUSTED["gemini"]
-rows(
-    Row("gemini takes a group for a list of one", "gemini",
-        {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=group(c("it")))}}, runs="it", fires={"stop": "it"}),
-    *(
-        Row(f"gemini loses {event} with a matcher that is no text", "gemini",
-            {GEMINI: {**GEMINI_BASE, **hooks(**{event: [group(c("lost")), group(c("odd"), matcher=5)],
-                                                "AfterAgent": [group(c("good"))]})},
-             ".gemini/settings.json": hooks(**{event: [group(c("project"))]})},
-            runs="good", not_runs="lost odd project", fires={kind: "", "stop": "good"})
-        for event, kind in (("SessionStart", "session-start"), ("BeforeTool", "pre-tool run_shell_command"))
-    ),
-    Row("qwen takes a timeout below 0 for none", "qwen", {QWEN: hooks(Stop=[group(c("it", timeout=-1))])}, runs="it",
-        fires={"stop": "it"}),
-    Row("qwen loses an event with a matcher that is no text", "qwen",
-        {QWEN: hooks(PreToolUse=[group(c("lost")), group(c("odd"), matcher=5)], Stop=[group(c("good"))]),
-         ".qwen/settings.json": hooks(PreToolUse=[group(c("project"))])},
-        runs="good", not_runs="lost odd project", fires={"pre-tool run_shell_command": "", "stop": "good"}),
-    *(
-        Row(f"{host} takes the matcher {value!r} on {event} for none", host,
-            {FILES[host]: {**base, **hooks(**{event: [group(c("it")), group(c("odd"), matcher=value)]})}},
-            runs="it odd", fires={kind: "it odd"})
-        for host, base, event, kind, value in (
-            ("gemini", GEMINI_BASE, "AfterAgent", "stop", 5), ("gemini", GEMINI_BASE, "AfterAgent", "stop", None),
-            ("gemini", GEMINI_BASE, "BeforeTool", "pre-tool run_shell_command", None),
-            ("qwen", {}, "Stop", "stop", 5), ("qwen", {}, "PreToolUse", "pre-tool run_shell_command", None),
-        )
-    ),
-    Row("gemini takes a word for no false", "gemini",
-        {GEMINI: {**GEMINI_BASE, "hooksConfig": {"enabled": "no"}, **hooks(AfterAgent=[group(c("it"))])}}, runs="it"),
-    Row("gemini loses the user's hooks with the project's", "gemini",
-        {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("user"))])}, ".gemini/settings.json": {"hooks": "x"}},
-        not_runs="user", fires={"stop": ""}, doctor=".gemini/settings.json", loud=True),
-    Row("gemini does not start with a trailing comma", "gemini",
-        {GEMINI: json.dumps(GEMINI_BASE)[:-1] + ",}", ".gemini/settings.json": hooks(AfterAgent=[group(c("project"))])},
-        not_runs="project", fires={"stop": ""}, doctor=GEMINI, loud=True, starts=False),
-    Row("gemini knows no arguments", "gemini",
-        {GEMINI: {**GEMINI_BASE, **hooks(AfterAgent=[group(c("it", args=["x"]))])}}, runs="it", fires={"stop": "it"}),
-    Row("claude drops a group with a matcher that is no text", "claude",
-        {CLAUDE: hooks(Stop=[group(c("lost"), matcher=None), group(c("good"))])}, runs="good", not_runs="lost",
-        fires={"stop": "good"}),
-    Row("claude takes a command with a list of arguments for a program", "claude",
-        {CLAUDE: hooks(Stop=[group(c("never", args=[]), c("good"))])}, runs="good", not_runs="never",
-        fires={"stop": "good"}),
-    *(
-        Row(f"{host} knows no `if`", host, {FILES[host]: hooks(Stop=[group(c("it", **{"if": "Bash(git *)"}))])},
-            runs="it", fires={"stop": "it"}, approved=(FILES[host],) if host == "codex" else ())
-        for host in ("codex", "droid")
-    ),
-    *(
-        Row(f"{host} takes a timeout of 0 for none", host,
-            {FILES[host]: hooks(Stop=[group({**c("it", timeout=0), "command": "sleep 0.3; echo it >> MARKS"})])},
-            runs="it", fires={"stop": "it"}, approved=(FILES[host],) if host == "codex" else ())
-        for host in ("codex", "droid")
-    ),
-    Row("droid does not start with a model that is none", "droid", {DROID: {"model": 5, **hooks(Stop=STOP)}},
-        not_runs="good", fires={"stop": ""}, doctor=DROID, loud=True, starts=False),
-    Row("droid reads no list for a file", "droid", {DROID: json.dumps([hooks(Stop=STOP)])}, not_runs="good",
-        fires={"stop": ""}, doctor=DROID, loud=True),
-    Row("copilot loses the hooks of its settings with another key", "copilot",
-        {COPILOTS: {"statusLine": 5, **hooks(agentStop=[c("lost")])}, COPILOT: copilots(agentStop=[c("good")])},
-        runs="good", not_runs="lost", fires={"stop": "good"}, doctor=COPILOTS),
-    *(
-        Row(f"copilot loses an item with {name} {value!r}", "copilot",
-            {COPILOT: copilots(agentStop=[c("bad", **{name: value}), c("good")])}, runs="good", not_runs="bad",
-            fires={"stop": "good"})
-        for name, value in (("timeout", 0), ("env", None), ("env", 5), ("cwd", 5), ("cwd", "/nowhere"))
-    ),
-    Row("copilot asks for a matcher that is a text before a call alone", "copilot",
-        {COPILOT: copilots(preToolUse=[c("bad", matcher=5)], agentStop=[c("good", matcher=5)])}, runs="good",
-        not_runs="bad", fires={"stop": "good", "pre-tool bash": ""}),
-    *(
-        Row(f"copilot loses a file with {value!r} for a list", "copilot",
-            {COPILOT: copilots(sessionStart=value, agentStop=[c("lost")])}, not_runs="lost", fires={"stop": ""},
-            doctor=COPILOT)
-        for value in (True, "x", 5)
-    ),
-)  # fmt: skip
+ROWS = [_read(*row) for row in rows("field")]
 
 
 def path_of(name: str, home: Path, project: Path, etc: Path) -> Path:

@@ -122,8 +122,6 @@ def test_attributes_that_cannot_be_kept_stop_nothing(target: Path, monkeypatch: 
 
 
 # What may not be written
-
-
 def written_at(path: Path) -> tuple[int, int, int, int]:
     """What changes with each write, and not with a reading, as the time of the last access does."""
     status = path.stat()
@@ -212,8 +210,6 @@ def test_a_file_system_without_hard_links_gets_the_new_file_too(
 
 
 # Something fails
-
-
 def before(monkeypatch: pytest.MonkeyPatch, step: str, act: Callable[[], object]) -> None:
     """Do something right before the first call of an os function (`write`: of the temporary file's opening)."""
     name = "open" if step == "write" else step
@@ -266,8 +262,6 @@ def test_a_failure_changes_nothing_and_leaves_nothing_behind(
 
 
 # hookctl's own files
-
-
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])
 def test_a_file_of_our_own_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
@@ -330,8 +324,6 @@ def test_another_users_temporary_file_is_not_swept(tmp_path: Path, monkeypatch: 
 
 
 # Backups
-
-
 def own(state: Path) -> folders.Folders:
     return folders.Folders(str(state), str(state), {"HOME": "/home/u"}, str(state))
 

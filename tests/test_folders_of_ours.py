@@ -112,12 +112,9 @@ def named_in(asked: str) -> list[str]:
     ids=["all", "the guard", "another pack", "a scope", "a pack and a scope", "a host", "another host"],
 )
 def test_the_question_names_what_the_answer_takes(
-    hookctl: Hookctl,
-    places: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    options: tuple[str, ...],
+    hookctl: Hookctl, places: dict[str, str], monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...],
     scopes: list[str],
-) -> None:
+) -> None:  # fmt: skip
     asked: list[str] = []
     monkeypatch.setattr("hookctl.verbs.uninstall.confirm", asked.append)
     monkeypatch.setattr("hookctl.verbs.uninstall.can_ask", lambda: True)

@@ -23,42 +23,18 @@ import pytest
 from hookctl.errors import HookctlError
 from hookctl.system import fetch
 from tests.conftest import Hookctl, Outcome, put
+from tests.documents.table import document_of
+from tests.manifest import hook, manifest
+from tests.texts import rows
 
 ROOT = Path(__file__).parents[1]
-PACK = """[pack]
-name = "bell"
-version = "{version}"
-protocol = "host"
-
-[files]
-include = ["ring.sh"]
-
-[[hooks]]
-event = "stop"
-command = "sh {{files}}/ring.sh"
-"""
+PACK = manifest("bell", hook("stop", "sh {{files}}/ring.sh"), version="{version}", protocol="host", files=["ring.sh"])
 HOST = ("--host", "claude")
 PROJECT = (*HOST, "--scope", "project")
 # What a pack's author, and a project, can put into an address.
-REFUSED = [
-    "git+http://h/r", "git+ext::sh -c touch${IFS}x", "git+git://h/r", "git+file://h/r", "git+ssh:h/r", "git+https:/h/r",
-    "git+https://h", "git+https://h/", "git+https://h/../r", "git+https://h/./r", "git+https://h//r",
-    "git+https://h/r ", "git+https://h/a%2e%2e/r", "git+https://h/r\nx", "git+https://h/r\x00", "git+https://h/r\u202e",
-    "git+https://h:x/r",
-    "git+https://h/r@", "git+https://h/r@--upload-pack=x", "git+https://h/r@-x", "git+https://h/r@a:b", "git+https://h/r@+a",
-    "git+https://h/r@a..b", "git+https://h/r@a*", "git+https://h/r@a^", "git+https://h/r@a~1", "git+https://h/r@a@{1}",
-    "git+https://h/r@a.lock", "git+https://h/r@a//b", "git+https://h/r@a/", "git+https://h/r@a\nb", "git+https://h/r@a@b",
-    "git+https://-oProxyCommand=x/r", "git+ssh://-oProxyCommand=x/r", "git+ssh://-l@h/r", "git+ssh://a b@h/r",
-    "git+https://h/r#egg=x", "git+https://h/r#subdirectory=", "git+https://h/r#subdirectory=../x",
-    "git+https://h/r#subdirectory=a/../x", "git+https://h/r#subdirectory=/x", "git+https://h/r#subdirectory=a//x",
-    "git+https://h/r#subdirectory=.git", "git+https://h/r#subdirectory=a/.GIT/x", "git+https://h/r#subdirectory=a\nx",
-    "git+https://h/r#subdirectory=a&egg=b", "git+https://h/r#subdirectory=:(exclude)x", "git+https://h/r#",
-    "git+https://h/" + "r" * 2000,
-]  # fmt: skip
-SECRETS = [
-    "git+https://me:hunter2@h/r", "git+https://hunter2@h/r", "git+ssh://me:hunter2@h/r", "git+https://me:hun/hunter2@h/r",
-    "git+https://h/r?token=hunter2", "git+https://me:hunter2/x@h/r", "git+https://hunter2:@h:99999x/r",
-]  # fmt: skip
+ADDRESSES = [(kind, document_of(address).decode()) for kind, address in rows("git-addresses")]
+REFUSED = [*(address for kind, address in ADDRESSES if kind == "refused"), "git+https://h/" + "r" * 2000]
+SECRETS = [address for kind, address in ADDRESSES if kind == "secret"]
 
 
 class Repository:

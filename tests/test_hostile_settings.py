@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -18,7 +19,9 @@ from hookctl.packs import choices
 from hookctl.packs.choices import PRESETS, schema
 from hookctl.system.package_data import guard_module
 from tests.conftest import Hookctl, Outcome, put
+from tests.documents.table import document_of
 from tests.hostfiles import BY_NAME, KINDS, Kind
+from tests.texts import rows
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -155,8 +158,6 @@ def test_a_file_that_is_torn_after_the_install_is_left_alone_by_uninstall(
 
 
 # Things that are no file
-
-
 Make = Callable[[Path, Path], None]
 
 
@@ -185,8 +186,10 @@ def a_file_in_git(path: Path, outside: Path) -> None:
 LEAVING = [a_file_elsewhere, a_folder_elsewhere, nothing_elsewhere, a_file_in_git]
 
 
-@pytest.mark.parametrize("make", LEAVING, ids=lambda make: make.__name__)
-@pytest.mark.parametrize("kind", [k for k in INSIDE if k.name != "codex-config"], ids=lambda kind: kind.name)
+IN_TURN = [*zip([kind for kind in INSIDE if kind.name != "codex-config"], itertools.cycle(LEAVING), strict=False)]
+
+
+@pytest.mark.parametrize(("kind", "make"), IN_TURN, ids=[f"{kind.name}-{make.__name__}" for kind, make in IN_TURN])
 def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: Path, hookctl: Hookctl) -> None:
     (isolated / "work" / ".git").mkdir()
     path = kind.path(isolated, "project")
@@ -211,35 +214,7 @@ CONFIG = Path(".hookctl/guard/claude.json")
 TEXTS = {"reason", "release_reason", "nudge_reason", "dispatch_reason", "guidance_text"}
 TEXTS |= {"required_tools", "dispatch_tools"}
 
-# What a repository may commit; OUT stands for a folder beside the project.
-ATTACKS: dict[str, dict[str, Any]] = {
-    "a variable that names a file": {"task_env": "CREDENTIALS"},
-    "the same with fields": {"task_env": "CREDENTIALS", "task_fields": ["heartbeat=password", "owner=owner"]},
-    "dots": {"task_file": "../out/victim.json", "task_fields": ["heartbeat=password", "owner=owner"]},
-    "dots without fields": {"task_file": "../out/victim.json"},
-    "an absolute path": {"task_file": "OUT/victim.json", "task_fields": ["remaining=remaining"]},
-    "one of a list": {"task_file": "gone.json:../out/victim.json", "task_fields": ["heartbeat=password"]},
-    "blanks around it": {"task_file": " ../out/victim.json ", "task_fields": ["heartbeat=password"]},
-    "a link that leads out": {"task_file": "linked/victim.json", "task_fields": ["heartbeat=password"]},
-    "a file that is a link": {"task_file": "victim-link", "task_fields": ["heartbeat=password"]},
-    "down and up again": {"task_file": ".hookctl/../../out/victim.json"},
-    "a run folder outside": {"run_dir": "../out"},
-    "an absolute run folder": {"run_dir": "OUT"},
-    "a run folder through a link": {"run_dir": "linked"},
-    "what git keeps": {"run_dir": ".git", "task_file": ".git/victim.json"},
-    "a state folder": {"state_dir": "OUT"},
-    "variables in texts": {"show_env": ["SECRET"], "reason": "{env:SECRET}", "release_reason": "{env:SECRET}"},
-    "odd types": {
-        "dispatch_tools": [1],
-        "task_env": 5,
-        "task_file": ["../out"],
-        "run_dir": {"a": 1},
-        "show_env": "SECRET",
-        "state_dir": 7,
-    },
-    "no path at all": {"task_file": "a\0b", "run_dir": "\ud800", "task_env": "\0"},
-    "a host's variables": {"hosts": {"claude": {"project": "ELSEWHERE", "block": '{"decision":"block","reason":%s}'}}},
-}
+ATTACKS: dict[str, dict[str, Any]] = {name: json.loads(document_of(text)) for name, text in rows("attacks")}
 UNREADABLE = ("odd types", "no path at all", "a host's variables")  # of which other findings tell
 
 
@@ -278,7 +253,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 COMMANDS = (
     ("run", "status"), ("run", "status", "--json"), ("run", "remaining", "3"), ("run", "heartbeat"), ("run", "start"),
-    ("run", "conclude"), ("run", "stop"), ("run", "release"), ("run", "wait", "--timeout", "1"), ("status",),
+    ("run", "conclude"), ("run", "stop"), ("run", "release"), ("run", "wait", "--timeout", "0s"), ("status",),
     ("doctor",), ("check",), ("check", "--require", "guard"), ("supervise", "--", "true"), ("upgrade", "--dry-run"),
 )  # fmt: skip
 
@@ -332,9 +307,13 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("through", ["configuration", "variables"])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize(
+    ("name", "way", "through"),
+    [
+        (name, way, ("configuration", "variables")[(i + j) % 2])
+        for i, name in enumerate(PRIVATE) for j, way in enumerate(WAYS)
+    ],
+)  # fmt: skip
 def test_hookctl_writes_nothing_but_a_runs_own_files(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, name: str, way: str, through: str
 ) -> None:

@@ -22,7 +22,9 @@ from hookctl.settings import targets
 from hookctl.settings.switches import is_untrusted
 from hookctl.settings.targets import active_file
 from tests.conftest import Hookctl, put
+from tests.documents.table import document_of
 from tests.templates.modules import module
+from tests.texts import rows
 from tests.trees import tree
 
 FOLDER = Path(hosts.__file__).parent
@@ -69,8 +71,6 @@ def test_a_folder_that_an_install_made_is_no_sign_of_the_host(isolated: Path, ho
 
 
 # A slip in a host's file, as whoever adds a host makes one: every command names the file and the slip.
-
-
 @pytest.mark.parametrize("odd", ["/* \u3000 */{}", "// \f\n{}", "{ // one\r}", "/* \ufeff */{}"])
 def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(odd: str) -> None:
     for name in ("claude", "gemini", "qwen"):
@@ -81,8 +81,6 @@ def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(o
 
 
 # OpenHands, which reads one hooks.json only: the project's, else the user's.
-
-
 HOST = ("--host", "openhands")
 THEIRS = json.dumps({"stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}]})
 
@@ -102,44 +100,21 @@ def test_a_new_project_file_that_hides_the_users_is_told(hookctl: Hookctl, users
 
 
 # Which of Droid's two files a hook goes into: one hides the other, event by event.
-
-
-HOOK = [{"hooks": [{"type": "command", "command": "bell"}]}]
-
-
-@pytest.mark.parametrize(
-    ("settings", "hooks", "file"),
-    [
-        (None, None, "settings.json"),
-        ({}, None, "settings.json"),
-        ({"hooks": {"Stop": HOOK}}, None, "settings.json"),
-        ({"hooks": {"Stop": HOOK}}, {"SessionEnd": HOOK}, "settings.json"),
-        ({"hooks": {"Stop": HOOK}}, {}, "settings.json"),
-        ({"hooks": {"Stop": HOOK}}, {"hooks": {"Stop": HOOK}}, "settings.json"),
-        ({"hooks": {"Stop": HOOK, "PreToolUse": HOOK}}, {"Stop": HOOK}, "hooks.json"),
-        ({"hooks": {"Stop": []}}, {"SessionEnd": HOOK}, "hooks.json"),
-        ({"hooks": {"SessionEnd": HOOK}}, {"SessionEnd": HOOK}, "hooks.json"),
-        ({"hooks": 5}, {"SessionEnd": HOOK}, "hooks.json"),
-        ({}, {}, "hooks.json"),
-        (None, {"Stop": HOOK}, "hooks.json"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "hooks", "file"), rows("files-of-droid"))
 def test_a_hook_goes_where_it_runs_and_hides_none_of_the_operator_s(
-    tmp_path: Path, settings: dict[str, Any] | None, hooks: dict[str, Any] | None, file: str
+    tmp_path: Path, settings: str, hooks: str, file: str
 ) -> None:
     folder = tmp_path / ".factory"
     folder.mkdir()
     for name, value in (("settings.json", settings), ("hooks.json", hooks)):
-        if value is not None:
-            (folder / name).write_text(json.dumps(value))
+        if value != "null":
+            (folder / name).write_text(value)
     host, path = active_file(hosts.load("droid"), "user", {"HOME": str(tmp_path)})
     assert path == str(folder / file)
     assert host.stands == ("hooks.json" if file == "hooks.json" else "")
 
 
 # What a first install of the guard says: a warning is for what a person should do, a fact is a note.
-
-
 @pytest.mark.parametrize(("name", "cap"), [("kimi", 1), ("vibe", 3), ("hermes", 3)])
 def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hookctl, name: str, cap: int) -> None:
     for wish, level in (("5", "info"), ("7", "warning")):
@@ -149,8 +124,6 @@ def test_a_cap_below_the_limit_is_a_note_until_a_limit_is_asked_for(hookctl: Hoo
 
 
 # Who reads whose files: one table, in the files of their hosts, which everything that tells of it follows.
-
-
 def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolated: Path, hookctl: Hookctl) -> None:
     """Copilot CLI reads every other file there, each once."""
     for host in ("copilot", "vscode"):
@@ -194,34 +167,7 @@ def test_without_a_table_the_hook_knows_the_usual_host_as_its_file_has_it() -> N
 
 
 # Which folders the new hosts trust, by the lists that they keep.
-
-
 FILES = {"vibe": ".vibe/trusted_folders.toml", "grok": ".grok/trusted_folders.toml", "pi": ".pi/agent/trust.json"}
-
-
-def listed(trusted: object, untrusted: object) -> str:
-    """The lists of Mistral Vibe."""
-    return f"trusted = {json.dumps(trusted)}\nuntrusted = {json.dumps(untrusted)}\n"
-
-
-TRUSTED = [
-    ("vibe", 'untrusted = ["PROJECT"]\ntrusted = ["PROJECT"]\n'),
-    ("vibe", listed(["/"], "x")),
-    ("vibe", listed([5, "a\0", "PROJECT"], 5)),
-    ("grok", '[folders."PROJECT"]\ntrusted = true\n'),
-    ("grok", '[folders."ABOVE"]\ntrusted = true\n[folders."PROJECT"]\ndecided_at = 1\n'),
-    ("pi", '{"PROJECT": true}'),
-    ("pi", '{"ABOVE": true, "PROJECT": null}'),
-]
-UNTRUSTED = [
-    *((host, "") for host in FILES),
-    ("vibe", listed([], [])),
-    ("vibe", listed(5, [])),
-    ("vibe", listed(["PROJECT/sub", "PROJECT2"], [])),
-    ("grok", '[folders."PROJECT"]\ntrusted = false\n'),
-    ("grok", '[folders."PROJECT"]\ntrusted = "true"\n'),
-    ("pi", '{"ABOVE": true, "PROJECT": false}'),
-]
 
 
 @pytest.fixture
@@ -240,61 +186,22 @@ def write(host: str, text: str, project: Path, isolated: Path) -> None:
     put(isolated / "home" / FILES[host], text)
 
 
-@pytest.mark.parametrize(("host", "text"), TRUSTED)
-def test_a_trusted_folder(host: str, text: str, project: Path, isolated: Path) -> None:
-    write(host, text, project, isolated)
-    assert distrusts(host, project, isolated) is False
-
-
-@pytest.mark.parametrize(("host", "text"), UNTRUSTED)
-def test_one_that_is_not(host: str, text: str, project: Path, isolated: Path) -> None:
-    write(host, text, project, isolated)
-    assert distrusts(host, project, isolated) is True
+@pytest.mark.parametrize(
+    ("host", "is_trusted", "text"), [*rows("trusted-folders"), *((host, "no", "") for host in FILES)]
+)
+def test_which_folder_is_trusted(host: str, is_trusted: str, text: str, project: Path, isolated: Path) -> None:
+    write(host, document_of(text).decode(), project, isolated)
+    assert distrusts(host, project, isolated) is (is_trusted == "no")
     assert is_untrusted(hosts.load(host), "user", str(project), {"HOME": str(isolated / "home")}) is False
 
 
 # The hash that Codex trusts a hook by: as `codex app-server` gave them (tests/e2e/test_codex.py asks it again).
 
 
-SAY = 'say "é"'
-
-
-@pytest.mark.parametrize(
-    ("event", "group", "handler", "expected"),
-    [
-        ("Stop", {"matcher": "x"}, {"timeout": 10}, "242d76517213cc7894ac39e67c387ebfa86020b2bd4ba7d7f63c78e79c27746a"),
-        ("Stop", {}, {}, "3105d7b2cea4a1911ea26f2813774e76446ab7035e514019f9550370baee074d"),
-        (
-            "PreToolUse",
-            {"matcher": "Bash"},
-            {"timeout": 0},
-            "dcbfe662f5f145dc13912929ab06fc2b6f57267c0ec5df6936ef95a4ce2e7570",
-        ),
-        (
-            "PreToolUse",
-            {"matcher": ""},
-            {"timeout": 601, "statusMessage": "hi"},
-            "0d8bf2d264183d5b5a134370aab13eb50a3b0fb4a1e5550aa0170704d8129bdb",
-        ),
-        ("SessionEnd", {"matcher": "x"}, {}, "099c66250098d17ce32ae902fb55bb83eeb9c4b7c2843298172528dffc88ed21"),
-        (
-            "SessionEnd",
-            {},
-            {"timeout": 10, "async": True},
-            "76490c59d4ea201e70c20d4b57cd135294e2ec2e6e6a791d7b695e2b76e2e46d",
-        ),
-        (
-            "PreModelRequest",
-            {"matcher": "x"},
-            {"timeout": 5},
-            "d1e7fdd883b39f584d6e9b892f67fcb249f799677270270e12bc386ea100bfce",
-        ),
-    ],
-)
-def test_the_hash_is_the_client_s_own(
-    event: str, group: dict[str, Any], handler: dict[str, Any], expected: str
-) -> None:
-    assert trusted_hash(event, group, {"type": "command", "command": SAY, **handler}) == f"sha256:{expected}"
+@pytest.mark.parametrize(("event", "group", "fields", "expected"), rows("hashes-of-codex"))
+def test_the_hash_is_the_client_s_own(event: str, group: str, fields: str, expected: str) -> None:
+    handler = {"type": "command", "command": 'say "é"', **json.loads(fields)}
+    assert trusted_hash(event, json.loads(group), handler) == f"sha256:{expected}"
 
 
 @pytest.mark.parametrize("event", ["Stop", "UserPromptSubmit", "Interrupt", "PreModelRequest", "PostModelRequest"])
@@ -334,18 +241,7 @@ def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return put(isolated / "home" / ".robin" / "hooks.json", MINE)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("[guard]", "[gard]", "'gard' was unexpected"),
-        ('root = ["hooks"]', 'rot = ["hooks"]', "registration: "),
-        ('root = ["hooks"]', 'root = "hooks"', "registration.root: 'hooks' is not of type 'array'"),
-        ('timeout_unit = "seconds"', 'timeout_unit = "minutes"', "timeout_unit: 'minutes' is not one of"),
-        ('name = "robin"', 'name = "rabbit"', "name: 'rabbit' is not the name of this file"),
-        ("in_command = ", "# in_command = ", "environment: 'in_command' is a required property"),
-        ('in_command = "."', 'in_command = ""', "environment.in_command: '' "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "said"), rows("slips"))
 @pytest.mark.parametrize(
     "command",
     [("hosts",), ("plan", "--host", "robin"), ("install", "--host", "robin", "--scope", "project"), ("doctor",)],

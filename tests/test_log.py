@@ -138,7 +138,6 @@ def test_follow_ends_where_nobody_reads_it_any_more(guard: Path) -> None:
 
 
 # Runs of hooks.
-
 RUN = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 23, "outcome": "deny",
        "session": session_hash("S1"), "status": 0, "t": NOW}  # fmt: skip
 
@@ -179,10 +178,6 @@ LINES = [
     line("dispatch_refused", "refuse", event="pre-tool", refusals=1),
     line("dispatch_refused", "refuse", event="pre-tool", refusals=100),
 ]  # fmt: skip
-
-
-RECEIPT = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 3, "outcome": "none",
-       "session": "a" * 16, "status": 0, "t": T}  # fmt: skip
 
 
 @pytest.fixture
@@ -240,8 +235,9 @@ def test_a_span_counts_what_shared_lines_stand_for_by_the_last_call(
 
 
 def write_runs(isolated: Path, *runs: dict[str, Any], project: str = "a" * 16) -> Path:
-    text = "".join(json.dumps({**RECEIPT, **fields}, sort_keys=True, separators=(",", ":")) + "\n" for fields in runs)
-    return put(isolated / "state" / "guard" / project / "runs.jsonl", text)
+    return receipts(
+        isolated / "state", *(run(**{"t": T, "outcome": "none", **fields}) for fields in runs), project=project
+    )
 
 
 def test_the_official_client_reads_the_runs_of_hooks_back(isolated: Path, hookctl: Hookctl) -> None:
@@ -284,13 +280,7 @@ def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> N
 # Receipts as hookctl reads them: exact numbers by hook, medians, and what becomes of odd lines.
 
 
-LINE = {"bytes": 0, "event": "PreToolUse", "host": "claude", "id": "p/x", "kind": "run", "ms": 3, "outcome": "none",
-        "session": "a" * 16, "status": 0, "t": 1000}  # fmt: skip
 HOOK = HookName("claude", "PreToolUse", "p/x")
-
-
-def run_line(**fields: Any) -> str:
-    return json.dumps({**LINE, **fields}, sort_keys=True, separators=(",", ":"))
 
 
 def receipts(state: Path, *lines: str, project: str = "a" * 16, file: str = "runs.jsonl") -> Path:
@@ -303,15 +293,15 @@ def turn_over(folder: Path) -> None:
 
 @pytest.mark.parametrize("odd", [{"fired": True}, {"ms": "3"}, {"id": "a b"}, {"host": ""}, {"bytes": -1}])
 def test_lines_that_do_not_count(tmp_path: Path, odd: dict[str, Any]) -> None:
-    receipts(tmp_path, run_line(**odd), "{", "", "[]", run_line())
+    receipts(tmp_path, run(**odd), "{", "", "[]", run())
     assert read_runs(str(tmp_path))[HOOK].runs == 1
     assert len(read_runs(str(tmp_path))) == 1
 
 
-@pytest.mark.parametrize("torn", ['{"bytes":0,"event":"PreTo', "\0\0\0", '{"bytes":0', run_line()[:-1], "{"])
+@pytest.mark.parametrize("torn", ['{"bytes":0,"event":"PreTo', "\0\0\0", '{"bytes":0', run()[:-1], "{"])
 def test_a_torn_line_does_not_take_the_next_one_along(tmp_path: Path, torn: str) -> None:
-    path = receipts(tmp_path, run_line(ms=1))
-    path.write_text(path.read_text() + torn + run_line(ms=8) + "\n" + run_line(ms=9) + "\n")
+    path = receipts(tmp_path, run(ms=1))
+    path.write_text(path.read_text() + torn + run(ms=8) + "\n" + run(ms=9) + "\n")
     assert read_runs(str(tmp_path))[HOOK].ms == 18
     assert [event["ms"] for event in read_receipts(str(tmp_path))] == [1, 8, 9]
     for _ in range(2):
@@ -342,7 +332,7 @@ def test_every_run_counts_once_whatever_turns_the_file_over(
             ms, path = (1, old) if step == "late" else (step, current)
             if isinstance(ms, int):
                 with path.open("a") as file:
-                    file.write(run_line(ms=ms, t=number) + "\n")
+                    file.write(run(ms=ms, t=number) + "\n")
                 times.append(ms)
         runs = read_runs(str(state)).get(HOOK)
         assert (runs.runs if runs else 0, runs.ms if runs else 0) == (len(times), sum(times))
@@ -356,7 +346,7 @@ def test_percentiles_are_of_the_runs_whose_receipts_are_there(tmp_path: Path) ->
     put(tmp_path / "guard" / ("a" * 16) / "run-totals.json", json.dumps({"file": "1 2 3", "counts": totals}))
     runs = read_runs(str(tmp_path))[HOOK]
     assert (runs.runs, runs.median_ms, runs.last_run) == (100, None, 77)
-    receipts(tmp_path, *(run_line(ms=60) for _ in range(RECENT + 5)))
+    receipts(tmp_path, *(run(ms=60) for _ in range(RECENT + 5)))
     runs = read_runs(str(tmp_path))[HOOK]
     assert (runs.runs, runs.median_ms, len(runs.failed)) == (100 + RECENT + 5, 60, RECENT)
 
@@ -406,9 +396,8 @@ def squeezed(words: str, home: str) -> str:
     return re.sub(r"[\s`]", "", words.replace(home, "~"))
 
 
-def receipt(id: str, ms: int, size: int = 0, *, host: str = "claude", at: int = TODAY - 60, **more: Any) -> str:
-    line = {"t": at, "host": host, "event": "PreToolUse", "kind": "run", "id": id, "ms": ms, "bytes": size}
-    return json.dumps({**line, "outcome": "ok", "session": None, **more}, sort_keys=True, separators=(",", ":"))
+def receipt(id: str, ms: int, size: int = 0, **more: Any) -> str:
+    return run(**{"id": id, "ms": ms, "bytes": size, "t": TODAY - 60, "outcome": "ok", "session": None, **more})
 
 
 def decision(number: int, word: str, code: str, **more: Any) -> str:

@@ -23,6 +23,7 @@ from hookctl.ownership import engine
 from hookctl.system import folders
 from tests import plain
 from tests.conftest import Hookctl, put
+from tests.manifest import hook, manifest
 from tests.plain import bare
 
 PACKS = st.sampled_from("ppqqr")
@@ -335,18 +336,7 @@ DIALECTS = {
     "odd": b'{ "env" :{}\n,"hooks": { "Stop" : [ ] } , "a": 1.0e3, "a": 2 }  ',
     "no file": None,
 }
-PACK = """[pack]
-name = "p"
-version = "1"
-[env]
-P = "1"
-[[hooks]]
-event = "stop"
-command = "echo p"
-[[hooks]]
-event = "pre-tool"
-command = "echo p"
-"""
+PACK = manifest("p", hook("stop", "echo p"), hook("pre-tool", "echo p"), env={"P": "1"})
 
 
 def foreign(data: bytes) -> dict[str, Any]:

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from hookctl.__main__ import run
 from tests import made_by_0_2_0 as made
 from tests.made_by_0_2_0 import CASES, TOP, Case, Hook
 
@@ -20,7 +22,6 @@ if sys.platform != "linux":
 if not os.access(made.PYTHON, os.X_OK):
     pytest.skip(f"the records name {made.PYTHON}", allow_module_level=True)
 
-PROGRAM = (sys.executable, "-P", "-m", "hookctl")
 TRACED = "claude user traced"
 WAYS = {"at once": [], "upgraded": ["upgrade --yes"]}
 
@@ -43,8 +44,19 @@ def case(name: str) -> Case:
 
 
 @pytest.fixture
-def hookctl(top: Path) -> Callable[..., str]:
-    return lambda command, *codes: made.call(PROGRAM, top, command, codes or (0,))
+def hookctl(
+    top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., str]]:
+    """Today's command line in the case's project, with nothing else in its environment."""
+
+    def call(words: list[str]) -> tuple[int, str]:
+        capsys.readouterr()
+        code = run(words)
+        return code, capsys.readouterr().out
+
+    monkeypatch.chdir(top / "project")
+    with mock.patch.dict(os.environ, made.environment(top), clear=True):
+        yield lambda command, *codes: made.call(call, command, codes or (0,))
 
 
 def data(answer: str) -> Any:

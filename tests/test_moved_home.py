@@ -55,8 +55,15 @@ def below(path: Path) -> list[str]:
 
 
 @inside_and_outside
-@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "qwen"])
-@pytest.mark.parametrize("verb", ["doctor --fix", "install --host HOST"])
+@pytest.mark.parametrize(
+    ("host", "verb"),
+    [
+        ("claude", "doctor --fix"),
+        ("codex", "install --host codex"),
+        ("gemini", "install --host gemini"),
+        ("qwen", "doctor --fix"),
+    ],
+)
 def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_again(
     host: str, verb: str, home: Path, move: Callable[[], Path], hookctl: Hookctl
 ) -> None:
@@ -76,7 +83,7 @@ def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_a
 
     assert faults() == (has_moved, has_moved)
     assert not [fix for fix in advice() if f"{home}/" in fix]
-    hookctl(*verb.replace("HOST", host).split())
+    hookctl(*verb.split())
     assert faults() == (False, False)
     assert not [fix for fix in advice() if f"{home}/" in fix]
     others = [path for path in below(new) if "/state/" not in path and "config.toml" not in path]  # Codex's approvals

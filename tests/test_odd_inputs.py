@@ -187,7 +187,6 @@ def test_a_file_of_100_mb_takes_no_memory_for_it(door: Door, isolated: Path, hoo
 
 
 # Limits of the machine
-
 LIMITS = [
     *((resource.RLIMIT_FSIZE, number) for number in (0, 100, 2000, 9000)),
     *((resource.RLIMIT_NOFILE, number) for number in (5, 6, 8, 12)),
@@ -218,20 +217,13 @@ def test_a_limit_of_the_shell_stops_a_run_and_changes_nothing(
 
 
 # No odd document that can be parsed makes a command end unexpectedly (3), on any host.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 EXAMPLES = int(os.environ.get("HOOKCTL_TEST_ODD") or 5)
 COMMANDS = [
-    ("doctor",),
-    ("plan",),
-    ("install",),
-    ("install", "--set", "max_stop_blocks=3"),
-    ("doctor",),
-    ("doctor", "--fix"),
+    ("doctor",), ("plan",), ("install",), ("install", "--set", "max_stop_blocks=3"), ("doctor",), ("doctor", "--fix"),
     ("uninstall",),
-]
+]  # fmt: skip
 OTHERS = [
     "x", "", "é", "a.b", "a b", "__proto__", "matcher", "hooks", "description", "$schema", "PreToolUse", "<<", "=",
     "\u2028",
@@ -332,8 +324,6 @@ def test_no_odd_document_ends_a_command_unexpectedly(isolated: Path, hookctl: Ho
 
 
 # Deep and long inputs at every door: no crash, and no work that grows faster than the input.
-
-
 USER, PROJECT = "home/.claude/settings.json", "work/.claude/settings.json"
 INSTALLED = ("install", "--host", "claude"), ("install", "--host", "claude", "--scope", "project")
 DEEP_DOORS = [
@@ -430,7 +420,6 @@ def test_nothing_is_too_deep(place: str, isolated: Path, hookctl: Hookctl, monke
 
 
 # Long commands of a hook, from a part that is repeated.
-
 LONG: dict[str, Callable[[int], str]] = {
     "programs that run another": lambda size: "exec " * size + "x",
     "shells in shells": lambda size: "sh -c " * size + "x",

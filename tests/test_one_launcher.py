@@ -17,21 +17,11 @@ import hookctl as package_of_hookctl
 from hookctl import __version__
 from hookctl.packs import guard, programs
 from tests import digests_of_programs
+from tests.manifest import hook, manifest
 
 from .conftest import Hookctl, Outcome, put
 
-PACK = """[pack]
-name = "{name}"
-version = "1"
-
-[files]
-include = ["no.sh"]
-
-[[hooks]]
-event = "PreToolUse"
-matcher = "Bash"
-command = "sh {{files}}/no.sh"
-"""
+PACK = manifest("{name}", hook("PreToolUse", "sh {{files}}/no.sh", matcher="Bash"), files=["no.sh"])
 CALL = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "rm"}}
 SCOPES = pytest.mark.parametrize("scope", ["user", "project"])
 
@@ -104,8 +94,6 @@ def packages(top: Path) -> set[str]:
 
 
 # What lies there
-
-
 @pytest.mark.parametrize("order", [("one", "two", "guard"), ("guard", "two", "one"), ("two", "guard", "one")])
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 def test_what_stays_always_answers_and_the_last_one_takes_everything_along(

@@ -14,7 +14,9 @@ import pytest
 
 from hookctl.ownership import execute as run
 from tests.conftest import Hookctl, put
+from tests.documents.table import document_of
 from tests.hostfiles import KINDS
+from tests.texts import rows
 
 INSTALL, UNINSTALL = ("install", "--host", "claude"), ("uninstall", "--host", "claude")
 
@@ -111,8 +113,6 @@ def test_an_option_against_what_a_person_changed_ends_with_1(
 
 
 # The cells of the table of ownership that need files: what doctor says, and who writes at the same time.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 LIMIT_NAME = "MAX_STOP_BLOCKS"
@@ -165,41 +165,13 @@ FILES = {
     "cursor": ".cursor/hooks.json", "kiro": ".kiro/hooks/hookctl.json", "kimi": ".kimi-code/config.toml",
     "vibe": ".vibe/hooks.toml", "hermes": ".hermes/config.yaml", "opencode": ".config/opencode/plugin/hookctl.js",
 }  # fmt: skip
-HOOK = '{"type": "command", "command": "say @", "timeout": 0, "env": {"TOKEN": "@", "A": "@"}}'
-JSON = {
-    "lines": '{\n  "model": "@",\n  "token": "@",\n  "n": 0,\n  "env": {\n    "A": "@",\n    "B": "@"\n  }\n}\n',
-    "one line": f'{{"model": "@", "env": {{"A": "@"}}, "hooks": {{"Stop": [{{"hooks": [{HOOK}]}}]}}, "n": [0, "@"]}}',
-    "beside": '{\n  "model": "@", "env": {}, "n": 0,\n  "hooks": {"Stop": [{"matcher": "@", "hooks": [HOOK]}],'
-    ' "AfterAgent": [{"hooks": [HOOK]}]}, "z": "@"\n}\n'.replace("HOOK", HOOK),
-    "arrays": '{\n  "env": {"A": ["--token", "@", ["@"]]},\n  "args": [\n    "--token",\n    "@", {"x": "@"}]}',
-    "escapes": '{"a": "@\\n\\u0041@\\u2028\\"}, {@", "env": {"B": "-----BEGIN KEY-----\\n@\\n@"}, "c": "T=\\"@\\""}',
-    "our head": '{"hooks": {"Stop": [{"hooks": [{"command": ": hookctl=other/x; x", "type": "@", "note": "@"}]}]}}',
-}
-COMMENTS = {
-    "comments": '// @\n{ // @\n  "a": "@", /* @\n @ */ "env": { // "TOKEN": "@"\n    "A": 0 // @\n  }\n} // @\n',
-    "in our place": '{\n  "hooks": { // @\n    // "Stop": ["@"]\n  },\n  "env": {\n    /* @ */\n  } /* @ */\n}\n',
-}
-TOML = {
-    "lines": '# @\nmodel = "@" # @\ntoken = "@"\nn = 0\n\n[env] # @\nA = "@"\n# B = "@"\n',
-    "long strings": 'a = """\n@\ntoken = "@"\n[hooks]\n"""\nb = \'\'\'@\n@ = 0\'\'\'\n',
-    "arrays": 'a = ["--token", # @\n  "@", [0, "@"],\n  # @\n]\nb = {c = "@", d.e = "@"}\n[[servers]]\nx = "@"\n',
-    "hooks": '[[hooks]] # @\nevent = "@"\ntype = "@"\ncommand = "@" # @\n\n[[hooks]]\ntype = "x"\nnote = "@"\n',
-}
-YAML = {
-    "lines": "# @\nmodel: '@' # @\ntoken: @\nn: 0\nenv:\n  A: @ # @\n  # B: @\nlist:\n- @\n- [@, @]\n- a: @\n  b: @\n",
-    "long strings": "a: |\n  @\n  token: @\n  # @\nb: >-\n  @\n\n  @: @\nc: '@\n  @'\nd: @\n  @ @\n",
-    "hooks": "hooks: # @\n  on_session_end:\n  # @\n  - command: @ # @\n    timeout: 0\n    note: |\n      @\n",
-    "aliases": "a: &x\n  token: @\nb: *x\nc:\n  <<: *x\n  d: @\n",
-}
-PLAIN = '{\n  "model": "@",\n  "version": 1, "x": {"token": "@"},\n  "list": [0, "@"]\n}\n'
+OF_HOSTS = {
+    "json": ("claude", "gemini"), "comments": ("gemini",), "toml": ("kimi", "vibe"), "yaml": ("hermes",),
+    "plain": ("antigravity", "cursor", "kiro"), "kiro": ("kiro",),
+}  # fmt: skip
 CASES = [
-    *[("claude", name, text) for name, text in JSON.items()],
-    *[("gemini", name, text) for name, text in {**JSON, **COMMENTS}.items()],
-    *[(host, name, text) for host in ("kimi", "vibe") for name, text in TOML.items()],
-    *[("hermes", name, text) for name, text in YAML.items()],
-    *[(host, "plain", PLAIN) for host in ("antigravity", "cursor", "kiro")],
-    ("kiro", "a list", '{"version": "v1", "hooks": [{"trigger": "@", "action": {"type": "command", "command": "@"}}]}'),
-]  # fmt: skip
+    (host, name, document_of(text).decode()) for kind, name, text in rows("foreign-values") for host in OF_HOSTS[kind]
+]
 
 
 class Foreign:
@@ -257,19 +229,11 @@ def test_of_a_foreign_value_only_the_key_is_shown(
     foreign.run(hookctl, f"doctor --host {host} --fix", "hosts", "log --json", "run status --json", "uninstall --json")
 
 
-BROKEN = {
-    "claude": ['{"a": "@" "@"}', '{"a": @}', '{"@', "@", '{"a": 1 /* @ */, // @\n}', "<<<<<<< @\n{}"],
-    "kimi": ["a = @", 'a = "@" @', 'a = "@', "@", "[a\n# @", 'a = 1\na = "@"', 'a = """@'],
-    "hermes": ["a: *@", "a: @: @", "a: '@", "- @\nb: @", "a: !@ @", "a: [@", "%@\n", "a: &@ @\na: @"],
-    "opencode": ["const x = '@'\n"],
-}
-
-
-@pytest.mark.parametrize(("host", "text"), [(host, text) for host, texts in BROKEN.items() for text in texts])
+@pytest.mark.parametrize(("host", "text"), rows("foreign-broken"))
 def test_nor_is_what_stands_where_a_file_is_broken(hookctl: Hookctl, isolated: Path, host: str, text: str) -> None:
     foreign = Foreign()
     file = isolated / "home" / FILES[host]
-    put(file, foreign.fill(text))
+    put(file, foreign.fill(document_of(text).decode()))
     words = f"plan --host {host}", f"install --host {host} --json", f"doctor --host {host}", "status"
     assert str(file) in foreign.run(hookctl, *words)
 
@@ -287,22 +251,10 @@ class Form(NamedTuple):
     untouched: str
 
 
-LINES = "Write it in plain lines"
 FORMS = [
-    Form("hermes", "hooks: {pre_verify: [{command: x}]}\n", (1, 8), LINES, "a: {b: [c, {d: e}]} # mine\n"),
-    Form("hermes", "hooks:\n  pre_verify: [{command: x}]\n", (2, 15), LINES, "hooks:\n  other: [{command: x}]\n"),
-    Form("hermes", '{"hooks": {}}\n', (1, 1), LINES, 'a: {"b": {}}\n'),
-    Form("hermes", "a: &x {}\nhooks: *x\n", (2, 8), LINES, "a: &x {b: 1}\nc: *x\n"),
-    Form("hermes", "hooks: &x\n  other: []\n", (1, 8), LINES, "hooks:\n  other: &x []\nb: *x\n"),
-    Form("hermes", "a: &x {b: 1}\nhooks:\n  <<: *x\n", (3, 3), LINES, "a: &x {b: 1}\nc:\n  <<: *x\n"),
-    Form("kimi", "hooks = [{event = 'Stop', command = 'x'}]\n", (1, 9), "Write it as [[hooks]]", "a = {b='c'}\n"),
-    Form("kimi", "a = 1\nhooks = [ # mine\n]\n", (2, 9), "Write it as [[hooks]]", "a.b = [ # mine\n]\n"),
-    Form("vibe", "hooks = [\n]\n", (1, 9), "Write it as [[hooks]]", "hook.b.c = [\n]\n"),
-    Form("codex-config", "hooks.Stop = [{hooks = []}]\n", (1, 14), "Write it as [[hooks.Stop]]",
-         "hooks.state.x.enabled = true\n[[hooks.PreToolUse]]\nhooks = [{command = 'x', type = 'command'}]\n"),
-    Form("codex-config", "[hooks]\nStop = [{hooks = []}]\n", (2, 8), "Write it as [[hooks.Stop]]",
-         "[[hooks.PreToolUse]]\n[features]\na = {b=1,\n}\n"),
-]  # fmt: skip
+    Form(kind, document_of(refused).decode(), (int(line), int(column)), fix, document_of(untouched).decode())
+    for kind, refused, line, column, fix, untouched in rows("forms")
+]
 each_form = pytest.mark.parametrize("form", FORMS, ids=[f"{form.kind} {form.refused!r}" for form in FORMS])
 
 

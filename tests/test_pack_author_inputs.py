@@ -119,8 +119,6 @@ def test_an_import_keeps_the_time_that_a_hook_had(settings: Path, hookctl: Hookc
 
 
 # test
-
-
 @pytest.mark.parametrize(
     "case",
     ['event = ["x"]', 'event = "Stop"\nhosts = 3', 'event = "Stop"\nhosts = ["cluade"]', 'event = "Stop"\nexpect = [1]',
@@ -136,8 +134,6 @@ def test_a_case_that_could_never_be_asked_is_an_error_with_its_file(hookctl: Hoo
 
 
 # The next step
-
-
 def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hookctl: Hookctl, isolated: Path) -> None:
     assert hookctl("pack", "new", "np").code == 0
     put(Path("np/pack.toml"), Path("np/pack.toml").read_text().replace('matcher = "Bash"', 'matcher = "bash"'))
@@ -149,15 +145,10 @@ def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hook
 
 
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
+# From the reference tables.
 POST_GOES_NOWHERE = [
-    "antigravity",
-    "cursor",
-    "hermes",
-    "kimi",
-    "kiro",
-    "openhands",
-    "windsurf",
-]  # from the reference tables
+    "antigravity", "cursor", "hermes", "kimi", "kiro", "openhands", "windsurf",
+]  # fmt: skip
 
 
 def hook(event: str, more: str = "") -> str:

@@ -150,8 +150,6 @@ def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_o
 
 
 # Edited by hand
-
-
 def reindented(page: Any) -> str:
     return json.dumps(page, indent=4)
 
@@ -194,8 +192,6 @@ def test_what_a_hand_takes_out_of_the_ledger_becomes_the_operators_or_is_found_a
 
 
 # A project after a merge: a record, settings or a configuration in conflict, and what an older hookctl does.
-
-
 # What a branch does in its clone, by what a team lead would say of it.
 CHANGES = {
     "a limit of 9": ("guard", "--set", "max_stop_blocks=9"),
@@ -242,18 +238,18 @@ def recorded_packs(team: Team) -> dict[str, Any]:
 # Two branches that both changed what is installed.
 
 
-@pytest.mark.parametrize("start", ["merge", "rebase"])
 @pytest.mark.parametrize(
-    ("mine", "yours", "conflicted"),
+    ("mine", "yours", "conflicted", "start"),
     [
-        ("a limit of 9", "a limit of 7", {SETTINGS, LEDGER}),
-        ("a limit of 9", "another host", {SETTINGS, LEDGER}),
-        ("chime", "bell", {SETTINGS, LEDGER}),
-        ("two hours", "three hours", {CONFIG, LEDGER}),
-        ("no claims", "a limit of 7", {LEDGER}),
-        ("another model", "bell", {SETTINGS}),
+        ("a limit of 9", "a limit of 7", {SETTINGS, LEDGER}, "merge"),
+        ("a limit of 9", "a limit of 7", {SETTINGS, LEDGER}, "rebase"),
+        ("a limit of 9", "another host", {SETTINGS, LEDGER}, "merge"),
+        ("chime", "bell", {SETTINGS, LEDGER}, "rebase"),
+        ("two hours", "three hours", {CONFIG, LEDGER}, "merge"),
+        ("no claims", "a limit of 7", {LEDGER}, "rebase"),
+        ("another model", "bell", {SETTINGS}, "merge"),
     ],
-    ids=["both", "a host", "a pack each", "the configuration", "the record alone", "the settings alone"],
+    ids=str,
 )
 def test_a_conflict_is_resolved_by_what_check_and_status_print(
     team: Team, mine: str, yours: str, conflicted: set[str], start: str

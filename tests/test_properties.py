@@ -248,7 +248,6 @@ def test_the_operators_edits_survive_everything(
 
 
 # The shapes by themselves, one without a shell among them
-
 SHAPES = {
     "nested": Shape(), "flat": Shape(flat=("*",)), "at the root": Shape(root=()), "positions": Shape(positions=True),
     "named groups": Shape(root=("hookctl-{pack}",), flat=("Stop",)), "no shell": Shape(flat=("*",), shell=False),
@@ -284,8 +283,6 @@ def test_what_is_added_is_found_edited_and_taken_out(
 
 
 # How a hook element stands in a settings file.
-
-
 OURS_OF_SHAPES = {"type": "command", "command": ": hookctl=notify/done; notify", "timeout": 10}
 
 

@@ -18,25 +18,13 @@ import pytest
 
 from hookctl.ownership import execute, run, store
 from hookctl.system import files, folders
-from hookctl.verbs import install
 from tests.conftest import Hookctl, agreed, put
 from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
+from tests.manifest import hook, manifest
 
-ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "2"))
 THEIRS = b'{\n  "model": "m",\n  "n": 0\n}\n'
-PACK = """\
-[pack]
-name = "{name}"
-version = "1"
-protocol = "host"
-
-[env]
-{key} = "1"
-
-[[hooks]]
-event = "stop"
-command = "true {name}"
-"""
+PACK = manifest("{name}", hook("stop", "true {name}"), protocol="host", env={"{key}": "1"})
 
 
 def together(*commands: tuple[str, ...]) -> list[tuple[int, str]]:
@@ -95,26 +83,6 @@ def test_who_waited_for_the_lock_plans_anew_and_may_have_nothing_to_do(
     monkeypatch.setattr(run, "_open_lock", wait_longer)
     assert hookctl("install", str(isolated / f"{name}.toml"), "--host", "claude").code == code
     assert executed == []
-
-
-def test_two_installs_at_once_plan_after_each_other(
-    settings: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    open_lock, plan_install, seen = run._open_lock, install.plan_install, list[bool]()
-
-    def wait_longer(*arguments: Any) -> int:
-        monkeypatch.setattr(run, "_open_lock", open_lock)
-        assert codes((*INSTALL, "--set", "MAX_STOP_BLOCKS=9")) == [0]
-        return open_lock(*arguments)
-
-    def plan(*arguments: Any, **options: Any) -> Any:
-        seen.append('"9"' in (data_of(settings) or b"").decode())
-        return plan_install(*arguments, **options)
-
-    monkeypatch.setattr(run, "_open_lock", wait_longer)
-    monkeypatch.setattr(install, "plan_install", plan)
-    second = hookctl(*INSTALL)
-    assert (second.code, seen, "nothing to do" in second.out) == (0, [True], True)
 
 
 def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(

@@ -73,8 +73,6 @@ def test_pages_lie_beside_their_backups_for_nobody_else(settings: Path, hookctl:
 
 
 # Backups end: a month after the uninstall, with any command that writes.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts
 from hookctl.system import project
 from hookctl.verbs import run as run_verb
 from hookctl.work import run_files
 from hookctl.work.run_files import RunFiles
 from tests.conftest import Hookctl, Outcome, put
+from tests.texts import rows
 from tests.trees import tree
 
 NOW = 1_000_000_000
@@ -87,7 +87,6 @@ def test_a_file_that_never_stands_still_is_an_error_and_no_promise(run: Run) -> 
 
 
 # A repository could bring links.
-
 LINKS = (".hookctl", ".hookctl/run", ".hookctl/run/task.json", ".hookctl/run/STOP", ".hookctl/run/CONCLUDE",
          ".hookctl/run/OWNER")  # fmt: skip
 WRITES = {
@@ -128,8 +127,6 @@ def test_nothing_is_written_through_a_link(run: Run, link: str, arguments: tuple
 
 
 # Who holds a claim, and which process is the agent; what people see of it: tests/stories/whose-work-it-is.txt.
-
-
 def state() -> str:
     return project.state_folder(os.environ["HOOKCTL_STATE_DIR"], os.getcwd())
 
@@ -203,32 +200,18 @@ def test_it_never_waits_busily_and_sees_a_stop(
 
 
 WAIT = ("wait", "--stall", "8m", "--timeout", "0s")
-# What happens in which minute, and how the call of `run wait` behind it ends.
-MOVEMENTS: dict[str, list[tuple[float, tuple[str, ...], int]]] = {
-    "none": [(0, WAIT, 124), (3, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1), (20.1, WAIT, 1)],
-    "a heartbeat": [(0, WAIT, 124), (7, ("heartbeat",), 0), (8, WAIT, 124), (15, WAIT, 124), (16.1, WAIT, 1)],
-    "less work": [(0, WAIT, 124), (7, ("remaining", "1"), 0), (9, WAIT, 124), (16, WAIT, 124), (17.1, WAIT, 1)],
-    "the same count again": [(0, WAIT, 124), (9, ("remaining", "2"), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
-    "a new run": [(0, WAIT, 124), (9, ("start",), 0), (10, WAIT, 124), (18.1, WAIT, 1)],
-    "another patience": [
-        (0, WAIT, 124),
-        (5.1, ("wait", "--stall", "5m", "--timeout", "0s"), 1),
-        (6, WAIT, 124),
-        (8.1, WAIT, 1),
-    ],
-    "a clock that was set back": [(90, WAIT, 124), (0, WAIT, 124), (7, WAIT, 124), (8.1, WAIT, 1)],
-}
 
 
-@pytest.mark.parametrize("name", MOVEMENTS)
+@pytest.mark.parametrize(("what", "calls"), rows("movements"))
 def test_standing_still_is_measured_over_all_calls(
-    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, name: str
+    hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch, what: str, calls: str
 ) -> None:
     hookctl("run", "remaining", "2")
-    for minute, arguments, code in MOVEMENTS[name]:
-        monkeypatch.setenv("HOOKCTL_NOW", str(1_800_000_000 + 60 * minute))
-        outcome = hookctl("run", *arguments)
-        assert outcome.code == code, (minute, arguments, outcome)
+    patience = {"wait": WAIT, "wait5": ("wait", "--stall", "5m", "--timeout", "0s")}
+    for call in calls.split(", "):
+        minute, *words, code = call.split()
+        monkeypatch.setenv("HOOKCTL_NOW", str(1_800_000_000 + 60 * float(minute)))
+        assert hookctl("run", *patience.get(words[0], words)).code == int(code), (what, call)
 
 
 def test_what_cannot_be_kept_ends_the_wait(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,15 +239,11 @@ def test_a_process_that_waits_sees_the_end(waiting: subprocess.Popen[str], hookc
 
 
 # Work that waits while the guard is disabled: whoever asks is told that nobody is kept at it.
-
-
 # Hosts where hooks that tell the guard of prompts and tools stay registered, and where none is.
 HELPED, ALONE = ("cursor", "kimi"), ("claude", "antigravity")
 
 
 # The guard on a host where no hook keeps the agent working: install and status say that it only watches.
-
-
 @pytest.mark.parametrize("name", (*HELPED, *ALONE))
 def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookctl, name: str) -> None:
     hookctl("install", "--host", name)
@@ -284,12 +263,3 @@ def test_work_that_waits_keeps_nobody_while_the_guard_is_disabled(hookctl: Hookc
 
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
-
-
-@pytest.mark.parametrize("mode", ["breaker", "keepalive"])
-def test_a_guard_that_cannot_block_says_so(isolated: Path, hookctl: Hookctl, mode: str) -> None:
-    assert not hosts.load("windsurf").dialect.block
-    done = hookctl("install", "--host", "windsurf", "--mode", mode)
-    assert done.code == 0 and "Windsurf: a hook cannot keep it working at a stop" in done.err
-    assert "The guard only watches there: see the message." in done.out and "keeps an agent" not in done.out
-    assert f"({mode}, only watches)" in hookctl("status").out

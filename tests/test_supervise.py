@@ -104,8 +104,9 @@ ENDS: dict[str, tuple[str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", ENDS)
-@pytest.mark.parametrize("remaining", ["", "2", "0"])
+@pytest.mark.parametrize(
+    ("name", "remaining"), [*((name, "") for name in ENDS), *((name, "0") for name in ENDS), ("killed", "2")]
+)
 def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, remaining: str) -> None:
     script, is_against_will = ENDS[name]
     if remaining:
@@ -249,8 +250,6 @@ def test_a_command_that_cannot_be_started_arms_no_run(stage: Stage, isolated: Pa
 
 
 # hookctl verify with real verifiers: what their ends mean, what they see, and that nothing of them is left.
-
-
 QUICK = ("--grace", "0")
 GRACE = 1.0  # seconds between TERM and KILL, here
 HASTY = f"""

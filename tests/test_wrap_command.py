@@ -17,27 +17,11 @@ from hookctl import hosts
 from hookctl.packs import guard
 from hookctl.settings.targets import Target
 from tests.conftest import Hookctl, put
+from tests.documents.table import document_of
 from tests.templates.lab import lay
+from tests.texts import rows
 
-ORIGINALS = {
-    "a word": "true",
-    "a status": "echo why >&2; exit 2",
-    "its stdin": "cat",
-    "quotes": """printf '%s|' "it's" 'say "so"' ''; cat""",
-    "dollars": 'A=1; echo "$A $HOME $(echo sub) `echo old` $((1 + 1)) \\$A $$" | sed "s/[0-9]*$//"',
-    "backslashes": r"""printf '%s\n' 'a\b' "c\\d" e\\f""",
-    "line breaks": "if true\nthen\n  echo one # a comment\nfi\ncat <<'END'\n$A\nEND\n",
-    "unicode": "echo 'größe → 終 😀'",
-    "pipes": "cat | tr a-z A-Z | head -c 9 && ! false || echo no",
-    "the project": 'echo "$CLAUDE_PROJECT_DIR"/x; cd "$CLAUDE_PROJECT_DIR" && pwd',
-    "a comment": "# nothing",
-    "no words of its own": 'echo "$# [$1] [$*]"',
-    "a missing program": "/gone/program --flag",
-    "no sh at all": "echo ( ; fi",
-    "our own words": """: ; set -- 'x'; if [ -f /x ] && [ -r /x ]; then echo; else eval "$1"; fi""",
-    "a leading semicolon": "; echo",
-    "a colon": ":",
-}
+ORIGINALS = {name: document_of(command).decode() for name, command in rows("wrapped")}
 IDS = sorted(ORIGINALS)
 STDIN = b'{"session_id": "S", "a": "\xe9\\u00e9"}\n'
 

@@ -12,6 +12,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.documents.table import read_table
+
 _TOP = "{TOP}"
 _HEADING = r"(?m)^== (\S+)(?: \((.+)\))? ==\n"
 _NO_NEWLINE, _AS = "no final newline", "as "
@@ -54,3 +56,8 @@ def lay(files: Iterable[tuple[str, list[str], str]], top: Path, time: int) -> No
         path.write_bytes(body.encode())
         path.chmod(next((int(flag, 8) for flag in flags if flag.isdigit()), 0o644))
         os.utime(path, (time, time))
+
+
+def rows(name: str) -> list[list[str]]:
+    """The cells of each row of a table in tests/rows/."""
+    return read_table(name, Path(__file__).parent / "rows")
