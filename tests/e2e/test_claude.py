@@ -99,9 +99,8 @@ def test_a_cap_of_the_operator_s_own_is_kept_and_respected(claude: Client, place
     assert (run.requests, run.result, run.was_overridden) == (4, "done", False)
 
 
-@pytest.mark.parametrize("name", ["tabs-stop-two-groups", "crlf-one-line-arrays", "bom"])
-def test_the_host_reads_our_entries_in_files_of_all_styles(claude: Client, place: Place, name: str) -> None:
-    before = (CORPUS / f"{name}.json").read_bytes()
+def test_the_host_reads_our_entries_behind_a_byte_order_mark(claude: Client, place: Place) -> None:
+    before = (CORPUS / "bom.json").read_bytes()
     place.settings.write_bytes(before)
     install(place)
     leave_work(place)
@@ -114,20 +113,6 @@ def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, i
     run = play(claude, installed, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
     assert codes(installed) == ["background"] + ["blocked"] * LIMIT + ["tripped"]
     assert (run.requests, run.result) == (2 + LIMIT + 1, "woken")
-
-
-def test_a_config_folder_of_the_operator_s_own_is_used(claude: Client, place: Place, operators_hook: Probe) -> None:
-    folder = place.home / "my claude"
-    folder.mkdir()
-    before = write_operators_file(folder / "settings.json", operators_hook)
-    environment = {claude.pins["variables"]["config_folder"]: str(folder)}
-    hookctl(place, "install", "--host", "claude", environment=environment)
-    leave_work(place)
-    assert place.settings.read_text() == SETTINGS
-    assert play(claude, place, ["done"], environment=environment).requests == LIMIT + 1
-    hookctl(place, "uninstall", environment=environment)
-    assert (folder / "settings.json").read_bytes() == before
-    assert play(claude, place, ["done"], environment=environment).requests == 1
 
 
 def test_nothing_is_written_elsewhere(claude: Client, tmp_path: Path) -> None:
@@ -267,13 +252,10 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
 # Programs that are gone
 
 
-@pytest.mark.parametrize("how", ["its file", "its folder"])
-def test_a_pack_whose_program_was_deleted_blocks_no_stop_and_refuses_no_tool(
-    claude: Client, place: Place, how: str
-) -> None:
+def test_a_pack_whose_program_was_deleted_blocks_no_stop_and_refuses_no_tool(claude: Client, place: Place) -> None:
     hookctl(place, "install", write_pack(place, program="notify", more=TOOLS), "--host", "claude")
     program = next(data_folder(place).rglob("packs/notify/notify"))
-    program.unlink() if how == "its file" else shutil.rmtree(data_folder(place))
+    program.unlink()
     run = play(claude, place, [bash("true 1"), "done"])
     assert (run.requests, run.result, run.errors) == (2, "done", "")
     assert all_went_well(run, "Stop") and all_went_well(run, "PreToolUse")
@@ -313,15 +295,9 @@ def breadcrumbs(place: Place) -> list[Path]:
 # keepalive
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "kept"),
-    [("--mode", "keepalive", 16), ("--preset", "nightly", 12)],
-    ids=["mode keepalive", "preset nightly"],
-)
-def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_concluded(
-    claude: Client, place: Place, option: str, name: str, kept: int
-) -> None:
-    install(place, option, name)
+def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_concluded(claude: Client, place: Place) -> None:
+    kept = 12
+    install(place, "--preset", "nightly")
     assert env_of(place) == {claude.pins["cap"]["key"]: "5000"}
     run_verb(place, "start", "--for", "1h")
 
@@ -436,22 +412,22 @@ def test_a_subagent_s_call_is_not_the_agent_s_own(claude: Client, place: Place) 
 # dispatch
 
 
-def test_the_31st_identical_call_in_five_minutes_is_refused(claude: Client, place: Place) -> None:
-    install(place, "--mode", "off", "--dispatch", "Bash:30/300")
-    run = play(claude, place, Script([*[NOTE] * 33, OTHER, LOOK, "done"], limit=40))
-    assert (run.requests, run.result) == (36, "done")
+def test_the_sixth_identical_call_in_five_minutes_is_refused(claude: Client, place: Place) -> None:
+    install(place, "--mode", "off", "--dispatch", "Bash:5/300")
+    run = play(claude, place, Script([*[NOTE] * 8, OTHER, LOOK, "done"], limit=40))
+    assert (run.requests, run.result) == (11, "done")
     found = results(run)
-    assert [failed for failed, _ in found] == [False] * 30 + [True] * 3 + [False] * 2
+    assert [failed for failed, _ in found] == [False] * 5 + [True] * 3 + [False] * 2
     assert {text for failed, text in found if failed} == {
         f"PreToolUse:Bash hook error: {REFUSAL} Change the request or finish."
     }
-    assert notes(place) == ["once"] * 30 + ["other"]
+    assert notes(place) == ["once"] * 5 + ["other"]
     assert [(entry["decision"], entry["refusals"]) for entry in decisions(place)] == [("refuse", 1)]
     assert hookctl_json(place, "stats")["trips"] == 3
     # The client starts the hook for this tool only, and it never says more than it has to.
     assert {hook["hook_name"] for hook in run.hooks("PreToolUse")} == {"PreToolUse:Bash"}
-    assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 30 + [True] * 3 + [False]
-    assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 33]]
+    assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 5 + [True] * 3 + [False]
+    assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 8]]
 
 
 def test_calls_that_come_at_once_are_counted_one_by_one(claude: Client, place: Place) -> None:

@@ -1,6 +1,7 @@
 """hookctl fire beside the real clients: what it says that they would do is what they do."""
 
 import json
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -8,11 +9,11 @@ import pytest
 from hookctl import hosts
 
 from . import agent
-from .claude import Place, Run, bash, play
+from .claude import Place, bash, play
 from .clients import Client
 from .everywhere import EVERY, Case
 from .everywhere import play as play_case
-from .hooks import group
+from .hooks import group, in_turn
 from .model_server import Script
 from .product import hookctl, hookctl_json
 from .test_packs_everywhere import install
@@ -49,43 +50,49 @@ def write_hooks(place: Place, event: str, commands: list[str]) -> None:
     place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
 
 
-@pytest.mark.parametrize("commands", HOOKS.values(), ids=HOOKS)
-def test_a_plain_hook_before_a_tool_call(claude: Client, place: Place, commands: list[str]) -> None:
-    write_hooks(place, "PreToolUse", commands)
-    volley = fire(place, "claude", "pre-tool", tool="Bash", input={"command": "touch made"})
-    run = play_claude(claude, place)
-    made = {path.name for path in place.project.iterdir()} & {"made", "other"}
+def test_plain_hooks_before_a_tool_call(claude: Client, place: Place) -> None:
+    """All in one session, a call for each."""
+    expected = []
+    for commands in HOOKS.values():
+        write_hooks(place, "PreToolUse", commands)
+        expected.append(fire(place, "claude", "pre-tool", tool="Bash", input={"command": "touch made"})["outcome"])
+    assert {*expected} == {"deny", "change", "none"}
+    both = zip_longest(*HOOKS.values(), fillvalue="true")
+    write_hooks(place, "PreToolUse", [in_turn(place.root / str(n), *hooks) for n, hooks in enumerate(both)])
+    made: list[set[str]] = []
+
+    def look(_: int) -> None:
+        made.append({path.name for path in place.project.iterdir()} & {"made", "other"})
+        for name in made[-1]:
+            (place.project / name).unlink()
+
+    run = play(claude, place, Script([*[bash("touch made")] * len(HOOKS), "done"], limit=20, before=look))
     by_outcome = {"deny": set(), "change": {"other"}, "none": {"made"}}
-    assert made == by_outcome[volley["outcome"]]
-    told = json.dumps(run.tool_results)
-    assert ("not here" in told) is (volley["outcome"] == "deny")
+    assert dict(zip(HOOKS, made[1:], strict=True)) == {
+        name: by_outcome[outcome] for name, outcome in zip(HOOKS, expected, strict=True)
+    }
+    told = ["not here" in json.dumps(result) for result in run.tool_results]
+    assert told == [outcome == "deny" for outcome in expected]
 
 
-def play_claude(client: Client, place: Place) -> Run:
-    return play(client, place, Script([bash("touch made"), "done"], limit=6))
+BLOCKED = """echo '{"decision":"block","reason":"go on"%s}'"""
 
 
 @pytest.mark.parametrize(
-    ("command", "ended"),
+    "hooks",
     [
-        ("""echo '{"decision":"block","reason":"go on"}'""", "block"),
-        ("echo 'go on' >&2; exit 2", "block"),
-        ("python3 /gone.py", "none"),
-        ("""echo '{"decision":"block","reason":"go on","continue":false}'""", "end"),
-        (f"echo '{CONTEXT}'", "context"),
+        {BLOCKED % "": "block", "echo 'go on' >&2; exit 2": "block", f"echo '{CONTEXT}'": "context",
+         "python3 /gone.py": "none"},
+        {BLOCKED % ',"continue":false': "end"},
     ],
-)
-def test_a_plain_stop_hook(claude: Client, place: Place, command: str, ended: str) -> None:
-    write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; {command}"])
-    assert fire(place, "claude", "stop")["outcome"] == ended
-    # Blocked, it would go on for ever; so only the first stop is.
-    write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; touch {place.root}/second; {command}"])
-    run = play_stop(claude, place)
-    assert run.requests == (2 if ended in ("block", "context") else 1)
-
-
-def play_stop(client: Client, place: Place) -> Run:
-    return play(client, place, Script(["done", "done again"], limit=6))
+    ids=["they go on until one does not block", "end"],
+)  # fmt: skip
+def test_plain_stop_hooks(claude: Client, place: Place, hooks: dict[str, str]) -> None:
+    for command, ended in hooks.items():
+        write_hooks(place, "Stop", [command])
+        assert fire(place, "claude", "stop")["outcome"] == ended
+    write_hooks(place, "Stop", [in_turn(place.root / "turn", *hooks)])
+    assert play(claude, place, Script(["done"], limit=9)).requests == len(hooks)
 
 
 # What a hook is told. Qwen Code tells of a prompt after each tool call too, which nobody has submitted.
