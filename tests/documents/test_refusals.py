@@ -17,11 +17,10 @@ from hookctl.documents import formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
-from tests.documents.arbitrary import call_everything
+from tests.documents.generated import CORPUS, call_everything
 from tests.documents.refused import WHERE, refused
 from tests.documents.table import Edit, document_of, read_table
 from tests.documents.test_document_rows import parse_json as parse
-from tests.documents.yaml_generated import CORPUS
 
 LONG = [
     ("toml", "a = " + "[" * 5000 + "]" * 5000, "unparsable 1:1", "deep"),
