@@ -19,7 +19,6 @@ import pytest
 from hookctl.documents import MISSING, Document, formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.toml import TomlDocument
-from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
 from tests.documents.generated import FORMS, INSERTED, SETTINGS_TEXT, edits
 from tests.documents.judge import BOM, edited, judge, read, value_of
@@ -265,28 +264,25 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
 # Edits over look-alikes of Codex's config.toml: what was added goes without a trace.
 
 
-CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
-REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
+CORPUS = Path(__file__).parents[1] / "corpus"
+REFUSED = [*sorted(CORPUS.glob("codex-config/refused/*.toml")), *sorted(CORPUS.glob("hermes/refused/*.yaml"))]
+CODES = {  # by how a file's name begins
+    "latin-1": "not_utf8", "utf-16.": "not_utf8", "utf-16-little": "not_utf8", "hooks-is": "wrong_shape", "stop-is": "wrong_shape",
+    "inline-hooks": "unsupported_toml", "inline-stop": "unsupported_toml",
+}  # fmt: skip
+OF_YAML = ("unparsable", "not_utf8", "wrong_shape", "duplicate_key", "unsupported_yaml")
 
 
-@pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])
+@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.name)
 def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
+    format = path.suffix[1:]
     with pytest.raises(HookctlError) as caught:
-        TomlDocument.parse(path.read_bytes(), where="/x").append(STOP, GROUP)
-    error = caught.value
-    special = {"latin-1": "not_utf8", "utf-16-little-endian": "not_utf8"}
-    wanted = "wrong_shape" if path.stem.startswith(("hooks-is", "stop-is")) else special.get(path.stem, "unparsable")
-    if path.stem.startswith(("inline-hooks", "inline-stop")):
-        wanted = "unsupported_toml"
-    assert error.code == wanted
-    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1
-
-
-# YAML documents by example: what an edit makes of a text, byte for byte.
-
-
-def parse_yaml(text: str) -> YamlDocument:
-    return YamlDocument.parse(text.encode("utf-8"), where="config.yaml")
+        formats.parse(format, path.read_bytes(), where="/x").append(
+            *((STOP, GROUP) if format == "toml" else (EVENT, HOOK))
+        )
+    error, named = caught.value, [code for name, code in CODES.items() if path.name.startswith(name)]
+    assert error.code in (OF_YAML if format == "yaml" and named != ["not_utf8"] else (*named, "unparsable")[:1])
+    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1 and error.hint
 
 
 def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: FilePath) -> None:
