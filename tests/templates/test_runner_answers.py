@@ -128,38 +128,14 @@ def say(answer: str) -> str:
     return f"echo '{answer}'"
 
 
-DENY, ALLOW = (say(json.dumps(nested(permissionDecision=word))) for word in ("deny", "allow"))
-CHANGE = say('{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"content":"z"}}}')
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "options", "outcome"),
-    [
-        (DENY, ":", (), "deny"),
-        (":", DENY, (), "deny"),
-        (DENY, "exit 1", (), "deny"),
-        ("exit 1", DENY, (), "deny"),
-        ("exit 1", ":", (), "failed"),
-        ("exit 1", ":", ("--on-failure", "deny"), "failed"),
-        (ALLOW, ":", ("--may-allow",), "none"),
-        (ALLOW, ALLOW, ("--may-allow",), "allow"),
-        (ALLOW, DENY, ("--may-allow",), "deny"),
-        (ALLOW, "exit 1", ("--may-allow",), "failed"),
-        (ALLOW, ":", ("--may-allow", "--matcher", "Write"), "none"),
-        (CHANGE, ":", ("--may-allow",), "deny"),
-        (CHANGE, ":", ("--may-allow", "--matcher", "Write"), "deny"),
-    ],
-)
-def test_one_refusal_refuses_a_whole_patch(
-    bench: Bench, first: str, second: str, options: tuple[str, ...], outcome: str
-) -> None:
+@pytest.mark.parametrize(("first", "second", "options", "outcome"), read_table("patches", HERE / "rows"))
+def test_one_refusal_refuses_a_whole_patch(bench: Bench, first: str, second: str, options: str, outcome: str) -> None:
     payload = bench.tool_call("codex", "apply_patch", {"command": ADD})
-    ran = bench.run("codex", PRE, payload, BY_FILE.replace("{a}", first).replace("{b}", second), *options)
+    ran = bench.run("codex", PRE, payload, BY_FILE.replace("{a}", first).replace("{b}", second), *options.split())
     assert ran.outcome == outcome
     permission = (ran.answer or {}).get("hookSpecificOutput", {}).get("permissionDecision")
     failed = "deny" if "--on-failure" in options else None
-    expected = {"none": None, "failed": failed}.get(outcome, outcome)
-    assert permission == expected
+    assert permission == {"none": None, "failed": failed}.get(outcome, outcome)
 
 
 CLIENT_SKIPS = " \t\r\n\v\f\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff"  # as trim() of JavaScript does
