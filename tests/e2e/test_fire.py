@@ -2,6 +2,7 @@
 
 import json
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,6 @@ from .everywhere import play as play_case
 from .hooks import group, in_turn
 from .model_server import Script
 from .product import hookctl, hookctl_json
-from .test_packs_everywhere import install
 
 pytestmark = pytest.mark.e2e
 
@@ -101,22 +101,6 @@ PROBED = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-e
 
 
 @pytest.mark.parametrize("case", EVERY)
-def test_a_pack_refuses_there_as_it_says(case: Case, stage: tuple[Client, agent.Place]) -> None:
-    client, place = stage
-    install(case, place, "allow")
-    for command, outcome in (("touch gone; rm -rf gone2", "deny"), ("touch fine", "none")):
-        # Where its folder is not trusted, or nobody has approved a hook, the client's options do so.
-        tried = hookctl_json(
-            place, "fire", "pre-tool", "--tool", "Bash", "--input", json.dumps({"command": command}),
-            "--host", case.host, "--hook", "judge",
-        )  # fmt: skip
-        (volley,) = tried["hosts"]
-        assert volley["hooks"][-1]["outcome"] == outcome
-    play_case(case, client, place, case.shell("touch gone; rm -rf gone2"), case.shell("touch fine"))
-    assert {path.name for path in place.project.iterdir()} & {"gone", "fine"} == {"fine"}
-
-
-@pytest.mark.parametrize("case", EVERY)
 def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client, agent.Place]) -> None:
     client, place = stage
     seen, pack = place.root / "seen", place.root / "probe.toml"
@@ -145,36 +129,8 @@ def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client
     assert "pre-tool" in told
 
 
-# The dialects of Copilot CLI, by the spelling of the event's name, and a program that is gone.
-DECISION = '"decision":"%s","reason":"not here"}'
-IN_DIALECT = {
-    "a program that is gone": "/gone/check --all",
-    "exit 2": "echo 'not here' >&2; exit 2",
-    "nested": f"echo '{DENY}'",
-    "top": """echo '{"permissionDecision":"deny","permissionDecisionReason":"not here"}'""",
-    "a decision that is none": f"echo '{{{DECISION % 'deny'}'",
-    "both": f"echo '{DENY[:-1]},{DECISION % 'deny'}'",
-    "nested and a block": f"echo '{DENY[:-1]},{DECISION % 'block'}'",
-    "nested change": f"echo '{CHANGE}'",
-    "top change": """echo '{"modifiedArgs":{"command":"touch other"}}'""",
-}
-
-
-REFUSAL = "echo > refused; exit 2"
-ENTRIES = {
-    "no type": {"bash": REFUSAL},
-    "a program": {"exec": "sh", "args": ["-c", REFUSAL]},
-    "a program that is none": {"exec": f"sh -c '{REFUSAL}'"},
-    "bash first": {"command": "true", "bash": REFUSAL},
-    "bash first, and it is fine": {"command": REFUSAL, "bash": "true"},
-    "arguments of none": {"command": "[ $# = 0 ] || exit 2", "args": ["x"]},
-    "powershell": {"powershell": "exit 0"},
-    "powershell beside": {"powershell": "exit 2", "command": "true"},
-    "a folder": {"bash": "[ ! -d .git ] || exit 2", "cwd": ".."},
-    "no folder": {"bash": "true", "cwd": "gone"},
-    "a group": {"matcher": "*", "hooks": [{"type": "command", "command": REFUSAL}]},
-    **{name: {"type": "command", "command": command} for name, command in IN_DIALECT.items()},
-}
+# Entries of Copilot CLI, which has a dialect for each spelling of an event's name, and programs that are gone.
+ENTRIES = json.loads((Path(__file__).parent / "copilots_entries.json").read_text())
 
 
 @pytest.mark.parametrize("case", [param for param in EVERY if param.id == "copilot"])
