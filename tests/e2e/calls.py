@@ -34,7 +34,7 @@ FILES = {
     "gone.txt": "one\n",
     "moved.txt": "one\ntwo\n",
     "sub/deep.txt": "one\ntwo\n",
-    "book.ipynb": (FOLDER / "book.ipynb").read_text("utf-8"),
+    "book.ipynb": (FOLDER / "book.ipynb.txt").read_text("utf-8"),
 }
 # What differs from run to run; a text with such an id in it keeps the rest.
 IDS = re.compile(

@@ -9,9 +9,12 @@ import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.documents.table import read_table
 
 from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of
 from .modules import module
@@ -142,25 +145,9 @@ def test_a_droids_subagent_that_stops_as_a_session_of_its_own_may_stop_too(lab: 
 # --- knobs -----------------------------------------------------------------------------------------------------------
 
 
-WRONG_ENTRIES: list[dict] = [
-    *({name: 3} for name in ("block", "release", "end", "refuse", "project", "session", "cap", "payload")),
-    *({name: None} for name in ("block", "cap", "payload", "also_run_by")),
-    *({"payload": {name: 3}} for name in ("tells_forced", "transcript", "attempts", "given_up", "same_event")),
-    *({"payload": {name: 3}} for name in ("reasons_as_prompts", "turn_of_each_call")),
-    *({"payload": {name: [{}]}} for name in ("attempts", "given_up", "same_event")),
-    *({"cap": {"default": 8, name: value}} for name, value in (("key", 3), ("most", "9"), ("counts_anew", 1))),
-    *({"cap": {"default": 8, "overrides_last": value}} for value in ("yes", [])),
-    *({"cap": {"key": "X", "default": value}} for value in ("8", None, True)),
-    {"cap": {"key": "X"}},
-    *({"also_run_by": value} for value in (3, {"other": 3}, {"other": {}}, {"other": {"variable": 3}})),
-    *({"also_run_by": {"other": {name: [{}]}}} for name in ("with", "without", "with_any")),
-    *({"also_run_by": {"other": {name: "ab"}}} for name in ("with", "without", "with_any")),
-]
-
-
-@pytest.mark.parametrize("wrong", WRONG_ENTRIES, ids=json.dumps)
-def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: dict) -> None:
-    table = {**TABLE, "claude": {**TABLE["claude"], **wrong}}
+@pytest.mark.parametrize("wrong", [row[0] for row in read_table("wrong-tables", Path(__file__).parent / "rows")])
+def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: str) -> None:
+    table = {**TABLE, "claude": {**TABLE["claude"], **json.loads(wrong)}}
     assert module("hosts").find_host(table, "claude", {}) is None
 
 
