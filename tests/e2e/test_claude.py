@@ -11,10 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import pytest
 
+from tests.documents.table import read_table
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
@@ -460,19 +460,6 @@ NEW = tuple(reply for words in WORDS for reply in (bash(f"echo {words}"), words)
 NO_END = 40  # where the script ends an agent that nothing else ends
 
 
-class Row(NamedTuple):
-    """How it is installed (None: not at all), what the agent does, what comes of it."""
-
-    install: tuple[str, ...] | None
-    replies: tuple[Reply, ...]
-    requests: int
-    codes: list[str]
-    why: str = ""
-    met_at: int = 0
-    work: int = 0
-    armed: bool = False
-
-
 def play_goal(
     client: Client,
     place: Place,
@@ -504,51 +491,32 @@ def messages(run: Run) -> list[str]:
     return [line["content"] for line in run.system_lines("informational") if line["level"] == "notice"]
 
 
-IDLE, CEILING = "without progress", "after 9 blocks since the last prompt"
-LOW = ("--set", "ceiling=9")
 ENDED = ["no_work"] * (LIMIT - 1) + ["stop_loop"]
-QUICK = {
-    "an agent that only talks": Row((), WORDS, LIMIT, ENDED, IDLE),
-    "an agent that makes new calls": Row(LOW, NEW, 2 * 10, ["no_work"] * 9 + ["ceiling"], CEILING),
-}
-FULL = {
-    "only talks, without hookctl": Row(None, WORDS, 9, []),
-    "new calls, without hookctl": Row(None, NEW, NO_END, []),
-    "the same call, without hookctl": Row(None, SAME, NO_END, []),
-    "the same call": Row((), SAME, 2 * LIMIT, ENDED, IDLE),
-    "only talks, mode guard": Row(("--mode", "guard"), WORDS, LIMIT, ["allowed"] * (LIMIT - 1) + ["stop_loop"], IDLE),
-    "new calls, mode guard": Row(("--mode", "guard", *LOW), NEW, 2 * 10, ["allowed"] * 9 + ["ceiling"], CEILING),
-    "work waits": Row((), WORDS, 9, [*KEPT, "open", "open", "stop_loop"], IDLE, work=2),
-    "work waits, new calls": Row(LOW, NEW, 2 * 11, ["blocked"] * 9 + ["ceiling"] * 2, CEILING, work=2),
-    "a keepalive run": Row(("--mode", "keepalive"), WORDS, NO_END, ["blocked"] * NO_END, armed=True),
-    "a keepalive run, met": Row(("--mode", "keepalive"), WORDS, NO_END, ["blocked"] * NO_END, met_at=3, armed=True),
-    "keepalive without a run": Row(
-        ("--mode", "keepalive"), WORDS, LIMIT, ["inactive"] * (LIMIT - 1) + ["stop_loop"], IDLE
-    ),
-    "met at the third look": Row((), WORDS, 3, ["no_work"] * 3, met_at=3),
-}
-
-
-ROWS = [
-    *(pytest.param(row, id=name) for name, row in QUICK.items()),
-    *(pytest.param(row, id=name, marks=pytest.mark.full) for name, row in FULL.items()),
+REPLIES = {"talks": WORDS, "same": SAME, "new": NEW}
+GOALS = [
+    pytest.param(*row[1:], id=row[0], marks=[] if "quick" in row[-1] else pytest.mark.full)
+    for row in read_table("goals", Path(__file__).parent)
 ]
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_a_goal(claude: Client, place: Place, row: Row) -> None:
-    if row.install is not None:
-        install(place, *row.install)
-    if row.work:
-        leave_work(place, row.work)
-    if row.armed:
+@pytest.mark.parametrize(("replies", "options", "requests", "reasons", "why", "more"), GOALS)
+def test_a_goal(
+    claude: Client, place: Place, replies: str, options: str, requests: str, reasons: str, why: str, more: str
+) -> None:
+    if options != "-":
+        install(place, *options.split())
+    if "work" in more:
+        leave_work(place)
+    if "armed" in more:
         hookctl(place, "run", "start", "--project", str(place.project))
-    run = play_goal(claude, place, row.replies, met_at=row.met_at)
-    assert (run.requests, codes(place)) == (row.requests, row.codes)
-    if row.why:
-        assert messages(run)[-1] == SAID.format(row.why)
+    met_at = int(more.partition("met=")[2] or 0)
+    run = play_goal(claude, place, REPLIES[replies], met_at=met_at)
+    each = [word.partition("*") for word in reasons.split()]
+    assert (run.requests, codes(place)) == (int(requests), [code for code, _, n in each for _ in range(int(n or 1))])
+    if why:
+        assert messages(run)[-1] == SAID.format(why)
         assert (run.result, run.ending["terminal_reason"]) == ("", claude.pins["stop"]["ended_by_hook"])
-    if row.met_at and not row.armed:
+    if met_at and "armed" not in more:
         assert (run.result, messages(run)) == ("reply 3", [])
 
 

@@ -174,25 +174,15 @@ def test_the_hosts_variable_comes_before_the_payload_and_the_payload_before_the_
 # --- the host's cap --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("host", "value", "blocks"),
-    [
-        *[("claude", value, 3) for value in ("3", " 3 ", "3.7", "3abc", "+3", "3e")],
-        *[("claude", "1", 1), ("claude", "1_0", 1), ("claude", "1e1", 10)],
-        *[("claude", value, 8) for value in ("", "abc", ".5", "Infinity", "1e400", "\u0663")],
-        *[("claude", value, None) for value in ("0", "-1", "0x3", "0.5", "-0")],
-        *[("qwen", value, 7) for value in ("0", "x", "")],
-        *[("qwen", "-5", 0), ("qwen", "1", 0), ("qwen", "2", 1), ("qwen", "4", 3)],
-        *[("qwen", value, 99) for value in ("100", "101", "5000")],
-    ],
-)
+@pytest.mark.parametrize(("host", "blocks", "values"), read_table("caps", Path(__file__).parent / "rows"))
 def test_the_cap_is_read_as_the_host_reads_it(
-    monkeypatch: pytest.MonkeyPatch, host: str, value: str, blocks: int | None
+    monkeypatch: pytest.MonkeyPatch, host: str, blocks: str, values: str
 ) -> None:
-    dialects = module("hosts")
-    monkeypatch.setattr(dialects, "env", lambda name: value)
-    limit = dialects.NO_CAP if blocks is None else blocks
-    assert dialects.read_cap(TABLE[host]["cap"]) == (limit, host == "claude")
+    dialects, limit = module("hosts"), json.loads(blocks)
+    for value in json.loads(values):
+        monkeypatch.setattr(dialects, "env", lambda name, value=value: value)
+        expected = (dialects.NO_CAP if limit is None else limit, host == "claude")
+        assert dialects.read_cap(TABLE[host]["cap"]) == expected, value
 
 
 # --- tool calls ------------------------------------------------------------------------------------------------------
