@@ -20,22 +20,9 @@ from .product import hookctl, hookctl_json
 
 pytestmark = pytest.mark.e2e
 
-NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",%s}}'
-DENY = NESTED % '"permissionDecision":"deny","permissionDecisionReason":"not here"'
 CONTEXT = '{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}'
-CHANGE = NESTED % '"updatedInput":{"command":"touch other"}'
 # Commands of one hook, or of two: the plainest refusals, what is none, and several at once.
-HOOKS = {
-    "exit 2": ["echo 'not here' >&2; exit 2"],
-    "deny": [f"echo '{DENY}'"],
-    "deny at exit 1": [f"echo '{DENY}'; exit 1"],
-    "a decision that is none": ["""echo '{"decision":"deny","reason":"not here"}'"""],
-    "block": ["""echo '{"decision":"block","reason":"not here"}'"""],
-    "exit 1": ["echo 'not here' >&2; exit 1"],
-    "a change": [f"echo '{CHANGE}'"],
-    "an allow and exit 2": [f"echo '{DENY.replace('deny', 'allow')}'", "echo 'not here' >&2; exit 2"],
-    "nothing": ["true"],
-}
+HOOKS = json.loads(Path(__file__).with_name("plain_hooks.json").read_text())
 
 
 def fire(place: Place, host: str, event: str, **call: Any) -> dict[str, Any]:

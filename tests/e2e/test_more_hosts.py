@@ -183,16 +183,8 @@ def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(client: 
     assert reasons == ["startup", "manual", "new", "new", "quit"]
 
 
-TRUSTED = {
-    "nobody says so": ({}, {}, False),
-    "the folder is": ({"PROJECT": True}, {}, True),
-    "the folder above is": ({"ABOVE": True}, {}, True),
-    "the folder above is, and it is not": ({"ABOVE": True, "PROJECT": False}, {}, False),
-    "the folder above is, and of it nothing is said": ({"ABOVE": True, "PROJECT": None}, {}, True),
-    "every folder is": ({}, {"defaultProjectTrust": "always"}, True),
-    "no folder is": ({}, {"defaultProjectTrust": "never"}, False),
-    "the settings are broken": ({}, "{", False),
-}
+# What is said of folders, Pi's settings, and whether a project's hooks run then.
+TRUSTED = json.loads(Path(__file__).with_name("pis_trust.json").read_text())
 
 
 @on("pi")
