@@ -33,8 +33,7 @@ from hookctl.system.processes import Output
 from tests.approving import approve
 from tests.conftest import Hookctl, Outcome, put
 from tests.documents.table import document_of
-from tests.e2e.random_entries import Maker
-from tests.e2e.random_settings import CASES, Bench
+from tests.e2e.sessions import CASES, Bench
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 from tests.matching import OF_SHELL, SHELLS, VIBES, of_vibe
@@ -712,19 +711,15 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("host", "name", "aspect"), [*cases()])
 def test_every_matcher(host: str, name: str, aspect: str, isolated: Path) -> None:
-    shape = CASES[host].shape()
-    bench = Bench(CASES[host], None, isolated)
-    event = next(event for event, names in shape.events.items() if name in names)
-    pieces = Maker(shape, 1, bench.marks).every_matcher(event, name)
-    place = bench.lay_out(pieces)
+    bench = Bench(CASES[host], isolated)
+    event = next(event for event, names in bench.case.events.items() if name in names)
+    place = bench.lay_out(event, name)
     if host == "codex":
         approve(place.settings)
-    fires = set(FIRES[host][name])
+    fires = FIRES[host][name]
     if aspect == "fire":
-        fired = bench.fired(place, (event,))
-        assert {piece.value["matcher"] for piece in pieces if piece.marks & fired} == fires
+        assert bench.fired(place, event) == fires
     else:
-        states, _ = bench.said(place)
-        runs = {piece.value["matcher"] for piece in pieces if {"runs"} in map(states.get, piece.marks)}
-        assert fires - runs == set()
-        assert runs - fires <= {piece.value["matcher"] for piece in pieces if piece.may}
+        runs = bench.running(place, event)
+        assert set(fires) <= set(runs)
+        assert all(bench.may_fit(event, matcher) for matcher in set(runs) - set(fires))

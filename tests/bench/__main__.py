@@ -272,7 +272,7 @@ def main() -> None:
         root = Path(folder).resolve()
         for what, yardstick, found, aim in (*hook_rows(root), *command_rows(root), *document_rows()):
             print(f"{what:52}  {yardstick:50}  {found:7.2f}  {aim}")
-    print("", *walk.table(walk.measure(walk.CHECKOUT), walk.count_calls(walk.CHECKOUT)), sep="\n")
+    print("", *walk.table(walk.measure(walk.CHECKOUT)), sep="\n")
 
 
 if __name__ == "__main__":

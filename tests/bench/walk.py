@@ -1,10 +1,9 @@
-"""How heavy hookctl is, counted: `python -m tests.bench.walk [--json] [--checkout DIR]`.
+"""How heavy hookctl is, counted: `python -m tests.bench.walk [--checkout DIR]`.
 
 Each command runs as a process of its own in a home of its own, where a settings file stands already. Counted are
-functions with a name: no lambdas, comprehensions, class bodies or modules, and no making of a class. A change of
-module is a call in another module than the call before it; a call across is one whose caller is in another module.
-Below the commands stand the system calls of a first install that change a file (with strace). `tests/test_weight.py`
-holds the figures at their number of the day. One copy of this file can measure any checkout.
+functions with a name: no lambdas, comprehensions, class bodies or modules, and no making of a class. A call across is
+one whose caller is in another module. `tests/test_weight.py` has the aims, and holds the figures at their number of the
+day. One copy of this file can measure any checkout.
 """
 
 from __future__ import annotations
@@ -31,21 +30,11 @@ COMMANDS = {
 COLUMNS = {
     "functions": "functions called",
     "calls": "calls",
-    "modules": "modules",
-    "changes": "changes of module",
     "imported": "imported",
     "crossings": "calls across",
     "settings": "opens of settings.json",
-    "config": "opens of config.json",
     "processes": "processes",
 }
-AIMS = {
-    "first install": {"functions": 300, "crossings": 350, "settings": 4},
-    "install with nothing to do": {"functions": 200, "crossings": 180, "imported": 40},
-    "doctor": {"functions": 330, "crossings": 450, "settings": 4, "config": 4},
-    "uninstall": {"functions": 300, "crossings": 400},
-}
-CALLS_AIM = 120
 Figures = dict[str, dict[str, int]]
 _STARTING = ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "os.exec")
 _OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED: the code of a function has it, that of a class or module has not
@@ -57,8 +46,6 @@ class Trace:
     def __init__(self, package: str) -> None:
         self._package = package + os.sep
         self._functions: set[CodeType] = set()
-        self._modules: set[str] = set()
-        self._last = ""
         self.figures = dict.fromkeys(COLUMNS, 0)
 
     def on_profile(self, frame: FrameType, event: str, _argument: Any) -> None:
@@ -67,21 +54,15 @@ class Trace:
             return
         module = frame.f_code.co_filename
         self._functions.add(frame.f_code)
-        self._modules.add(module)
         caller = self._calling_module(frame)
         self.figures["functions"] = len(self._functions)
-        self.figures["modules"] = len(self._modules)
         self.figures["calls"] += 1
-        self.figures["changes"] += self._last not in ("", module)
         self.figures["crossings"] += caller not in ("", module)
-        self._last = module
 
     def on_audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Count an open of a file that is watched, and a process."""
         if event == "open" and isinstance(arguments[0], str):
-            name = os.path.basename(arguments[0])
-            self.figures["settings"] += name == "settings.json"
-            self.figures["config"] += name == "config.json"
+            self.figures["settings"] += os.path.basename(arguments[0]) == "settings.json"
         self.figures["processes"] += event in _STARTING
 
     def _is_counted(self, code: CodeType) -> bool:
@@ -113,35 +94,17 @@ def trace(checkout: str, result: str, command: list[str]) -> int:
 
 
 def measure(checkout: Path) -> Figures:
-    """The figures of each command, one after the other in one temporary home."""
+    """The figures of each command, one after the other in one temporary home, where a settings file stands."""
     with tempfile.TemporaryDirectory(prefix="walk-") as folder:
         top = Path(folder).resolve()
-        environ = _prepare(top)
+        settings = top / "home" / ".claude" / "settings.json"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(SETTINGS)
+        environ = {
+            **dict.fromkeys(ORDINARY, "1"), "PATH": os.defpath, "HOME": str(top / "home"), "NO_COLOR": "1",
+            "HOOKCTL_STATE_DIR": str(top / "state"), "HOOKCTL_DATA_DIR": str(top / "data"),
+        }  # fmt: skip
         return {name: _measure_command(checkout, top, command, environ) for name, command in COMMANDS.items()}
-
-
-def _prepare(top: Path) -> dict[str, str]:
-    """Make a home with a settings file in it; the environment for commands there."""
-    settings = top / "home" / ".claude" / "settings.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(SETTINGS)
-    return {
-        **dict.fromkeys(ORDINARY, "1"), "PATH": os.defpath, "HOME": str(top / "home"), "NO_COLOR": "1",
-        "HOOKCTL_STATE_DIR": str(top / "state"), "HOOKCTL_DATA_DIR": str(top / "data"),
-    }  # fmt: skip
-
-
-def count_calls(checkout: Path) -> int | None:
-    """The system calls of a first install that change a file; None where strace does not work."""
-    from tests import syscalls  # late: a process that is traced does not find it
-
-    if syscalls.unavailable():
-        return None
-    with tempfile.TemporaryDirectory(prefix="walk-") as folder:
-        top = Path(folder).resolve()
-        environ = {**_prepare(top), "PYTHONPATH": str(checkout), "PYTHONSAFEPATH": "1"}
-        calls = syscalls.recorded(top, top / "log", *COMMANDS["first install"], environ=environ)
-        return sum(call.changes for call in calls)
 
 
 def _measure_command(checkout: Path, top: Path, command: tuple[str, ...], environ: dict[str, str]) -> dict[str, int]:
@@ -154,25 +117,16 @@ def _measure_command(checkout: Path, top: Path, command: tuple[str, ...], enviro
     return json.loads(result.read_text())
 
 
-def table(figures: Figures, calls: int | None) -> list[str]:
-    """The figures as lines, a command each, with their aims; and the system calls."""
-    rows = [["", *COLUMNS.values()]]
-    for command, counts in figures.items():
-        aims = AIMS.get(command, {})
-        cells = [f"{counts[key]} (<= {aims[key]})" if key in aims else str(counts[key]) for key in COLUMNS]
-        rows.append([command, *cells])
-    columns = list(zip(*rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    number = "unknown" if calls is None else calls
-    lines.append(f"system calls of a first install that change a file: {number} (<= {CALLS_AIM})")
-    return lines
+def table(figures: Figures) -> list[str]:
+    """The figures as lines, a command each; tests/test_weight.py has the aims."""
+    rows = [["", *COLUMNS.values()], *([command, *map(str, counts.values())] for command, counts in figures.items())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def main() -> None:
     """Measure a checkout, or be the process that is measured."""
     parser = argparse.ArgumentParser(prog="tests.bench.walk", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument("--checkout", default=str(CHECKOUT), help="default: this one")
     parser.add_argument("--trace", help=argparse.SUPPRESS)
     parser.add_argument("command", nargs="*", help=argparse.SUPPRESS)
@@ -180,10 +134,7 @@ def main() -> None:
     checkout = Path(options.checkout).resolve()
     if options.trace:
         sys.exit(trace(str(checkout), options.trace, options.command))
-    figures, calls = measure(checkout), count_calls(checkout)
-    print(
-        json.dumps({**figures, "system calls": calls}, indent=2) if options.json else "\n".join(table(figures, calls))
-    )
+    print(*table(measure(checkout)), sep="\n")
 
 
 if __name__ == "__main__":

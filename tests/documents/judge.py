@@ -1,294 +1,327 @@
-"""An independent judge of edits: reads JSON with comments in its own slow way and shares no code with the package."""
+"""An independent judge of edits in JSON with comments, TOML and YAML: other readers, and no code of the package."""
 
 import json
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import accumulate, takewhile
+from typing import Any
+
+import yaml
+
+from .table import Edit
 
 Path = tuple[str | int, ...]
-Span = tuple[int, int]
-Tree = Any  # ("object", [(key, Tree), ...]), ("array", [Tree, ...]), ("number", text), a string, True, False or None
-
+Tree = Any  # ("map", tag, [(Tree, Tree), ...]), ("seq", tag, [Tree, ...]) or ("scalar", tag, text); None: empty
 BOM = "\N{BYTE ORDER MARK}"
 BLANKS = " \t\r\n"
+STRINGS = {
+    "json": r'"(?:\\.|[^"\\])*"',
+    "toml": r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\']*\'',
+}
+COMMENTS = {"json": r"//[^\r\n]*|/\*.*?\*/", "toml": r"#[^\r\n]*"}
+TOKENS = {
+    format: re.compile(rf"{STRINGS[format]}|{COMMENTS[format]}|\s|[^\s\"'#/,:=\[\]{{}}]+|.", re.DOTALL)
+    for format in STRINGS
+}
+# Brackets that lines of YAML come in the place of; and what goes with a member, and is none of it.
+EMPTY = re.compile(r"\s*(?:\{\s*\}|\[\s*\])")
+BLANK = re.compile(r"\s+(?=[\]}])")
 
 
-class Edit(NamedTuple):
-    verb: str  # set, append or remove
-    path: Path
-    value: Any = None
-
-    def __str__(self) -> str:
-        return f"{self.verb} {list(self.path)} {self.value!r}"
+# What a text says: every pair in its order, every scalar as it is spelled
 
 
-class Node(NamedTuple):
-    """A value of the text: where it lies and what is in it."""
-
-    kind: str  # object, array or scalar
-    start: int
-    end: int
-    keys: list[str]
-    starts: list[int]  # of the member's key or of the element
-    values: "list[Node]"
-
-    def inner(self, key: str | int) -> "Node | None":
-        if self.kind == "object" and key in self.keys:
-            return self.values[self.keys.index(key)] if isinstance(key, str) else None
-        if self.kind == "array" and isinstance(key, int) and 0 <= key < len(self.values):
-            return self.values[key]
-        return None
+def tagged(value: Any) -> Tree:
+    if isinstance(value, dict):
+        return ("map", "map", sorted((tagged(key), tagged(inner)) for key, inner in value.items()))
+    if isinstance(value, list):
+        return ("seq", "seq", [tagged(inner) for inner in value])
+    is_text = isinstance(value, str)
+    return value if isinstance(value, tuple) else ("scalar", type(value).__name__, value if is_text else repr(value))
 
 
-@lru_cache(8)
-def comments(text: str) -> list[Span]:
-    """Find the comments, one character at a time."""
-    spans: list[Span] = []
-    state, start, at = "code", 0, 0
-    while at < len(text):
-        char, pair = text[at], text[at : at + 2]
-        if state == "code":
-            if char == '"':
-                state = "string"
-            elif pair in ("//", "/*"):
-                state, start = pair, at
-                at += 1
-        elif state == "string":
-            if char == "\\":
-                at += 1
-            elif char == '"':
-                state = "code"
-        elif state == "//" and char in "\r\n":
-            spans.append((start, at))
-            state = "code"
-        elif state == "/*" and pair == "*/":
-            at += 1
-            spans.append((start, at + 1))
-            state = "code"
-        at += 1
-    if state == "//":
-        spans.append((start, len(text)))
-    return spans
-
-
-@lru_cache(8)
-def plain(text: str) -> str:
-    """Say the same without byte order mark, comments and trailing commas, each character in its place."""
-    chars = list(text)
-    if text.startswith(BOM):
-        chars[0] = " "
-    for start, end in comments(text):
-        for at in range(start, end):
-            chars[at] = chars[at] if chars[at] in "\r\n" else " "
-    in_string = escaped = False
-    comma = -1
-    for at, char in enumerate(chars):
-        if in_string:
-            in_string = escaped or char != '"'
-            escaped = char == "\\" and not escaped
-        elif char == '"':
-            in_string, comma = True, -1
-        elif char == ",":
-            comma = at
-        elif char not in BLANKS:
-            if char in "]}" and comma >= 0:
-                chars[comma] = " "
-            comma = -1
-    return "".join(chars)
-
-
-@lru_cache(8)
-def read(text: str) -> Tree:
-    """Read the document with every pair in its order and every number as it is spelled; None for an empty one."""
+@lru_cache(16)
+def read(format: str, text: str) -> Tree:
+    """The tree of a text: TOML's members are sorted, and YAML's aliases written out."""
+    if format == "toml":
+        return tagged(tomllib.loads(text.removeprefix(BOM)))
+    if format == "yaml":
+        node = composed(text)
+        return None if node is None or node.start_mark.index == node.end_mark.index else _of_node(node)
     bare = plain(text)
-    if not bare.strip(BLANKS):
-        return ("empty",)
-    return json.loads(
-        bare,
-        object_pairs_hook=lambda pairs: ("object", pairs),
-        parse_int=lambda digits: ("number", digits),
-        parse_float=lambda digits: ("number", digits),
+    spelled: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float"), lambda digits: ("scalar", "number", digits))
+    pairs = {"object_pairs_hook": lambda pairs: ("map", "map", [(tagged(key), tagged(value)) for key, value in pairs])}
+    return tagged(json.loads(bare, **spelled, **pairs)) if bare.strip(BLANKS) else None
+
+
+def plain(text: str) -> str:
+    """JSON without byte order mark, comments and trailing commas, each character in its place."""
+    parts = TOKENS["json"].findall(text.removeprefix(BOM))
+    bare = "".join(re.sub(r"[^\r\n]", " ", part) if is_comment(part) else part for part in parts)
+    return re.sub(rf"({STRINGS['json']})|,(?=\s*[\]}}])", lambda found: found[1] or " ", bare, flags=re.DOTALL)
+
+
+@lru_cache(16)
+def composed(text: str) -> yaml.Node | None:
+    return yaml.compose(text.removeprefix(BOM), yaml.SafeLoader)
+
+
+def _of_node(node: yaml.Node) -> Tree:
+    tag = node.tag.removeprefix("tag:yaml.org,2002:")
+    if isinstance(node, yaml.MappingNode):
+        return ("map", tag, [(_of_node(key), _of_node(value)) for key, value in node.value])
+    if isinstance(node, yaml.SequenceNode):
+        return ("seq", tag, [_of_node(item) for item in node.value])
+    return ("scalar", tag, node.value)
+
+
+def tree_of(format: str, value: Any) -> Tree:
+    """The tree of a plain value, by way of another writer."""
+    if format == "toml":
+        return tagged(value)
+    return read(
+        format, json.dumps(value) if format == "json" else yaml.safe_dump(value, allow_unicode=True, sort_keys=False)
     )
 
 
-def tree_of(value: Any) -> Tree:
-    return read(json.dumps(value))
-
-
 def value_of(tree: Tree) -> Any:
-    """Turn a tree into the plain value, the last of a key's values winning."""
-    if isinstance(tree, list):
-        return [value_of(element) for element in tree]
-    if isinstance(tree, tuple):
-        return {key: value_of(value) for key, value in tree[1]} if tree[0] == "object" else json.loads(tree[1])
+    """The plain value of JSON's tree, the last of a key's values winning."""
+    kind, tag, inner = tree
+    if kind == "map":
+        return {key[2]: value_of(value) for key, value in inner}
+    if kind == "seq":
+        return [value_of(item) for item in inner]
+    return inner if tag == "str" else json.loads({"None": "null"}.get(inner, inner.lower()))
+
+
+def at(tree: Tree, path: Path) -> Tree:
+    """What stands at a path; None where nothing does."""
+    for key in path:
+        kind, _, inner = tree or ("", "", ())
+        if kind != ("map" if isinstance(key, str) else "seq"):
+            return None
+        found = [value for name, value in inner if name[2] == key] if kind == "map" else inner[key:][:1]
+        tree = found[-1] if found else None
     return tree
 
 
-def edited(tree: Tree, edit: Edit) -> Tree:
-    """Do the edit on plain pair lists."""
-    return _edited(tree, edit, edit.path)
-
-
-def _edited(tree: Tree, edit: Edit, path: Path) -> Tree:
-    if not path:
-        if edit.verb == "append":
-            return [*([] if tree == ("empty",) else tree), tree_of(edit.value)]
-        return tree_of(edit.value)
-    head, rest = path[0], path[1:]
-    if tree == ("empty",):
-        tree = ("object", []) if isinstance(head, str) else []
-    if isinstance(head, str):
-        return ("object", _pairs(tree[1], edit, head, rest))
-    assert isinstance(tree, list)
-    if not rest and edit.verb == "remove":
-        return tree[:head] + tree[head + 1 :]
-    return [_edited(element, edit, rest) if at == head else element for at, element in enumerate(tree)]
-
-
-def _pairs(pairs: list[tuple[str, Tree]], edit: Edit, head: str, rest: Path) -> list[tuple[str, Tree]]:
-    there = [key for key, _ in pairs]
-    if edit.verb == "remove" and not rest:
-        return [pair for pair in pairs if pair[0] != head]
-    if head in there:
-        return [(key, _edited(value, edit, rest) if key == head else value) for key, value in pairs]
-    return [*pairs, (head, _edited(("empty",), edit, rest))] if edit.verb != "remove" else pairs
-
-
-@lru_cache(8)
-def nodes(text: str) -> Node | None:
-    """Parse the (valid) document into nodes by recursive descent."""
-    bare = plain(text)
-    start = _skip(bare, 0)
-    return _node(bare, start) if start < len(bare) else None
-
-
-def _skip(bare: str, at: int) -> int:
-    while at < len(bare) and bare[at] in BLANKS:
-        at += 1
-    return at
-
-
-def _string_end(bare: str, at: int) -> int:
-    at += 1
-    while bare[at] != '"':
-        at += 2 if bare[at] == "\\" else 1
-    return at + 1
-
-
-def _node(bare: str, start: int) -> Node:
-    if bare[start] == '"':
-        return Node("scalar", start, _string_end(bare, start), [], [], [])
-    if bare[start] not in "{[":
-        at = start
-        while at < len(bare) and bare[at] not in BLANKS + ",]}":
-            at += 1
-        return Node("scalar", start, at, [], [], [])
-    node = Node("object" if bare[start] == "{" else "array", start, 0, [], [], [])
-    at = _skip(bare, start + 1)
-    while bare[at] not in "]}":
-        node.starts.append(at)
-        if node.kind == "object":
-            end = _string_end(bare, at)
-            node.keys.append(json.loads(bare[at:end]))
-            at = _skip(bare, _skip(bare, end) + 1)
-        node.values.append(_node(bare, at))
-        at = _skip(bare, node.values[-1].end)
-        if bare[at] == ",":
-            at = _skip(bare, at + 1)
-    return node._replace(end=at + 1)
-
-
-def judge(before: bytes, after: bytes, edit: Edit) -> None:
-    """Fail unless `after` is the document wanted, and every byte that is not of the edit is where it was."""
-    old, new = before.decode("utf-8"), after.decode("utf-8")
-    assert read(new) == edited(read(old), edit), "another document than wanted"
-    root, path = nodes(old), edit.path
-    if root is None:
-        assert new.startswith(old), "what stood in the empty document is gone"
-        return
-    node = root
-    while path and (inner := node.inner(path[0])):
-        if edit.verb == "remove" and len(path) == 1:
-            _judge_removal(old, new, node, path[0])
-            break
-        node, path = inner, path[1:]
+def edited(format: str, tree: Tree, edit: Edit) -> Tree:
+    """The same edit on plain lists."""
+    if not edit.path:
+        new = tree_of(format, edit.arguments[0])
+        return ("seq", "seq", [*(tree[2] if tree else ()), new]) if edit.method == "append" else new
+    head, rest = edit.path[0], edit.path[1:]
+    kind, tag, inner = tree or ("map", "map", [])
+    inside, is_last = edit._replace(path=rest), edit.method == "remove" and not rest
+    if kind == "seq":
+        if is_last:
+            return (kind, tag, inner[:head] + inner[head + 1 :])
+        return (
+            kind,
+            tag,
+            [edited(format, item, inside) if number == head else item for number, item in enumerate(inner)],
+        )
+    name = ("scalar", "str", head)
+    if is_last:
+        return (kind, tag, [pair for pair in inner if pair[0] != name])
+    if name in [key for key, _ in inner]:
+        pairs = [(key, edited(format, value, inside) if key == name else value) for key, value in inner]
     else:
-        if edit.verb == "remove":
-            assert old == new, "nothing to remove, and yet a change"
-        elif path or edit.verb == "append":
-            _judge_insertion(old, new, node)
-        else:
-            _judge_replacement(old, new, node, edit.value)
-    kinds, grown = line_ends(old), line_ends(new)
-    assert len(kinds) > 1 or grown <= (kinds or {"\n"}), f"line ends {kinds} became {grown}"
+        pairs = inner if edit.method == "remove" else [*inner, (name, edited(format, None, inside))]
+    return (kind, tag, sorted(pairs) if format == "toml" else pairs)
+
+
+# What stands in a text
 
 
 def line_ends(text: str) -> set[str]:
-    """Say which kinds of line break a text has."""
-    return {end for end in ("\r\n", "\n", "\r") if end in (text if end == "\r\n" else text.replace("\r\n", ""))}
+    return set(re.findall(r"\r\n|\r|\n", text))
 
 
-def lines(text: str) -> list[str]:
-    """Split at the three line ends only (str.splitlines knows more), and keep them."""
-    breaks = [at for at in range(1, len(text) + 1) if text[at - 1] in "\r\n" and text[at - 1 : at + 1] != "\r\n"]
-    return [text[start:end] for start, end in pairwise([0, *breaks, len(text)])]
+def is_comment(token: str) -> bool:
+    return token.startswith(("//", "/*", "#"))
 
 
-def _between(old: str, new: str, start: int, end: int) -> tuple[str, str]:
-    """Give old[start:end] and what stands there now; all around it must be as it was."""
-    assert new.startswith(old[:start]), "a byte before the edit changed"
-    assert new.endswith(old[end:]) and len(new) >= start + len(old) - end, "a byte behind the edit changed"
-    return old[start:end], new[start : len(new) - len(old) + end]
+@lru_cache(16)
+def tokens(format: str, text: str) -> list[str]:
+    """Strings, comments, single blanks and what stands between them; in YAML a comment stands between its tokens."""
+    if format != "yaml":
+        return TOKENS[format].findall(text)
+    found, end = [], 0
+    for start, stop in (*_yaml_comments(text), (len(text), len(text))):
+        found += [*re.findall(r"\s|\S+", text[end:start]), *([text[start:stop]] if stop > start else [])]
+        end = stop
+    return found
 
 
-def _judge_replacement(old: str, new: str, node: Node, value: Any) -> None:
-    text = _between(old, new, node.start, node.end)[1]
-    assert text.strip(BLANKS) == text and json.loads(text) == value
+def _yaml_comments(text: str) -> list[tuple[int, int]]:
+    shift, end, found = len(text) - len(text.removeprefix(BOM)), 0, []
+    gaps = []
+    for token in yaml.scan(text[shift:], yaml.SafeLoader):
+        start = token.start_mark.index + shift
+        gaps.append((end, start))
+        if isinstance(token, yaml.ScalarToken) and token.style in ("|", ">"):
+            gaps.append((start, re.compile(r"[^\r\n]*").match(text, start).end()))  # type: ignore[union-attr]
+        end = max(end, token.end_mark.index + shift)
+    for first, last in (*gaps, (end, len(text))):
+        for comment in re.compile(r"(?<![^\s\ufeff])#[^\r\n]*").finditer(text, first, last):
+            found.append(comment.span())
+    return found
 
 
-def _judge_insertion(old: str, new: str, node: Node) -> None:
-    was, now = _between(old, new, node.values[-1].end if node.values else node.start + 1, node.end - 1)
-    if not node.values:
-        assert [was[a:b] for a, b in comments(was)] == [now[a:b] for a, b in comments(now)], "a comment is lost"
-        assert not was.strip(BLANKS) or now.startswith(was.rstrip(BLANKS)), "a comment in an empty container moved"
-        return
-    in_comment, grown = {at for start, end in comments(was) for at in range(start, end)}, 0
-    if not any(char == "," and at not in in_comment for at, char in enumerate(was)):
-        was, grown = "," + was, 1
-    # Many-line: a new line, and none before what stands behind the last member on its own line.
-    many_lines = bool(line_ends(old[node.start : node.starts[0]]))
-    line = next((at for at, char in enumerate(was) if char in "\r\n" and at - grown not in in_comment), 0)
-    assert any(
-        now.startswith(was[:at]) and now.endswith(was[at:]) and (not many_lines or (at >= line and now[at] in "\r\n"))
-        for at in range(len(was) + 1)
-        if len(now) > len(was)
-    ), "what stood behind the last member changed"
+def comments(format: str, text: str) -> list[str]:
+    return list(filter(is_comment, tokens(format, text)))
 
 
-def _judge_removal(old: str, new: str, node: Node, key: str | int) -> None:
-    place = node.keys.index(key) if isinstance(key, str) else key
-    first, last = place == 0, place == len(node.values) - 1
-    start, end = node.starts[place], node.values[place].end
-    left = node.start + 1 if first else node.values[place - 1].end
-    right = node.end - 1 if last else node.starts[place + 1]
-    _, now = _between(old, new, left, right)
-    around = old[left:start] + "\0" + old[end:right]
-    assert [around[a:b] for a, b in comments(around)] == [now[a:b] for a, b in comments(now)], "a comment is lost"
-    assert is_thinned(around.replace("\0", ""), now), "something is new after a removal"
-    assert _bare_commas(now) == max(_bare_commas(around) - 1, 0), "one comma goes, a trailing one stays"
-    rest = now.replace(",", "")
-    for line in lines(around):
-        whole = line.replace(",", "").strip(BLANKS) if "\0" not in line else ""
-        assert whole in rest, f"lost: {line!r}"
-        rest = rest[rest.index(whole) + len(whole) :]
-
-
-def _bare_commas(text: str) -> int:
-    spans = comments(text)
-    return sum(1 for at, char in enumerate(text) if char == "," and not any(a <= at < b for a, b in spans))
-
-
-def is_thinned(more: str, less: str) -> bool:
-    """Say whether `less` is `more` with characters left out and none added."""
+def is_thinned(more: Sequence[str], less: Iterable[str]) -> bool:
+    """Is `less` the same with some left out and none added?"""
     rest = iter(more)
-    return all(char in rest for char in less)
+    return all(one in rest for one in less)
+
+
+def node_at(text: str, path: Path) -> tuple[int, Any]:
+    """Where a member of YAML begins, and its value."""
+    node, start = composed(text), 0
+    for head in path:
+        pairs = reversed(node.value) if isinstance(node, yaml.MappingNode) else enumerate(node.value)  # type: ignore[union-attr]
+        key, node = next(pair for pair in pairs if getattr(pair[0], "value", pair[0]) == head)
+        start = getattr(key, "start_mark", node.start_mark).index
+    return start, node
+
+
+def span(format: str, text: str, path: Path) -> tuple[int, int, int]:
+    """Where a member's key (or an item) begins in JSON or YAML, where its value does, and where that ends."""
+    if format == "yaml":
+        start, node = node_at(text, path)
+        last = node
+        while not isinstance(last, yaml.ScalarNode) and not last.flow_style:
+            last = last.value[-1][1] if isinstance(last, yaml.MappingNode) else last.value[-1]
+        shift = text.startswith(BOM)
+        return start + shift, node.start_mark.index + shift, last.end_mark.index + shift
+    tree, passed, key_at = read(format, text), 0, 0
+    for head in path:
+        kind, _, inner = tree
+        passed += 1
+        for number, one in enumerate(inner):
+            name, value = (one[0][2], one[1]) if kind == "map" else (number, one)
+            key_at, passed = passed, passed + 2 * (kind == "map")
+            if name == head:
+                tree = value
+                break
+            passed += size(value)
+    ends = [0, *accumulate(map(len, tokens(format, text)))]
+    own = [number for number, token in enumerate(tokens(format, text)) if not is_trivial(token) and token != BOM]
+    return ends[own[key_at]], ends[own[passed]], ends[own[passed + size(tree) - 1] + 1]
+
+
+def size(tree: Tree) -> int:
+    """How many tokens a value of JSON has, but for commas."""
+    kind, _, inner = tree
+    return 1 if kind == "scalar" else 2 + sum(2 + size(one[1]) if kind == "map" else size(one) for one in inner)
+
+
+def is_trivial(token: str) -> bool:
+    return token.isspace() or is_comment(token) or token == ","
+
+
+# The judgement
+
+
+def judge(format: str, before: bytes, after: bytes, edit: Edit) -> None:
+    """Fail unless `after` is the document wanted, and all that is not of the edit is where it was."""
+    old, new = before.decode("utf-8"), after.decode("utf-8")
+    tree, there = read(format, old), read(format, new)
+    wanted, above = edited(format, tree, edit), edit.path[:-1]
+    if there != wanted and format != "json" and edit.method == "remove" and at(wanted, above)[2] == []:
+        wanted = edited(format, tree, edit._replace(path=above)) if above else None  # it goes as a whole
+    assert there == wanted, "another document than wanted"
+    if wanted == tree:
+        assert old == new, "nothing to do, and yet a change"
+        return
+    assert len(line_ends(old)) > 1 or line_ends(new) <= (line_ends(old) or {"\n"}), "another line end"
+    assert new.startswith(BOM) == old.startswith(BOM)
+    if tree is None:
+        assert new.startswith(old), "what stood in the empty document is gone"
+    elif edit.method == "append" or at(tree, edit.path) is None:
+        _judge_insertion(format, old, new, edit)
+    elif format == "toml":
+        assert is_thinned(comments(format, old), comments(format, new)), "a comment is new"
+    else:
+        _judge_change(format, old, new, edit)
+
+
+def _judge_insertion(format: str, old: str, new: str, edit: Edit) -> None:
+    start = _same(old, new)
+    empties = (EMPTY if format == "yaml" else BLANK).finditer(old)
+    olds = [old, f"{old[:start]},{old[start:]}", *(old[: one.start()] + old[one.end() :] for one in empties)]
+    assert any(_is_one_insertion(each, new) for each in olds), "what stood there is changed"
+    if format != "json" or _has_lines(old, edit.path):
+        # What comes on a line of its own comes on a new one, below what stands behind another member.
+        assert format != "json" or new.count("\n") + new.count("\r") > old.count("\n") + old.count("\r")
+        assert is_thinned(_line_comments(format, new), _line_comments(format, old)), "a comment was moved"
+
+
+def _has_lines(text: str, path: Path) -> bool:
+    """Has JSON's container at a path, or above it, its members on lines of their own?"""
+    tree = read("json", text)
+    while at(tree, path) is None:
+        path = path[:-1]
+    _, _, inner = at(tree, path)
+    first = 0 if at(tree, path)[0] == "seq" else inner[0][0][2] if inner else ""
+    return bool(inner) and bool(line_ends(text[span("json", text, path)[1] : span("json", text, (*path, first))[0]]))
+
+
+def _is_one_insertion(old: str, new: str) -> bool:
+    start = _same(old, new)
+    return len(new) >= len(old) and (start == len(old) or old.endswith(new[start - len(old) :]))
+
+
+def _judge_change(format: str, old: str, new: str, edit: Edit) -> None:
+    key, start, end = span(format, old, edit.path)
+    kept = [*comments(format, old[:key]), *comments(format, old[end:])] if format == "json" else []
+    if edit.method == "set" and format == "json":
+        assert new.startswith(old[:start]) and new.endswith(old[end:]) and len(new) >= start + len(old) - end
+        value = new[start : len(new) - len(old) + end]
+        assert value.strip(BLANKS) == value and json.loads(value) == edit.arguments[0]
+    elif format == "json":
+        assert comments(format, new) == kept, "a comment is lost"
+        gone, came = _difference(tokens(format, old), tokens(format, new))
+        assert is_thinned(gone, came) and all(is_trivial(token) for token in came), "something is new"
+        around = (reversed(tokens(format, old[:key])), tokens(format, old[end:]))
+        beside = [next(one for one in part if not one.isspace() and not is_comment(one)) for part in around]
+        inside = tokens(format, old[key:end]).count(",")
+        assert gone.count(",") - came.count(",") == inside + ("," in beside), "one comma goes, a trailing one stays"
+    else:
+        outside = [token for start, token in _placed(format, old) if not key <= start < end and is_comment(token)]
+        assert is_thinned(comments(format, new), outside), "a comment is lost"
+        assert is_thinned(comments(format, old), comments(format, new)), "a comment is new"
+
+
+def _difference(one: list[str], two: list[str]) -> tuple[list[str], list[str]]:
+    """What is left of both without what they begin and end with alike."""
+    start = _same(one, two)
+    end = _same(one[start:][::-1], two[start:][::-1])
+    return one[start : len(one) - end], two[start : len(two) - end]
+
+
+def _same(one: Sequence[str], two: Sequence[str]) -> int:
+    """How much both begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+
+
+def _line_comments(format: str, text: str) -> list[tuple[str, str]]:
+    """Each comment to the end of a line, with what stands before it there, or the end of a container."""
+    found = []
+    for start, token in _placed(format, text):
+        if is_comment(token) and token[:2] != "/*":
+            line = re.split(r"[\r\n]", text[:start])[-1].replace(",", "")
+            line = EMPTY.sub("", line) if format == "yaml" else re.sub(r".*[\]}]", "]", line)
+            found.append((line.removeprefix(BOM).strip(), token))
+    return found
+
+
+def _placed(format: str, text: str) -> list[tuple[int, str]]:
+    words = tokens(format, text)
+    return [*zip([0, *accumulate(map(len, words))], words, strict=False)]

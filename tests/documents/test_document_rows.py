@@ -19,11 +19,9 @@ import pytest
 from hookctl.documents import MISSING, Document, formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.toml import TomlDocument
-from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
-from tests.documents.generated import FORMS, INSERTED, SETTINGS_TEXT, canonical, edits
+from tests.documents.generated import FORMS, INSERTED, SETTINGS_TEXT, edits
 from tests.documents.judge import BOM, edited, judge, read, value_of
-from tests.documents.judge import Edit as Judged
 from tests.documents.refused import WHERE, refused
 from tests.documents.table import Edit, document_of, read_table
 
@@ -156,13 +154,6 @@ def test_an_empty_file_is_an_empty_document_in_every_dialect(text: str) -> None:
 # Edits of what a program wrote: byte for byte what that program would have written.
 
 
-def done(document: JsonDocument, edit: Judged) -> JsonDocument:
-    """Do the edit with the package."""
-    if edit.verb == "remove":
-        return document.remove(edit.path)
-    return (document.append if edit.verb == "append" else document.set)(edit.path, edit.value)
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("bom", ["", BOM])
 @pytest.mark.parametrize("form", FORMS)
@@ -170,15 +161,16 @@ def test_an_edit_of_what_a_program_wrote_gives_what_that_program_would_write(for
     value = json.loads(SETTINGS_TEXT.replace("Infinity", "1.5"))
 
     def spelled(value: Any) -> bytes:
-        return (bom + canonical(value, form) + "\n").replace("\n", end).encode("utf-8")
+        text = json.dumps(value, ensure_ascii=False, **FORMS[form])
+        return (bom + text + "\n").replace("\n", end).encode("utf-8")
 
     text = spelled(value).decode("utf-8")
     document = JsonDocument.parse(spelled(value))
     wrong = []
-    for edit in edits(text):
-        wanted = spelled(value_of(edited(read(text), edit)))
-        if done(document, edit).data != wanted:
-            wrong.append((str(edit), wanted, done(document, edit).data))
+    for edit in edits("json", text):
+        wanted = spelled(value_of(edited("json", read("json", text), edit)))
+        if edit.of(document).data != wanted:
+            wrong.append((edit, wanted, edit.of(document).data))
     assert wrong == []
 
 
@@ -194,9 +186,8 @@ def test_a_document_made_from_nothing_is_what_json_writes(value: object) -> None
 
 @pytest.mark.parametrize(("asked", "before", "after"), read_table("wrong-edits"))
 def test_a_wrong_or_careless_edit_is_refused(asked: str, before: str, after: str) -> None:
-    edit = Edit.read(asked)
     with pytest.raises((AssertionError, ValueError)):
-        judge(document_of(before), document_of(after), Judged(edit.method, edit.path, *edit.arguments))
+        judge("json", document_of(before), document_of(after), Edit.read(asked))
 
 
 # The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read.
@@ -273,28 +264,25 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
 # Edits over look-alikes of Codex's config.toml: what was added goes without a trace.
 
 
-CORPUS = Path(__file__).parents[1] / "corpus" / "codex-config"
-REFUSED = sorted((CORPUS / "refused").glob("*.toml"))
+CORPUS = Path(__file__).parents[1] / "corpus"
+REFUSED = [*sorted(CORPUS.glob("codex-config/refused/*.toml")), *sorted(CORPUS.glob("hermes/refused/*.yaml"))]
+CODES = {  # by how a file's name begins
+    "latin-1": "not_utf8", "utf-16.": "not_utf8", "utf-16-little": "not_utf8", "hooks-is": "wrong_shape", "stop-is": "wrong_shape",
+    "inline-hooks": "unsupported_toml", "inline-stop": "unsupported_toml",
+}  # fmt: skip
+OF_YAML = ("unparsable", "not_utf8", "wrong_shape", "duplicate_key", "unsupported_yaml")
 
 
-@pytest.mark.parametrize("path", REFUSED, ids=[path.stem for path in REFUSED])
+@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.name)
 def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
+    format = path.suffix[1:]
     with pytest.raises(HookctlError) as caught:
-        TomlDocument.parse(path.read_bytes(), where="/x").append(STOP, GROUP)
-    error = caught.value
-    special = {"latin-1": "not_utf8", "utf-16-little-endian": "not_utf8"}
-    wanted = "wrong_shape" if path.stem.startswith(("hooks-is", "stop-is")) else special.get(path.stem, "unparsable")
-    if path.stem.startswith(("inline-hooks", "inline-stop")):
-        wanted = "unsupported_toml"
-    assert error.code == wanted
-    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1
-
-
-# YAML documents by example: what an edit makes of a text, byte for byte.
-
-
-def parse_yaml(text: str) -> YamlDocument:
-    return YamlDocument.parse(text.encode("utf-8"), where="config.yaml")
+        formats.parse(format, path.read_bytes(), where="/x").append(
+            *((STOP, GROUP) if format == "toml" else (EVENT, HOOK))
+        )
+    error, named = caught.value, [code for name, code in CODES.items() if path.name.startswith(name)]
+    assert error.code in (OF_YAML if format == "yaml" and named != ["not_utf8"] else (*named, "unparsable")[:1])
+    assert (error.path, error.exit_code) == ("/x", 4) and error.line >= 1 and error.column >= 1 and error.hint
 
 
 def test_without_the_extra_the_message_says_how_to_get_it(tmp_path: FilePath) -> None:

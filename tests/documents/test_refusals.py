@@ -17,11 +17,10 @@ from hookctl.documents import formats
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.documents.yaml import YamlDocument
 from hookctl.errors import HookctlError
-from tests.documents.arbitrary import call_everything
+from tests.documents.generated import call_everything
 from tests.documents.refused import WHERE, refused
 from tests.documents.table import Edit, document_of, read_table
 from tests.documents.test_document_rows import parse_json as parse
-from tests.documents.yaml_generated import CORPUS
 
 LONG = [
     ("toml", "a = " + "[" * 5000 + "]" * 5000, "unparsable 1:1", "deep"),
@@ -87,17 +86,17 @@ def test_a_wrong_shape_is_named_with_what_is_needed(text: str, path: tuple[str |
 
 
 @pytest.mark.parametrize(
-    ("text", "path"),
+    ("format", "text", "path"),
     [
-        ('{"a":1,"a":2,"b":1}', ("b",)),
-        ('{"b":{"a":1,"a":2}}', ("b",)),
-        ('{"a":1}', ("x", "y")),
-        ("", ("a",)),
-        ("[1]", (0, "a")),
+        ("json", '{"a":1,"a":2,"b":1}', ("b",)), ("json", '{"b":{"a":1,"a":2}}', ("b",)), ("json", '{"a":1}', ("x", "y")),
+        ("json", "", ("a",)), ("json", "[1]", (0, "a")), ("yaml", "a: 1\na: 2\nb: 1\n", ("b",)), ("yaml", "", ("a",)),
+        ("yaml", "a: &x 1\nb: *x\nc: {}\n", ("c", "d")), ("yaml", "a: {}\nc: 1\n", ("a", "b")),
+        ("yaml", "a: &x {b: 1}\nc: *x\n", ("c",)), ("yaml", "a: 1\n", ("a", "b")),
+        ("yaml", "a: &x {b: 1}\nc:\n  <<: *x\nd: {}\n", ("d", "e")),
     ],
-)
-def test_a_path_that_passes_through_no_double_key_is_let_through(text: str, path: tuple[str | int, ...]) -> None:
-    assert parse(text).check_path(path)[1] <= len(path)
+)  # fmt: skip
+def test_a_path_through_nothing_double_or_shared_is_let_through(format: str, text: str, path: Any) -> None:
+    assert formats.parse(format, text.encode()).check_path(path)[1] <= len(path)
 
 
 def test_more_than_16_mib_is_refused() -> None:
@@ -207,34 +206,6 @@ def test_what_a_fuzzer_once_found_is_read_or_refused(path: Path) -> None:
 
 def parse_yaml(text: str) -> YamlDocument:
     return YamlDocument.parse(text.encode("utf-8"), where=WHERE)
-
-
-@pytest.mark.parametrize("data", ["größe: 1".encode("latin-1"), "a: 1".encode("utf-16"), "a: 1".encode("utf-32")])
-def test_what_is_not_utf_8_is_refused(data: bytes) -> None:
-    with pytest.raises(HookctlError) as caught:
-        YamlDocument.parse(data)
-    assert caught.value.code == ("not_utf8" if b"a\0\0\0" not in data else caught.value.code)
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("a: 1\na: 2\nb: 1\n", ("b",)), ("a: &x 1\nb: *x\nc: {}\n", ("c", "d")), ("a: {}\nc: 1\n", ("a", "b")), ("", ("a",)),
-        ("a: &x {b: 1}\nc: *x\n", ("c",)), ("a: 1\n", ("a", "b")), ("a: &x {b: 1}\nc:\n  <<: *x\nd: {}\n", ("d", "e")),
-    ],
-)  # fmt: skip
-def test_a_path_that_passes_through_nothing_shared_is_let_through(text: str, path: tuple[str, ...]) -> None:
-    parse_yaml(text).check_path(path)
-
-
-@pytest.mark.parametrize("name", [path.stem for path in sorted((CORPUS / "refused").glob("*.yaml"))])
-def test_the_corpus_of_refused_files_is_refused(name: str) -> None:
-    data = (CORPUS / "refused" / f"{name}.yaml").read_bytes()
-    with pytest.raises(HookctlError) as caught:
-        YamlDocument.parse(data).append(("hooks", "pre_verify"), {"command": "x"})
-    assert caught.value.code in ("unparsable", "not_utf8", "wrong_shape", "duplicate_key", "unsupported_yaml")
-    assert caught.value.line >= 1 and caught.value.column >= 1
-    assert caught.value.hint
 
 
 def bomb(levels: int) -> str:

@@ -34,16 +34,8 @@ FILES = {
     "gone.txt": "one\n",
     "moved.txt": "one\ntwo\n",
     "sub/deep.txt": "one\ntwo\n",
-    "book.ipynb": json.dumps(
-        {
-            "cells": [{"cell_type": "code", "id": "c1", "execution_count": None, "metadata": {}, "outputs": [],
-                       "source": "one"}],
-            "metadata": {"language_info": {"name": "python"}},
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-    ),
-}  # fmt: skip
+    "book.ipynb": (FOLDER / "book.ipynb.txt").read_text("utf-8"),
+}
 # What differs from run to run; a text with such an id in it keeps the rest.
 IDS = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(call|toolu|ses|msg|prt|turn|fc|sess)_(?=\w*\d)\w{8,}|"

@@ -11,10 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import pytest
 
+from tests.documents.table import read_table
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 
@@ -99,9 +99,8 @@ def test_a_cap_of_the_operator_s_own_is_kept_and_respected(claude: Client, place
     assert (run.requests, run.result, run.was_overridden) == (4, "done", False)
 
 
-@pytest.mark.parametrize("name", ["tabs-stop-two-groups", "crlf-one-line-arrays", "bom"])
-def test_the_host_reads_our_entries_in_files_of_all_styles(claude: Client, place: Place, name: str) -> None:
-    before = (CORPUS / f"{name}.json").read_bytes()
+def test_the_host_reads_our_entries_behind_a_byte_order_mark(claude: Client, place: Place) -> None:
+    before = (CORPUS / "bom.json").read_bytes()
     place.settings.write_bytes(before)
     install(place)
     leave_work(place)
@@ -114,20 +113,6 @@ def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, i
     run = play(claude, installed, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
     assert codes(installed) == ["background"] + ["blocked"] * LIMIT + ["tripped"]
     assert (run.requests, run.result) == (2 + LIMIT + 1, "woken")
-
-
-def test_a_config_folder_of_the_operator_s_own_is_used(claude: Client, place: Place, operators_hook: Probe) -> None:
-    folder = place.home / "my claude"
-    folder.mkdir()
-    before = write_operators_file(folder / "settings.json", operators_hook)
-    environment = {claude.pins["variables"]["config_folder"]: str(folder)}
-    hookctl(place, "install", "--host", "claude", environment=environment)
-    leave_work(place)
-    assert place.settings.read_text() == SETTINGS
-    assert play(claude, place, ["done"], environment=environment).requests == LIMIT + 1
-    hookctl(place, "uninstall", environment=environment)
-    assert (folder / "settings.json").read_bytes() == before
-    assert play(claude, place, ["done"], environment=environment).requests == 1
 
 
 def test_nothing_is_written_elsewhere(claude: Client, tmp_path: Path) -> None:
@@ -160,20 +145,13 @@ def test_nothing_is_written_elsewhere(claude: Client, tmp_path: Path) -> None:
 
 NOTIFY = manifest(
     "notify",
-    pack_hook("stop", "sh {files}/PROGRAM {event} {host}", id="done", timeout=10),
+    pack_hook("stop", "sh {files}/notify.sh {event} {host}", id="done", timeout=10),
     version="1.0",
     protocol="host",
     description="Writes down every stop",
-    files=["PROGRAM"],
-    env={"NOTIFY_FILE": "NOTIFIED"},
+    files=["notify.sh"],
+    env={"NOTIFY_FILE": ".hookctl/run/notified"},
 )
-TOOLS = """
-[[hooks]]
-event = "pre-tool"
-matcher = "Bash"
-command = "python3 {files}/PROGRAM"
-timeout = 10
-"""
 # What a team has in its project before hookctl comes, formatted by hand.
 TEAMS_FILE = """\
 {
@@ -183,20 +161,17 @@ TEAMS_FILE = """\
 """
 
 
-def write_pack(place: Place, program: str = "notify.sh", notified: str = "", more: str = "") -> str:
+def write_pack(place: Place) -> str:
     """Write the pack that notes down event and host; its folder."""
     folder = place.root / "packs" / "notify"
-    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / program).write_text('echo "$*" >> "$NOTIFY_FILE"\n')
-    text = (NOTIFY + more).replace("PROGRAM", program)
-    (folder / "pack.toml").write_text(text.replace("NOTIFIED", notified or str(place.root / "notified")))
+    (folder / "notify.sh").write_text('echo "$*" >> "$NOTIFY_FILE"\n')
+    (folder / "pack.toml").write_text(NOTIFY)
     return str(folder)
 
 
-def notified_of(place: Place, notified: Path | None = None) -> list[str]:
+def notified_of(path: Path) -> list[str]:
     """What the pack noted down since the last look."""
-    path = notified or place.root / "notified"
     lines = path.read_text().splitlines() if path.exists() else []
     path.unlink(missing_ok=True)
     return lines
@@ -232,7 +207,7 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     git(place.project, "init", "--quiet")
     git(place.project, "add", "--all")
     git(place.project, "commit", "--quiet", "--message", "begin")
-    pack = write_pack(place, notified=".hookctl/run/notified")
+    pack = write_pack(place)
     for name in (pack, "guard"):
         hookctl(place, "install", name, "--host", "claude", "--scope", "project")
     git(place.project, "add", "--all")
@@ -250,15 +225,15 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     run = play(claude, teammate, ["done"], environment={"PATH": str(programs)})
     assert (run.requests, run.result, decisions(teammate)) == (1, "done", []), "without Python nobody is kept"
     assert {(hook["exit_code"], hook["stdout"]) for hook in run.hooks("Stop")} == {(0, "")}
-    assert notified_of(teammate, folder / "notified") == ["stop claude"]
+    assert notified_of(folder / "notified") == ["stop claude"]
     run = play(claude, teammate, ["done"])
     assert (run.requests, run.result, all_went_well(run)) == (LIMIT + 1, "done", True)
-    assert (codes(teammate), notified_of(teammate, folder / "notified")) == (KEPT, ["stop claude"] * (LIMIT + 1))
+    assert (codes(teammate), notified_of(folder / "notified")) == (KEPT, ["stop claude"] * (LIMIT + 1))
     assert git(teammate.project, "status", "--porcelain") == ""
 
     hookctl(teammate, "uninstall", "notify", "--scope", "project")
     assert play(claude, teammate, ["done"]).requests == LIMIT + 1
-    assert notified_of(teammate, folder / "notified") == []
+    assert notified_of(folder / "notified") == []
     shutil.rmtree(folder)
     hookctl(teammate, "uninstall", "--scope", "project")
     assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
@@ -267,22 +242,8 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
 # Programs that are gone
 
 
-@pytest.mark.parametrize("how", ["its file", "its folder"])
-def test_a_pack_whose_program_was_deleted_blocks_no_stop_and_refuses_no_tool(
-    claude: Client, place: Place, how: str
-) -> None:
-    hookctl(place, "install", write_pack(place, program="notify", more=TOOLS), "--host", "claude")
-    program = next(data_folder(place).rglob("packs/notify/notify"))
-    program.unlink() if how == "its file" else shutil.rmtree(data_folder(place))
-    run = play(claude, place, [bash("true 1"), "done"])
-    assert (run.requests, run.result, run.errors) == (2, "done", "")
-    assert all_went_well(run, "Stop") and all_went_well(run, "PreToolUse")
-    blocks = [block for line in run.lines if line["type"] == "user" for block in line["message"]["content"]]
-    assert [block["is_error"] for block in blocks if block["type"] == "tool_result"] == [False]
-
-
 def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude: Client, place: Place) -> None:
-    """What the test above guards against is real: Python's status for a missing file is a refusal to this host."""
+    """Python's status for a missing file is a refusal to this host; test_other_hosts.py has it with them."""
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"python3 {place.root}/gone.py"}]}]}
     place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash(true:*)"]}, "hooks": hooks}))
     run = play(claude, place, [bash("true 1"), "done"])
@@ -313,15 +274,9 @@ def breadcrumbs(place: Place) -> list[Path]:
 # keepalive
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "kept"),
-    [("--mode", "keepalive", 16), ("--preset", "nightly", 12)],
-    ids=["mode keepalive", "preset nightly"],
-)
-def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_concluded(
-    claude: Client, place: Place, option: str, name: str, kept: int
-) -> None:
-    install(place, option, name)
+def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_concluded(claude: Client, place: Place) -> None:
+    kept = 12
+    install(place, "--preset", "nightly")
     assert env_of(place) == {claude.pins["cap"]["key"]: "5000"}
     run_verb(place, "start", "--for", "1h")
 
@@ -436,22 +391,22 @@ def test_a_subagent_s_call_is_not_the_agent_s_own(claude: Client, place: Place) 
 # dispatch
 
 
-def test_the_31st_identical_call_in_five_minutes_is_refused(claude: Client, place: Place) -> None:
-    install(place, "--mode", "off", "--dispatch", "Bash:30/300")
-    run = play(claude, place, Script([*[NOTE] * 33, OTHER, LOOK, "done"], limit=40))
-    assert (run.requests, run.result) == (36, "done")
+def test_the_sixth_identical_call_in_five_minutes_is_refused(claude: Client, place: Place) -> None:
+    install(place, "--mode", "off", "--dispatch", "Bash:5/300")
+    run = play(claude, place, Script([*[NOTE] * 8, OTHER, LOOK, "done"], limit=40))
+    assert (run.requests, run.result) == (11, "done")
     found = results(run)
-    assert [failed for failed, _ in found] == [False] * 30 + [True] * 3 + [False] * 2
+    assert [failed for failed, _ in found] == [False] * 5 + [True] * 3 + [False] * 2
     assert {text for failed, text in found if failed} == {
         f"PreToolUse:Bash hook error: {REFUSAL} Change the request or finish."
     }
-    assert notes(place) == ["once"] * 30 + ["other"]
+    assert notes(place) == ["once"] * 5 + ["other"]
     assert [(entry["decision"], entry["refusals"]) for entry in decisions(place)] == [("refuse", 1)]
     assert hookctl_json(place, "stats")["trips"] == 3
     # The client starts the hook for this tool only, and it never says more than it has to.
     assert {hook["hook_name"] for hook in run.hooks("PreToolUse")} == {"PreToolUse:Bash"}
-    assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 30 + [True] * 3 + [False]
-    assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 33]]
+    assert [bool(hook["stdout"]) for hook in run.hooks("PreToolUse")] == [False] * 5 + [True] * 3 + [False]
+    assert [sorted(count for _, count in window.values()) for window in windows(place)] == [[1, 8]]
 
 
 def test_calls_that_come_at_once_are_counted_one_by_one(claude: Client, place: Place) -> None:
@@ -505,19 +460,6 @@ NEW = tuple(reply for words in WORDS for reply in (bash(f"echo {words}"), words)
 NO_END = 40  # where the script ends an agent that nothing else ends
 
 
-class Row(NamedTuple):
-    """How it is installed (None: not at all), what the agent does, what comes of it."""
-
-    install: tuple[str, ...] | None
-    replies: tuple[Reply, ...]
-    requests: int
-    codes: list[str]
-    why: str = ""
-    met_at: int = 0
-    work: int = 0
-    armed: bool = False
-
-
 def play_goal(
     client: Client,
     place: Place,
@@ -549,51 +491,32 @@ def messages(run: Run) -> list[str]:
     return [line["content"] for line in run.system_lines("informational") if line["level"] == "notice"]
 
 
-IDLE, CEILING = "without progress", "after 9 blocks since the last prompt"
-LOW = ("--set", "ceiling=9")
 ENDED = ["no_work"] * (LIMIT - 1) + ["stop_loop"]
-QUICK = {
-    "an agent that only talks": Row((), WORDS, LIMIT, ENDED, IDLE),
-    "an agent that makes new calls": Row(LOW, NEW, 2 * 10, ["no_work"] * 9 + ["ceiling"], CEILING),
-}
-FULL = {
-    "only talks, without hookctl": Row(None, WORDS, 9, []),
-    "new calls, without hookctl": Row(None, NEW, NO_END, []),
-    "the same call, without hookctl": Row(None, SAME, NO_END, []),
-    "the same call": Row((), SAME, 2 * LIMIT, ENDED, IDLE),
-    "only talks, mode guard": Row(("--mode", "guard"), WORDS, LIMIT, ["allowed"] * (LIMIT - 1) + ["stop_loop"], IDLE),
-    "new calls, mode guard": Row(("--mode", "guard", *LOW), NEW, 2 * 10, ["allowed"] * 9 + ["ceiling"], CEILING),
-    "work waits": Row((), WORDS, 9, [*KEPT, "open", "open", "stop_loop"], IDLE, work=2),
-    "work waits, new calls": Row(LOW, NEW, 2 * 11, ["blocked"] * 9 + ["ceiling"] * 2, CEILING, work=2),
-    "a keepalive run": Row(("--mode", "keepalive"), WORDS, NO_END, ["blocked"] * NO_END, armed=True),
-    "a keepalive run, met": Row(("--mode", "keepalive"), WORDS, NO_END, ["blocked"] * NO_END, met_at=3, armed=True),
-    "keepalive without a run": Row(
-        ("--mode", "keepalive"), WORDS, LIMIT, ["inactive"] * (LIMIT - 1) + ["stop_loop"], IDLE
-    ),
-    "met at the third look": Row((), WORDS, 3, ["no_work"] * 3, met_at=3),
-}
-
-
-ROWS = [
-    *(pytest.param(row, id=name) for name, row in QUICK.items()),
-    *(pytest.param(row, id=name, marks=pytest.mark.full) for name, row in FULL.items()),
+REPLIES = {"talks": WORDS, "same": SAME, "new": NEW}
+GOALS = [
+    pytest.param(*row[1:], id=row[0], marks=[] if "quick" in row[-1] else pytest.mark.full)
+    for row in read_table("goals", Path(__file__).parent)
 ]
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_a_goal(claude: Client, place: Place, row: Row) -> None:
-    if row.install is not None:
-        install(place, *row.install)
-    if row.work:
-        leave_work(place, row.work)
-    if row.armed:
+@pytest.mark.parametrize(("replies", "options", "requests", "reasons", "why", "more"), GOALS)
+def test_a_goal(
+    claude: Client, place: Place, replies: str, options: str, requests: str, reasons: str, why: str, more: str
+) -> None:
+    if options != "-":
+        install(place, *options.split())
+    if "work" in more:
+        leave_work(place)
+    if "armed" in more:
         hookctl(place, "run", "start", "--project", str(place.project))
-    run = play_goal(claude, place, row.replies, met_at=row.met_at)
-    assert (run.requests, codes(place)) == (row.requests, row.codes)
-    if row.why:
-        assert messages(run)[-1] == SAID.format(row.why)
+    met_at = int(more.partition("met=")[2] or 0)
+    run = play_goal(claude, place, REPLIES[replies], met_at=met_at)
+    each = [word.partition("*") for word in reasons.split()]
+    assert (run.requests, codes(place)) == (int(requests), [code for code, _, n in each for _ in range(int(n or 1))])
+    if why:
+        assert messages(run)[-1] == SAID.format(why)
         assert (run.result, run.ending["terminal_reason"]) == ("", claude.pins["stop"]["ended_by_hook"])
-    if row.met_at and not row.armed:
+    if met_at and "armed" not in more:
         assert (run.result, messages(run)) == ("reply 3", [])
 
 

@@ -1,6 +1,8 @@
 """hookctl fire beside the real clients: what it says that they would do is what they do."""
 
 import json
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,33 +10,19 @@ import pytest
 from hookctl import hosts
 
 from . import agent
-from .claude import Place, Run, bash, play
+from .claude import Place, bash, play
 from .clients import Client
 from .everywhere import EVERY, Case
 from .everywhere import play as play_case
-from .hooks import group
+from .hooks import group, in_turn
 from .model_server import Script
 from .product import hookctl, hookctl_json
-from .test_packs_everywhere import install
 
 pytestmark = pytest.mark.e2e
 
-NESTED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse",%s}}'
-DENY = NESTED % '"permissionDecision":"deny","permissionDecisionReason":"not here"'
 CONTEXT = '{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}'
-CHANGE = NESTED % '"updatedInput":{"command":"touch other"}'
 # Commands of one hook, or of two: the plainest refusals, what is none, and several at once.
-HOOKS = {
-    "exit 2": ["echo 'not here' >&2; exit 2"],
-    "deny": [f"echo '{DENY}'"],
-    "deny at exit 1": [f"echo '{DENY}'; exit 1"],
-    "a decision that is none": ["""echo '{"decision":"deny","reason":"not here"}'"""],
-    "block": ["""echo '{"decision":"block","reason":"not here"}'"""],
-    "exit 1": ["echo 'not here' >&2; exit 1"],
-    "a change": [f"echo '{CHANGE}'"],
-    "an allow and exit 2": [f"echo '{DENY.replace('deny', 'allow')}'", "echo 'not here' >&2; exit 2"],
-    "nothing": ["true"],
-}
+HOOKS = json.loads(Path(__file__).with_name("plain_hooks.json").read_text())
 
 
 def fire(place: Place, host: str, event: str, **call: Any) -> dict[str, Any]:
@@ -49,64 +37,54 @@ def write_hooks(place: Place, event: str, commands: list[str]) -> None:
     place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": hooks}))
 
 
-@pytest.mark.parametrize("commands", HOOKS.values(), ids=HOOKS)
-def test_a_plain_hook_before_a_tool_call(claude: Client, place: Place, commands: list[str]) -> None:
-    write_hooks(place, "PreToolUse", commands)
-    volley = fire(place, "claude", "pre-tool", tool="Bash", input={"command": "touch made"})
-    run = play_claude(claude, place)
-    made = {path.name for path in place.project.iterdir()} & {"made", "other"}
+def test_plain_hooks_before_a_tool_call(claude: Client, place: Place) -> None:
+    """All in one session, a call for each."""
+    expected = []
+    for commands in HOOKS.values():
+        write_hooks(place, "PreToolUse", commands)
+        expected.append(fire(place, "claude", "pre-tool", tool="Bash", input={"command": "touch made"})["outcome"])
+    assert {*expected} == {"deny", "change", "none"}
+    both = zip_longest(*HOOKS.values(), fillvalue="true")
+    write_hooks(place, "PreToolUse", [in_turn(place.root / str(n), *hooks) for n, hooks in enumerate(both)])
+    made: list[set[str]] = []
+
+    def look(_: int) -> None:
+        made.append({path.name for path in place.project.iterdir()} & {"made", "other"})
+        for name in made[-1]:
+            (place.project / name).unlink()
+
+    run = play(claude, place, Script([*[bash("touch made")] * len(HOOKS), "done"], limit=20, before=look))
     by_outcome = {"deny": set(), "change": {"other"}, "none": {"made"}}
-    assert made == by_outcome[volley["outcome"]]
-    told = json.dumps(run.tool_results)
-    assert ("not here" in told) is (volley["outcome"] == "deny")
+    assert dict(zip(HOOKS, made[1:], strict=True)) == {
+        name: by_outcome[outcome] for name, outcome in zip(HOOKS, expected, strict=True)
+    }
+    told = ["not here" in json.dumps(result) for result in run.tool_results]
+    assert told == [outcome == "deny" for outcome in expected]
 
 
-def play_claude(client: Client, place: Place) -> Run:
-    return play(client, place, Script([bash("touch made"), "done"], limit=6))
+BLOCKED = """echo '{"decision":"block","reason":"go on"%s}'"""
 
 
 @pytest.mark.parametrize(
-    ("command", "ended"),
+    "hooks",
     [
-        ("""echo '{"decision":"block","reason":"go on"}'""", "block"),
-        ("echo 'go on' >&2; exit 2", "block"),
-        ("python3 /gone.py", "none"),
-        ("""echo '{"decision":"block","reason":"go on","continue":false}'""", "end"),
-        (f"echo '{CONTEXT}'", "context"),
+        {BLOCKED % "": "block", "echo 'go on' >&2; exit 2": "block", f"echo '{CONTEXT}'": "context",
+         "python3 /gone.py": "none"},
+        {BLOCKED % ',"continue":false': "end"},
     ],
-)
-def test_a_plain_stop_hook(claude: Client, place: Place, command: str, ended: str) -> None:
-    write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; {command}"])
-    assert fire(place, "claude", "stop")["outcome"] == ended
-    # Blocked, it would go on for ever; so only the first stop is.
-    write_hooks(place, "Stop", [f"[ -e {place.root}/second ] && exit 0; touch {place.root}/second; {command}"])
-    run = play_stop(claude, place)
-    assert run.requests == (2 if ended in ("block", "context") else 1)
-
-
-def play_stop(client: Client, place: Place) -> Run:
-    return play(client, place, Script(["done", "done again"], limit=6))
+    ids=["they go on until one does not block", "end"],
+)  # fmt: skip
+def test_plain_stop_hooks(claude: Client, place: Place, hooks: dict[str, str]) -> None:
+    for command, ended in hooks.items():
+        write_hooks(place, "Stop", [command])
+        assert fire(place, "claude", "stop")["outcome"] == ended
+    write_hooks(place, "Stop", [in_turn(place.root / "turn", *hooks)])
+    assert play(claude, place, Script(["done"], limit=9)).requests == len(hooks)
 
 
 # What a hook is told. Qwen Code tells of a prompt after each tool call too, which nobody has submitted.
 SOMETIMES = {"submitted_prompt"}
 PROBED = ("session-start", "prompt", "pre-tool", "post-tool", "stop", "session-end")
-
-
-@pytest.mark.parametrize("case", EVERY)
-def test_a_pack_refuses_there_as_it_says(case: Case, stage: tuple[Client, agent.Place]) -> None:
-    client, place = stage
-    install(case, place, "allow")
-    for command, outcome in (("touch gone; rm -rf gone2", "deny"), ("touch fine", "none")):
-        # Where its folder is not trusted, or nobody has approved a hook, the client's options do so.
-        tried = hookctl_json(
-            place, "fire", "pre-tool", "--tool", "Bash", "--input", json.dumps({"command": command}),
-            "--host", case.host, "--hook", "judge",
-        )  # fmt: skip
-        (volley,) = tried["hosts"]
-        assert volley["hooks"][-1]["outcome"] == outcome
-    play_case(case, client, place, case.shell("touch gone; rm -rf gone2"), case.shell("touch fine"))
-    assert {path.name for path in place.project.iterdir()} & {"gone", "fine"} == {"fine"}
 
 
 @pytest.mark.parametrize("case", EVERY)
@@ -138,36 +116,8 @@ def test_a_hook_is_told_what_the_client_tells_it(case: Case, stage: tuple[Client
     assert "pre-tool" in told
 
 
-# The dialects of Copilot CLI, by the spelling of the event's name, and a program that is gone.
-DECISION = '"decision":"%s","reason":"not here"}'
-IN_DIALECT = {
-    "a program that is gone": "/gone/check --all",
-    "exit 2": "echo 'not here' >&2; exit 2",
-    "nested": f"echo '{DENY}'",
-    "top": """echo '{"permissionDecision":"deny","permissionDecisionReason":"not here"}'""",
-    "a decision that is none": f"echo '{{{DECISION % 'deny'}'",
-    "both": f"echo '{DENY[:-1]},{DECISION % 'deny'}'",
-    "nested and a block": f"echo '{DENY[:-1]},{DECISION % 'block'}'",
-    "nested change": f"echo '{CHANGE}'",
-    "top change": """echo '{"modifiedArgs":{"command":"touch other"}}'""",
-}
-
-
-REFUSAL = "echo > refused; exit 2"
-ENTRIES = {
-    "no type": {"bash": REFUSAL},
-    "a program": {"exec": "sh", "args": ["-c", REFUSAL]},
-    "a program that is none": {"exec": f"sh -c '{REFUSAL}'"},
-    "bash first": {"command": "true", "bash": REFUSAL},
-    "bash first, and it is fine": {"command": REFUSAL, "bash": "true"},
-    "arguments of none": {"command": "[ $# = 0 ] || exit 2", "args": ["x"]},
-    "powershell": {"powershell": "exit 0"},
-    "powershell beside": {"powershell": "exit 2", "command": "true"},
-    "a folder": {"bash": "[ ! -d .git ] || exit 2", "cwd": ".."},
-    "no folder": {"bash": "true", "cwd": "gone"},
-    "a group": {"matcher": "*", "hooks": [{"type": "command", "command": REFUSAL}]},
-    **{name: {"type": "command", "command": command} for name, command in IN_DIALECT.items()},
-}
+# Entries of Copilot CLI, which has a dialect for each spelling of an event's name, and programs that are gone.
+ENTRIES = json.loads((Path(__file__).parent / "copilots_entries.json").read_text())
 
 
 @pytest.mark.parametrize("case", [param for param in EVERY if param.id == "copilot"])

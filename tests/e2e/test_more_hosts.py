@@ -15,6 +15,7 @@ from tests.manifest import manifest
 from tests.test_entries_of_hosts import DROPPED, TAKEN, text_of
 
 from . import grok, kimi, opencode, openhands, pi, vibe
+from .acceptance import OPERATORS
 from .agent import Place, Run
 from .clients import Client
 from .conftest import driver_of
@@ -42,21 +43,6 @@ def place(host: str, tmp_path: Path) -> Any:
 
 # Kimi Code
 
-OPERATORS = """\
-# mine
-default_model = "m"   # the model
-
-[providers.x]
-type = "openai"
-api_key = "made-up"
-# between
-
-[models.m]
-provider = "x"
-model = "mock"
-max_context_size = 1000
-
-"""
 BEGIN = Call("Agent", {"prompt": "MARKER", "description": "a part", "subagent_type": "coder"})
 
 
@@ -81,7 +67,9 @@ def test_a_file_that_the_client_wrote_anew_loses_our_hooks_and_nothing_else(
     client: Client, place: Any, more: str
 ) -> None:
     theirs = make_probe(place.root, "operators")
-    place.settings.write_text(OPERATORS + more + entry("Stop", theirs.command, timeout=5) + "# end\n")
+    place.settings.write_text(
+        (OPERATORS / "kimi-config.toml").read_text() + more + entry("Stop", theirs.command, timeout=5) + "# end\n"
+    )
     hookctl(place, "install", "--host", "kimi")
     by_own_means(kimi, client, place, "provider", "remove", "x")
     text = place.settings.read_text()
@@ -195,16 +183,8 @@ def test_hooks_hear_of_a_compaction_and_of_the_end_of_each_session_once(client: 
     assert reasons == ["startup", "manual", "new", "new", "quit"]
 
 
-TRUSTED = {
-    "nobody says so": ({}, {}, False),
-    "the folder is": ({"PROJECT": True}, {}, True),
-    "the folder above is": ({"ABOVE": True}, {}, True),
-    "the folder above is, and it is not": ({"ABOVE": True, "PROJECT": False}, {}, False),
-    "the folder above is, and of it nothing is said": ({"ABOVE": True, "PROJECT": None}, {}, True),
-    "every folder is": ({}, {"defaultProjectTrust": "always"}, True),
-    "no folder is": ({}, {"defaultProjectTrust": "never"}, False),
-    "the settings are broken": ({}, "{", False),
-}
+# What is said of folders, Pi's settings, and whether a project's hooks run then.
+TRUSTED = json.loads(Path(__file__).with_name("pis_trust.json").read_text())
 
 
 @on("pi")
@@ -300,15 +280,6 @@ def test_a_person_s_next_prompt_starts_the_count_of_a_wrapped_hook_again(client:
 
 MODEL = {"providerID": "mock", "modelID": "mock"}
 
-# What an operator has before hookctl comes: a plugin that writes down when a session is idle.
-OPERATORS_PLUGIN = """\
-import { appendFileSync } from "node:fs"
-export const Mine = async () => ({
-    event: async ({ event }) => {
-      if (event.type === "session.idle") appendFileSync(LOG, "idle\\n")
-    },
-})"""
-
 
 def idled(place: Any) -> int:
     """How often the operator's plugin has seen an idle session."""
@@ -323,7 +294,9 @@ def plugins(place: Any) -> dict[str, bytes]:
 
 @on("opencode")
 def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(client: Client, place: Any) -> None:
-    place.settings.write_text(OPERATORS_PLUGIN.replace("LOG", json.dumps(str(place.root / "idle"))))
+    place.settings.write_text(
+        (OPERATORS / "opencode.js").read_text().replace("LOG", json.dumps(str(place.root / "idle")))
+    )
     before = plugins(place)
     leave_work(place)
     assert opencode.play(client, place, ["done"]).requests == 1

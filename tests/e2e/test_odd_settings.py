@@ -20,20 +20,8 @@ from .plugins import by_own_means
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
-COMMENTS = [
-    "/* plain */{}",
-    "{} // plain\n",
-    "{} // plain\r\n",
-    "/* \u3000 */{}",
-    "/* \u00a0 */{}",
-    "/* \f */{}",
-    "/* \v */{}",
-    "// \u2028\n{}",
-    "/* \ufeff */{}",
-    "/* \u0085 */{}",
-    "/* \u180e */{}",
-    "{ // ends with a CR\r}",
-]
+# Comments, and configurations of Codex with whether it reads them, and hookctl, which refuses what it is not sure of.
+ODD = json.loads(Path(__file__).with_name("odd_texts.json").read_text())
 
 
 def is_read(host: Host, text: str) -> bool:
@@ -47,7 +35,7 @@ def contents(host: str, event: str, *hooks: object) -> loading.Contents:
     return loading.read(load(host), formats.parse(load(host).format, text.encode()))
 
 
-@pytest.mark.parametrize("text", COMMENTS)
+@pytest.mark.parametrize("text", ODD["comments"])
 @pytest.mark.parametrize("driver", [google, qwen_code], ids=["gemini", "qwen"])
 def test_comments_that_keep_a_client_from_starting(
     request: pytest.FixtureRequest, tmp_path: Path, driver: Any, text: str
@@ -70,15 +58,7 @@ def test_claude_s_own_doctor_names_the_very_hooks_that_hookctl_names(claude: Cli
         assert named == bool(contents("claude", "PreToolUse", hook).faults), hook
 
 
-CODEX_CONFIGS = {  # whether Codex reads it, and hookctl, which refuses what it is not sure of
-    "a = {\n b = 1, # mine\n}\n": (True, True),
-    'a = "\\e\\x41"\n': (True, False),
-    "a = 1979-05-27 07:32Z\n": (True, False),
-    "a = {,}\n": (False, False),
-}
-
-
-@pytest.mark.parametrize("text", CODEX_CONFIGS)
+@pytest.mark.parametrize("text", ODD["configs"])
 def test_codex_reads_toml_1_1_that_hookctl_reads_or_refuses(codex: Client, tmp_path: Path, text: str) -> None:
     place = openai.Place.make(tmp_path / "place")
     place.config.write_text(text)
@@ -88,7 +68,7 @@ def test_codex_reads_toml_1_1_that_hookctl_reads_or_refuses(codex: Client, tmp_p
         is_read = True
     except HookctlError:
         is_read = False
-    assert (said.returncode == 0, is_read) == CODEX_CONFIGS[text]
+    assert [said.returncode == 0, is_read] == ODD["configs"][text]
 
 
 @pytest.mark.parametrize("hook", [*CODEX_BAD, *CODEX_GOOD], ids=str)

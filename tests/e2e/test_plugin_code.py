@@ -13,6 +13,7 @@ from hookctl.documents.plugin import PluginDocument
 from tests.templates.wraps import alive
 
 from . import mcp_server, opencode, pi
+from .acceptance import OPERATORS
 from .agent import Run
 from .clients import Client
 from .dialects import Call, Reply
@@ -87,20 +88,9 @@ def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
     return Agent(request.param, client, tmp_path / "place")
 
 
-REFUSALS = [
-    """echo '{"decision":"deny","reason":"not this one"}'""",
-    """echo '{"decision":"block","reason":"not this one"}'""",
-    DENIED,
-    DENIED.replace('"deny"', '"ask"'),
-    f"{DENIED}; exit 3",
-    "echo not this one >&2; exit 2",
-    f"sleep 9 >/dev/null & {DENIED}",
-    "sleep 9 >/dev/null & echo not this one >&2; exit 2",
-    f"sleep 9 & {DENIED}",
-    "sleep 9 & echo not this one >&2; exit 2",
-    f"{DENIED}; echo another >&2; exit 2",
-    f"(sleep 9; touch late) & {DENIED}",
-]
+# Commands before a call that refuse it, and those that do not; and answers at a stop that block nothing.
+COMMANDS = json.loads(Path(__file__).with_name("plugin_commands.json").read_text())
+REFUSALS, FAILURES, NO_BLOCKS = (COMMANDS[name] for name in ("refusals", "failures", "no_blocks"))
 
 
 @both
@@ -109,22 +99,6 @@ def test_a_refused_call_does_not_run_and_its_reason_is_told_whatever_is_left_run
     run = agent.play(*(agent.shell(f"touch made{number}") for number, _ in enumerate(REFUSALS)))
     assert run.told("tool") == ["not this one"] * len(REFUSALS)
     assert [name for name in agent.made() if name.startswith("made")] == []
-
-
-FAILURES = [
-    "/nowhere/program",
-    "echo '{}'; exit 3",
-    "kill -9 $$",
-    "echo '[1]'",
-    "echo null",
-    f"echo note; echo '{BLOCK}'",
-    DENIED.replace('"deny"', '"allow"'),
-    f"echo '{BLOCK}'; echo '{BLOCK}'",
-    "exec <&- >&-",
-    "printf '\\377\\376'",
-    """printf '{"decision":"block","reason":"'; head -c 17000000 /dev/zero | tr '\\0' x; printf '"}'""",
-]
-NO_BLOCKS = ["", "{}", '{"decision":"block"}', '{"decision":"block","reason":""}', '{"reason":"x"}']
 
 
 @both
@@ -246,33 +220,15 @@ def test_the_end_of_the_process_waits_for_a_hook_and_prompts_nobody(agent: Agent
         (agent.place.project / "late").unlink()
 
 
-OWN = """
-export default (pi) => {
-  const theirs = { type: "custom_message", customType: "theirs", content: "theirs", display: true }
-  let calls = 0
-  pi.on("agent_before_settle", ({ entries }) => calls++ ? undefined : { entries: [...entries, theirs] })
-  pi.registerCommand("again", { description: "x", handler: async (_, context) => { await context.reload() } })
-  const parameters = { type: "object", properties: {} }
-  const execute = async () => ({ content: [{ type: "text", text: "key" }], structuredContent: { key: 1 }, details: {} })
-  const about = { name: "own", label: "own", description: "x", outputSchema: { type: "object" } }
-  pi.registerTool({ ...about, parameters, execute })
-}
-"""
-LAST = """
-import { appendFileSync } from "node:fs"
-export default (pi) => pi.on("tool_result", ({ content, structuredContent }) =>
-  appendFileSync(LOG, JSON.stringify([content, structuredContent]) + "\\n"))
-"""
-
-
 @only_pi
 def test_a_result_is_replaced_whole_each_call_has_its_own_context_and_a_reload_begins_and_ends_nothing(
     agent: Agent,
 ) -> None:
     """What only Pi has: content for programs, calls at once, and extensions that are loaded anew."""
     log = agent.place.root / "log"
-    agent.file.with_name("a.js").write_text(OWN)  # before ours
-    agent.file.with_name("last.js").write_text(LAST.replace("LOG", json.dumps(str(log))))
+    agent.file.with_name("a.js").write_text((OPERATORS / "pi-own.js").read_text())  # before ours
+    last = (OPERATORS / "pi-last.js").read_text().replace("LOG", json.dumps(str(log)))
+    agent.file.with_name("last.js").write_text(last)
     for event in ("session-start", "session-end"):
         agent.note(event)
     agent.hook("post-tool", nested("PostToolUse", updatedToolOutput="***"), matcher="own")

@@ -217,38 +217,7 @@ def test_each_file_and_each_named_module_of_opencode_is_a_plugin(opencode: Clien
 
 
 # What Pi's settings of the user and of the project say. ROOT is the folder of the test, PI that of the user's settings.
-EXTENSIONS = {
-    "nothing": ({}, {}),
-    "a name": ({"extensions": ["ROOT/named.js"]}, {}),
-    "off, as `pi config` writes it": (
-        {"extensions": ["ROOT/named.js", "-extensions/a.js", "-../../../named.js"]},
-        {"extensions": ["-extensions/b.ts"]},
-    ),
-    "on, and off all the same": ({"extensions": ["!*.js", "+extensions/a.js", "-./extensions/c/index.ts"]}, {}),
-    "off by patterns": (
-        {"extensions": ["ROOT/named.js", "!**/?.js", "!extensions/*/*.ts"]},
-        {"extensions": ["![bc]*"]},
-    ),
-    "off by a path": (
-        {"extensions": ["!**/named.js", "!*/b.ts", "!**/agent/**", "!extensions/c/**", "ROOT/named.js"]},
-        {},
-    ),
-    "the user's, off in the project": ({}, {"extensions": ["PI/extensions/a.js", "-PI/extensions/a.js"]}),
-    "the user's, on in the project": (
-        {"extensions": ["-extensions/a.js"]},
-        {"extensions": ["PI/extensions/a.js", "-extensions/other.js"]},
-    ),
-    "the user's, off in words that the project has not": ({}, {"extensions": ["-PI/extensions/a.js"]}),
-    "packages": ({"packages": ["../../../pack"]}, {"packages": [{"source": "ROOT/other"}]}),
-    "packages, off": (
-        {"packages": [{"source": "ROOT/pack", "extensions": []}]},
-        {"packages": [{"source": "ROOT/other", "autoload": False}]},
-    ),
-    "packages, a part": (
-        {"packages": [{"source": "ROOT/pack", "extensions": ["+extensions/p.js"], "autoload": False}]},
-        {"packages": [{"source": "ROOT/other", "extensions": ["!no"]}]},
-    ),
-}
+EXTENSIONS = json.loads((Path(__file__).parent / "extensions.json").read_text())
 
 
 @pytest.mark.full

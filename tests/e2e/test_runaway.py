@@ -14,7 +14,7 @@ from .product import decisions, hookctl
 
 pytestmark = pytest.mark.e2e
 
-TURNS = 45
+TURNS = 20  # more than any end takes
 LIMIT, REFUSALS = 3, 10
 LAST = LIMIT + REFUSALS  # the request whose call ends the turn
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hookctl import hosts
 from tests.conftest import put
+from tests.documents.table import document_of, read_table
 
 SECRET = "sk-ant-nobody-may-read-this-4711"
 # Texts that are no JSON, and where each stops being it.
@@ -17,21 +18,7 @@ OVERRIDDEN, KILLED = "n05", "n06"
 COUNT = 50
 
 _AGENTS = ("claude", "claude", "gemini", "qwen", "claude")
-_MINE = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}'
-_TEXTS: tuple[str | bytes | None, ...] = (
-    None,
-    "{}",
-    "{}\n",
-    "{\n}\n",
-    '{"env": {"MODEL": "x"}}',
-    '{\n  "env": {\n    "MY_API_KEY": "%s",\n    "B": "2"\n  }\n}\n'.replace("%s", SECRET),
-    '{\r\n  "theme": "dark",\r\n  "env": {"A": "1"}\r\n}\r\n',
-    '{\n\t"hooks": {\n\t\t"Stop": []\n\t}\n}\n',
-    '{"hooks": {"Stop": [%s]}, "theme": "dark"}\n'.replace("%s", _MINE),
-    '{\n  "hooks": {"Stop": [%s], "PreToolUse": [%s]},\n  "env": {"MAX_STOP_BLOCKS": "5"}\n}'.replace("%s", _MINE),
-    '{"env": {"MAX_STOP_BLOCKS": "5", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "8"}}\n',
-    '{"name": "Zoë", "snow": "\\u2603", "list": [1, 2.50, 1e3, [[]], {}], "end": null}\n',
-)
+_TEXTS = [None if text == "-" else document_of(text) for (text,) in read_table("starts", Path(__file__).parent)]
 
 
 class Machine(NamedTuple):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hookctl import __version__
 from tests.fleet.ansible import HAS_ANSIBLE, ROOT, WHY_NOT, Ansible, Ran, write_program
 from tests.fleet.starts import BROKEN, COUNT, KILLED, OVERRIDDEN, SECRET, Machine, contents, lay_out
 from tests.trees import tree
@@ -17,6 +18,7 @@ pytestmark = [
     pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="takes a minute: HOOKCTL_TESTS=all"),
     pytest.mark.skipif(not HAS_ANSIBLE, reason=WHY_NOT),
 ]
+NEWER = "99.0.0"
 WELL = {f"n{number:02}" for number in range(COUNT)} - set(BROKEN)
 PLAY = """
 - hosts: all
@@ -85,8 +87,8 @@ def _newer_release(folder: Path) -> Path:
     hook.write_text(hook.read_text() + "\n# Of the next release.\n")
     pack = folder / "hookctl" / "packs" / "guard.toml"
     text = pack.read_text()
-    assert 'version = "0.2.0"' in text
-    pack.write_text(text.replace('version = "0.2.0"', 'version = "0.2.1"'))
+    assert f'version = "{__version__}"' in text
+    pack.write_text(text.replace(f'version = "{__version__}"', f'version = "{NEWER}"'))
     return folder
 
 
@@ -131,7 +133,7 @@ def test_fifty_machines(tmp_path: Path) -> None:
     assert (upgrade.named("changed"), upgrade.named("failed")) == (WELL, set(BROKEN))
     assert '"MAX_STOP_BLOCKS": "3"' in path.read_text()
     for name in WELL:
-        assert "0.2.1" in (rig[name].folder / "state" / "ledger.json").read_text()
+        assert NEWER in (rig[name].folder / "state" / "ledger.json").read_text()
 
     absent = rig.play("-e", "state=absent", "--diff")
     assert (absent.named("changed"), absent.named("failed")) == (WELL, set(BROKEN))

@@ -16,10 +16,11 @@ from hookctl.ownership import committed, store
 from hookctl.ownership.execute import read_journal
 from hookctl.packs import pack
 from hookctl.system import folders
+from tests.documents.table import document_of, read_table
 from tests.frozen_records import KEPT, parsed
 from tests.fuzz.hook import DEFAULTS, HANDLERS, HOSTS, Hook
 from tests.fuzz.world import World
-from tests.hostfiles import BY_NAME, CORPUS
+from tests.hostfiles import BY_NAME
 from tests.templates.modules import module
 
 TESTS = Path(__file__).parents[1]
@@ -33,8 +34,21 @@ class Door(NamedTuple):
 
     name: str
     check: Callable[[World, bytes], None]
-    seeds: Callable[[], Seeds]
+    more: Callable[[], Seeds] = lambda: iter(())
     prepare: Callable[[World], None] = lambda world: None
+
+    def seeds(self) -> Seeds:
+        """What is written down of it, and what else there is."""
+        yield from rows_of(self.name)
+        yield from self.more()
+
+
+def rows_of(name: str) -> Seeds:
+    return (document_of(text) for door, text in read_table("seeds", Path(__file__).parent / "rows") if door == name)
+
+
+def files_of(pattern: str) -> Callable[[], Seeds]:
+    return lambda: (path.read_bytes() for path in sorted(TESTS.glob(pattern))[:8])
 
 
 def knock(door: Door, world: World, data: bytes) -> None:
@@ -159,22 +173,13 @@ def record_seeds(name: str) -> Callable[[], Seeds]:
     def seeds() -> Seeds:
         for path in KEPT.glob("*.txt"):
             for file, _, text in parsed(path.read_text()):
-                if file.endswith(f"/hookctl/{name}"):
+                if file.endswith(name):
                     whole = json.loads(text)
                     kind = "records" if "records" in whole else "files"
                     for key, record in whole[kind].items():
                         yield json.dumps({**whole, kind: {key: record}}, indent=1).encode()
 
     return seeds
-
-
-def committed_seeds() -> Seeds:
-    for path in KEPT.glob("*.txt"):
-        for file, _, text in parsed(path.read_text()):
-            if file == "work/.hookctl/ledger.json":
-                yield text.encode()
-    record = {"packs": {}, "entries": [], "created_dirs": [], "created_file": False}
-    yield json.dumps({"ledger_version": 2, "needs": "0.2.0", "files": {".claude/settings.json": record}}).encode()
 
 
 # Packs
@@ -194,13 +199,6 @@ def check_pack(world: World, data: bytes) -> None:
         require_position(error)
     assert world.hookctl("plan", str(path), "--host", "claude", "--json").code in (0, 1, 2, 4)
     assert world.now() == before
-
-
-def pack_seeds() -> Seeds:
-    for path in (TESTS / "packs").rglob("*.toml"):
-        yield path.read_bytes()
-    yield b'[pack]\nname = "n"\nversion = "1"\nprotocol = "host"\n\n[env]\nA = { value = "5", merge = "max" }\n'
-    yield b'[pack]\nname = "n"\nversion = "1"\nprotocol = "host"\n\n[host.claude.env]\nB = "1"\n'
 
 
 # The hook
@@ -253,7 +251,6 @@ def payload_seeds() -> Seeds:
             if event in HANDLERS:
                 yield bytes([list(HANDLERS).index(event)]) + host + json.dumps(payload).encode()
         yield b"\0" + host + json.dumps(value).encode()
-    yield b"\0\0" + b'{"session_id": "s", "cwd": ".", "stop_hook_active": true}'
 
 
 def require_bounded(hook: Hook, **fields: Any) -> None:
@@ -270,19 +267,6 @@ def require_bounded(hook: Hook, **fields: Any) -> None:
 def check_transcript(world: World, data: bytes) -> None:
     hook = hook_of(world)
     require_bounded(hook, transcript_path=str(hook.transcript(data)))
-
-
-def transcript_seeds() -> Seeds:
-    tool = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make"}}
-    entries: list[Any] = [
-        {"type": "user", "promptId": "p1", "message": {"role": "user", "content": "begin"}},
-        {"type": "assistant", "message": {"role": "assistant", "content": [tool]}},
-        {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}},
-        {"type": "user", "origin": {"kind": "task-notification"}, "message": {"content": "<task-notification>"}},
-    ]
-    for entry in entries:
-        yield json.dumps(entry).encode() + b"\n"
-    yield b"\n".join(json.dumps(entry).encode() for entry in entries) + b"\n"
 
 
 def check_task(world: World, data: bytes) -> None:
@@ -308,12 +292,6 @@ def check_config(world: World, data: bytes) -> None:
         require_answer(hook.call(event, "claude", json.dumps(payload).encode()))
 
 
-def config_seeds() -> Seeds:
-    yield b'{"max_stop_blocks": 5, "mode": "breaker"}'
-    yield b'{"mode": "keepalive", "lock_ms": 100, "reason": "{remaining} {tools}", "required_tools": ["a"]}'
-    yield b'{"dispatch_tools": ["Task"], "dispatch_max": 1, "dispatch_window_s": 300, "dispatch_scope": "project"}'
-
-
 def check_state(world: World, data: bytes) -> None:
     """A session's file, and those of dispatch, hold anything: no credit comes of it."""
     hook = hook_of(world)
@@ -322,12 +300,6 @@ def check_state(world: World, data: bytes) -> None:
         (hook.folder / name).write_bytes(data)
     require_bounded(hook)
     assert world.hookctl("status", "--json").code in (0, 1, 4)
-
-
-def state_seeds() -> Seeds:
-    yield b'{"blocks": 3, "attempts": 3, "total": 3, "turn": "", "said": ["block", "blocked", 3, 2]}'
-    yield b'{"w": {"a": [1, 2]}, "trips": 1, "asked": []}'
-    yield b"9000000000"
 
 
 def check_log(world: World, data: bytes) -> None:
@@ -339,44 +311,24 @@ def check_log(world: World, data: bytes) -> None:
     assert world.hookctl("log").code in (0, 1, 4)
 
 
-def log_seeds() -> Seeds:
-    line = {"t": 1.0, "host": "claude", "session": "ab", "event": "stop", "decision": "block", "code": "blocked"}
-    yield json.dumps({**line, "blocks": 1, "attempts": 1, "progress": False}).encode() + b"\n"
-
-
 def check_masking(_: World, data: bytes) -> None:
     """Masking ends, in linear time."""
     text = data.decode("utf-8", "replace")
     masked_text("\n".join([text] * 20))
 
 
-def masking_seeds() -> Seeds:
-    # Each a name and something that looks like its value; none was ever anybody's.
-    for text in (
-        '"API_KEY": "abc"',
-        "Bearer abc",
-        "https://u:p@example.com/",
-        "-----BEGIN KEY-----",
-        "curl -u a:b",
-        "sk-abc",
-    ):
-        yield text.encode()
-    for path in sorted((CORPUS / "claude").glob("*.json"))[:8]:
-        yield path.read_bytes()
-
-
 DOORS = [
     Door("settings", check_settings, settings_seeds),
-    Door("ledger", check_ledger, record_seeds("ledger.json")),
-    Door("committed", check_committed, committed_seeds, prepare_project),
-    Door("journal", check_journal, record_seeds("journal.json")),
-    Door("pack", check_pack, pack_seeds),
+    Door("ledger", check_ledger, record_seeds("/hookctl/ledger.json")),
+    Door("committed", check_committed, record_seeds("work/.hookctl/ledger.json"), prepare_project),
+    Door("journal", check_journal, record_seeds("/hookctl/journal.json")),
+    Door("pack", check_pack, files_of("packs/**/*.toml")),
     Door("payload", check_payload, payload_seeds, prepare_hook),
-    Door("transcript", check_transcript, transcript_seeds, prepare_hook),
-    Door("task", check_task, lambda: iter([b'{"remaining": 3, "heartbeat": "step 4"}', b"{}"]), prepare_hook),
-    Door("config", check_config, config_seeds, prepare_hook),
-    Door("state", check_state, state_seeds, prepare_hook),
-    Door("log", check_log, log_seeds, prepare_hook),
-    Door("masking", check_masking, masking_seeds),
+    Door("transcript", check_transcript, prepare=prepare_hook),
+    Door("task", check_task, prepare=prepare_hook),
+    Door("config", check_config, prepare=prepare_hook),
+    Door("state", check_state, prepare=prepare_hook),
+    Door("log", check_log, prepare=prepare_hook),
+    Door("masking", check_masking, files_of("corpus/claude/*.json")),
 ]
 BY_DOOR = {door.name: door for door in DOORS}

@@ -4,10 +4,12 @@ A payload file is one object: the hook's event, and what the host sends for it, 
 """
 
 import json
-from collections.abc import Callable
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.documents.table import read_table
 
 from .lab import Lab
 
@@ -34,72 +36,31 @@ class Now(NamedTuple):
     stop: int
     total: int
 
+    def put_in(self, form: str) -> dict[str, Any]:
+        """What a host tells, with the numbers of now."""
+        known: dict[str, Any] = {
+            **self._asdict(), "forced": self.stop > 0, "second": self.stop > 0 and self.stop % 2 == 0,
+            "milliseconds": 1795334400000 + 1000 * self.total, "loops": self.total - max(self.prompt - 1, 0),
+        }  # fmt: skip
+        form = form.replace("<seconds>", f"{self.total:02}")
+        return json.loads(re.sub("<([a-z]+)>", lambda found: json.dumps(known[found[1]]), form))
 
-STEPS: dict[str, Callable[[Now], dict[str, Any]]] = {
-    "claude": lambda now: {"prompt_id": f"p{now.prompt}", "stop_hook_active": now.stop > 0},
-    "codex": lambda now: {"turn_id": f"t{now.prompt}", "stop_hook_active": now.stop > 0},
-    # false again after a tool call
-    "gemini": lambda now: {"prompt": now.text, "stop_hook_active": now.stop > 0 and now.stop % 2 == 0},
-    "grok": lambda now: {"promptId": f"p{now.prompt}", "stopHookActive": now.stop > 0},
-    "qwen": lambda now: {"prompt_id": f"S########{now.prompt}", "stop_hook_active": now.stop > 0},
-    "copilot": lambda now: {"timestamp": 1795334400000 + 1000 * now.total, "stop_hook_active": now.stop > 0},
-    "openhands": lambda now: {},
-    # how often it has gone on for a hook, in the whole conversation
-    "cursor": lambda now: {"generation_id": f"g{now.total}", "loop_count": now.total - max(now.prompt - 1, 0)},
-    "antigravity": lambda now: {"executionNum": now.total},
-    "droid": lambda now: {"message_id": f"m{now.total}", "stop_hook_active": now.stop > 0},
-    "kimi": lambda now: {},
-    "pi": lambda now: {"prompt_id": f"p{now.prompt}", "stop_hook_active": now.stop > 0},
-    "kiro": lambda now: {},
-    "vscode": lambda now: {"timestamp": f"2026-11-24T10:30:{now.total:02}.000Z", "stop_hook_active": now.stop > 0},
-    "hermes": lambda now: {"extra": {**PAYLOADS["hermes"]["stop"]["extra"], "attempt": now.stop}},
-    "vibe": lambda now: {},
-}
-STEPS["claude-run-by-copilot"] = lambda now: {
-    "timestamp": f"2026-11-22T08:00:{now.total:02}.000Z",
-    "stop_hook_active": now.stop > 0,
-}
+
+TABLE = {row[0]: row[1:] for row in read_table("hosts", _FOLDER.parent / "rows")}
+
+
+def forms(column: int) -> dict[str, Any]:
+    return {name: json.loads(row[column]) for name, row in TABLE.items() if row[column] != "-"}
+
+
+STEPS = {name: row[0] for name, row in TABLE.items()}
 STEPS["vscode-run-by-copilot"] = STEPS["claude-run-by-copilot"]
 STEPS |= {name: STEPS[host] for name, host in BORROWED.items() if name not in STEPS}
-
+PROMPTS = {name: row[1] for name, row in TABLE.items() if row[1] != "-"}
+BLOCKS, REFUSALS, WORDS = map(forms, (2, 3, 4))
+TALKATIVE = tuple(WORDS)  # those that show or record why the agent may stop
 # They give a block's reason to the agent as a prompt, and tell of it or write it down as of one.
 REPEATS = ("gemini", "qwen", "copilot", "cursor", "droid")
-PROMPTS: dict[str, Callable[[Now, str], dict[str, Any]]] = {
-    "claude": lambda now, text: {"prompt_id": f"p{now.prompt}", "prompt": text},
-    "codex": lambda now, text: {"turn_id": f"t{now.prompt}", "prompt": text},
-    "gemini": lambda now, text: {"prompt": text},
-    "grok": lambda now, text: {"promptId": f"p{now.prompt}", "prompt": text},
-    "qwen": lambda now, text: {"prompt_id": f"S########{now.prompt}", "prompt": text},
-    "copilot": lambda now, text: {"prompt": text},
-    "openhands": lambda now, text: {"message": text},
-    "kimi": lambda now, text: {"prompt": [{"type": "text", "text": text}]},
-    "kiro": lambda now, text: {"prompt": text},
-    "vscode": lambda now, text: {"prompt": text},
-    "cursor": lambda now, text: {"generation_id": f"g{now.total}", "prompt": text},
-    "pi": lambda now, text: {"prompt_id": f"p{now.prompt}", "prompt": text},
-    "hermes": lambda now, text: {"extra": {"task_id": "1", "turn_id": f"t{now.prompt}", "user_message": text}},
-}
-
-BLOCK = {"decision": "block", "reason": ...}
-REFUSAL = {"permissionDecision": "deny", "permissionDecisionReason": ...}
-NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **REFUSAL}}
-DENY = {"decision": "deny", "reason": ...}
-BLOCKS = {name: BLOCK for name in NAMES} | {
-    **{name: DENY for name in ("gemini", "openhands", "vibe")},
-    "kimi": {"hookSpecificOutput": {"hookEventName": "Stop", **REFUSAL}},
-    "cursor": {"followup_message": ...},
-    "antigravity": {"decision": "continue", "reason": ...},
-    "vscode": {"hookSpecificOutput": {"hookEventName": "Stop", **BLOCK}},
-}
-REFUSALS: dict[str, dict[str, Any]] = {
-    **{name: NESTED for name in ("claude", "codex", "grok", "qwen", "droid", "kimi", "vscode")},
-    **{name: DENY for name in ("gemini", "openhands", "antigravity", "pi", "vibe")},
-    "copilot": REFUSAL,
-    "cursor": {"permission": "deny", "user_message": ..., "agent_message": ...},
-    "hermes": {"decision": "block", "reason": ...},
-}
-# Those that show or record why the agent may stop.
-TALKATIVE = ("claude", "codex", "gemini", "qwen", "openhands", "pi", "vibe", "vscode")
 
 
 @dataclass
@@ -154,7 +115,7 @@ class Session:
         if self.name == "droid":
             self._write("user", {"type": "text", "text": text})
         if "prompt" in self.events and self.name in PROMPTS:
-            payload = self.payload("prompt", **PROMPTS[self.name](self.now, text))
+            payload = self.payload("prompt", **self.now._replace(text=text).put_in(PROMPTS[self.name]))
             assert self.lab.raw("prompt", payload, self.config) == ""
 
     def tool(self, tool: str, argument: str) -> None:
@@ -164,7 +125,7 @@ class Session:
         sample = PAYLOADS[self.name]["post-tool"]
         names = {name: tool for name in ("tool_name", "toolName") if name in sample}
         calls = {name: {"command": argument} for name in ("tool_input", "toolArgs") if name in sample}
-        ids = PROMPTS[self.name](self.now, "") if self.name in PROMPTS and self.name != "hermes" else {}
+        ids = self.now.put_in(PROMPTS[self.name]) if self.name in PROMPTS and self.name != "hermes" else {}
         calls |= {name: value for name, value in ids.items() if name in sample}
         nested = {"toolCall": {"name": tool, "args": {"CommandLine": argument}}} if "toolCall" in sample else {}
         assert self.lab.raw("post-tool", self.payload("post-tool", **names, **calls, **nested), self.config) == ""
@@ -175,7 +136,9 @@ class Session:
 
     def stop(self, **fields: Any) -> str:
         """The agent stops: Block, Release with words, Allow in silence; the host goes on if it is told to."""
-        said = self.lab.raw("stop", self.payload("stop", **{**STEPS[self.name](self.now), **fields}), self.config)
+        said = self.lab.raw(
+            "stop", self.payload("stop", **{**self.now.put_in(STEPS[self.name]), **fields}), self.config
+        )
         letter = self.letter(said)
         self.now = self.now._replace(stop=self.now.stop + 1, total=self.now.total + 1)
         if letter == "B" and self.name in REPEATS:
@@ -192,18 +155,14 @@ class Session:
         answer = json.loads(said)
         if same_form(answer, BLOCKS[self.host]):
             return "B"
-        forms = {"openhands": {"decision": "allow", "reason": ...}, "vibe": {"system_message": ...}}
-        form = forms.get(self.host, {"systemMessage": ...})
-        assert self.host in TALKATIVE and same_form(answer, form), said
+        assert self.host in WORDS and same_form(answer, WORDS[self.host]), said
         return "R"
 
 
 def same_form(answer: Any, form: Any) -> bool:
     """Has an answer exactly these keys and values? `...` is a text that is not empty."""
-    if form is ...:
+    if form == "...":
         return isinstance(answer, str) and answer.strip() != ""
-    if isinstance(form, dict):
-        return (
-            isinstance(answer, dict) and set(answer) == set(form) and all(same_form(answer[k], form[k]) for k in form)
-        )
-    return answer == form
+    if isinstance(form, dict) and isinstance(answer, dict):
+        return set(answer) == set(form) and all(same_form(answer[key], form[key]) for key in form)
+    return bool(answer == form)

@@ -9,9 +9,12 @@ import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.documents.table import read_table
 
 from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of
 from .modules import module
@@ -142,25 +145,9 @@ def test_a_droids_subagent_that_stops_as_a_session_of_its_own_may_stop_too(lab: 
 # --- knobs -----------------------------------------------------------------------------------------------------------
 
 
-WRONG_ENTRIES: list[dict] = [
-    *({name: 3} for name in ("block", "release", "end", "refuse", "project", "session", "cap", "payload")),
-    *({name: None} for name in ("block", "cap", "payload", "also_run_by")),
-    *({"payload": {name: 3}} for name in ("tells_forced", "transcript", "attempts", "given_up", "same_event")),
-    *({"payload": {name: 3}} for name in ("reasons_as_prompts", "turn_of_each_call")),
-    *({"payload": {name: [{}]}} for name in ("attempts", "given_up", "same_event")),
-    *({"cap": {"default": 8, name: value}} for name, value in (("key", 3), ("most", "9"), ("counts_anew", 1))),
-    *({"cap": {"default": 8, "overrides_last": value}} for value in ("yes", [])),
-    *({"cap": {"key": "X", "default": value}} for value in ("8", None, True)),
-    {"cap": {"key": "X"}},
-    *({"also_run_by": value} for value in (3, {"other": 3}, {"other": {}}, {"other": {"variable": 3}})),
-    *({"also_run_by": {"other": {name: [{}]}}} for name in ("with", "without", "with_any")),
-    *({"also_run_by": {"other": {name: "ab"}}} for name in ("with", "without", "with_any")),
-]
-
-
-@pytest.mark.parametrize("wrong", WRONG_ENTRIES, ids=json.dumps)
-def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: dict) -> None:
-    table = {**TABLE, "claude": {**TABLE["claude"], **wrong}}
+@pytest.mark.parametrize("wrong", [row[0] for row in read_table("wrong-tables", Path(__file__).parent / "rows")])
+def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: str) -> None:
+    table = {**TABLE, "claude": {**TABLE["claude"], **json.loads(wrong)}}
     assert module("hosts").find_host(table, "claude", {}) is None
 
 
@@ -187,25 +174,15 @@ def test_the_hosts_variable_comes_before_the_payload_and_the_payload_before_the_
 # --- the host's cap --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("host", "value", "blocks"),
-    [
-        *[("claude", value, 3) for value in ("3", " 3 ", "3.7", "3abc", "+3", "3e")],
-        *[("claude", "1", 1), ("claude", "1_0", 1), ("claude", "1e1", 10)],
-        *[("claude", value, 8) for value in ("", "abc", ".5", "Infinity", "1e400", "\u0663")],
-        *[("claude", value, None) for value in ("0", "-1", "0x3", "0.5", "-0")],
-        *[("qwen", value, 7) for value in ("0", "x", "")],
-        *[("qwen", "-5", 0), ("qwen", "1", 0), ("qwen", "2", 1), ("qwen", "4", 3)],
-        *[("qwen", value, 99) for value in ("100", "101", "5000")],
-    ],
-)
+@pytest.mark.parametrize(("host", "blocks", "values"), read_table("caps", Path(__file__).parent / "rows"))
 def test_the_cap_is_read_as_the_host_reads_it(
-    monkeypatch: pytest.MonkeyPatch, host: str, value: str, blocks: int | None
+    monkeypatch: pytest.MonkeyPatch, host: str, blocks: str, values: str
 ) -> None:
-    dialects = module("hosts")
-    monkeypatch.setattr(dialects, "env", lambda name: value)
-    limit = dialects.NO_CAP if blocks is None else blocks
-    assert dialects.read_cap(TABLE[host]["cap"]) == (limit, host == "claude")
+    dialects, limit = module("hosts"), json.loads(blocks)
+    for value in json.loads(values):
+        monkeypatch.setattr(dialects, "env", lambda name, value=value: value)
+        expected = (dialects.NO_CAP if limit is None else limit, host == "claude")
+        assert dialects.read_cap(TABLE[host]["cap"]) == expected, value
 
 
 # --- tool calls ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,6 @@
+import { appendFileSync } from "node:fs"
+export const Mine = async () => ({
+    event: async ({ event }) => {
+      if (event.type === "session.idle") appendFileSync(LOG, "idle\n")
+    },
+})
