@@ -249,7 +249,6 @@ def recorded_packs(team: Team) -> dict[str, Any]:
         ("no claims", "a limit of 7", {LEDGER}, "rebase"),
         ("another model", "bell", {SETTINGS}, "merge"),
     ],
-    ids=str,
 )
 def test_a_conflict_is_resolved_by_what_check_and_status_print(
     team: Team, mine: str, yours: str, conflicted: set[str], start: str
