@@ -374,9 +374,6 @@ def levels(hookctl: Hookctl, *command: str) -> dict[str, str]:
     return {finding["code"]: finding["level"] for finding in hookctl(*command, "--json").data["findings"]}
 
 
-# The committed record is no witness.
-
-
 @pytest.mark.parametrize("host", SHARING)
 def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
     work: Path, hookctl: Hookctl, host: str
@@ -476,9 +473,6 @@ def test_what_differs_is_named_and_written_anew_also_where_git_changed_its_line_
     assert project.check().data["findings"] == []
 
 
-# One finding for one cause.
-
-
 def only(project: Project, *options: str) -> dict[str, str]:
     """The only finding of check."""
     (found,) = project.check(*options).data["findings"]
@@ -541,8 +535,6 @@ def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is
 
 
 # check and doctor ask hookctl's own copy of the guard: each way to neutralise it is named, and no fine one is.
-
-
 BLOCK = "does not block a stop while work remains"
 
 # What one commit can put into a configuration, and how the finding begins.

@@ -49,8 +49,6 @@ def check_envelope(outcome: Outcome, command: str) -> dict[str, Any]:
 
 
 # What must be so before a command gives each of its exit codes.
-
-
 def nothing(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pass
 
@@ -189,8 +187,6 @@ def test_wrong_use_is_exit_2_names_the_word_and_speaks_json_when_asked(
 
 
 # Exit 3, and ends that nobody planned.
-
-
 def test_a_bug_names_its_log_and_shows_no_traceback(
     hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch, isolated: Path
 ) -> None:
@@ -377,9 +373,6 @@ def test_names_that_are_no_utf8_are_printed(process: Hookctl, isolated: Path) ->
     assert check_envelope(outcome, "run")["data"]["project"] == project
 
 
-# Help.
-
-
 def options_of(command: str) -> set[str]:
     return {name for parameter in cli.command(command).params for name in parameter.opts if name.startswith("--")}
 
@@ -407,9 +400,6 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
 
 def test_the_version(hookctl: Hookctl) -> None:
     assert hookctl("--version") == (0, f"hookctl {__version__}\n", "")
-
-
-# At a terminal.
 
 
 def at_terminal(answer: str, *arguments: str, stdout: bool = False, **environ: str) -> tuple[Outcome, str]:
@@ -485,8 +475,6 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line() -> None:
 
 
 # hookctl completion: the scripts are loaded by real shells, which then complete.
-
-
 COMMANDS_OF_COMPLETION = {name: cli.command(name) for name in cli.NAMES}
 SHELLS = [
     pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))
@@ -551,8 +539,6 @@ def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-
 
 
 # What a machine gets with --json of what people read: whether anything changes, every message, the whole diff.
-
-
 def said(outcome: Outcome) -> list[str]:
     """The messages on stderr, one a message."""
     return [part.rstrip("\n") for part in ("\n" + outcome.err).split("\nhookctl: ")[1:]]
@@ -611,8 +597,6 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
 
 
 # hookctl demo: the real hook decides, a person can follow, and nothing is left of it.
-
-
 DECISIONS = [None, "block", "block", "block", "release", None, "allow"]
 
 

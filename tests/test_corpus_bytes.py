@@ -210,8 +210,6 @@ def test_another_owner_and_group_stay(
 
 
 # Install, install again, edit, force and uninstall over look-alikes of every host's settings files.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 OURS = ": hookctl=guard/"

@@ -162,9 +162,6 @@ def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: 
     assert b"NOTIFY_LEVEL" in path.read_bytes() and not keeps(isolated)
 
 
-# A project.
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: Path, kind: Kind) -> None:
     path = kind.path(isolated, "user")
@@ -203,9 +200,6 @@ def test_in_a_project_only_its_settings_change_and_check_fails(hookctl: Hookctl,
     run(hookctl, "enable", "notify")
     assert path.read_bytes() == installed
     run(hookctl, "check", "--require", "notify")
-
-
-# Anybody's hooks.
 
 
 def disabled_here(hookctl: Hookctl, path: Path, *commands: str) -> list[str]:
@@ -287,9 +281,6 @@ def test_uninstall_of_everything_asks_about_other_tools_hooks(
     if not agrees:
         run(hookctl, "enable", id)
         assert path.read_text() == THEIRS
-
-
-# The hosts' own switches.
 
 
 def test_a_plugins_hook_stays_and_the_message_names_the_hosts_own_way(hookctl: Hookctl, isolated: Path) -> None:

@@ -109,8 +109,6 @@ def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
 
 
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
-
-
 @pytest.mark.parametrize(("cap", "effective", "verdict"), rows("caps"))
 def test_the_cap_as_the_client_reads_it(place: Place, cap: str, effective: str, verdict: str) -> None:
     value = json.loads(cap)
@@ -205,9 +203,6 @@ def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -
     assert "self_test_failed" in place.codes()
 
 
-# What must not be said.
-
-
 @pytest.mark.parametrize(
     ("code", "arrange"),
     [
@@ -267,9 +262,6 @@ def test_transcripts_are_never_opened(place: Place) -> None:
         os.mkfifo(path)
         os.utime(path, (at, at))
     assert "hook_silent" in place.codes()
-
-
-# One table of codes.
 
 
 def test_the_page_has_the_table_of_the_codes() -> None:

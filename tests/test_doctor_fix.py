@@ -108,8 +108,6 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(p
 
 
 # What nobody can mend with certainty: nothing is written at all.
-
-
 def runs_from_elsewhere(place: Place) -> None:
     """With another data folder, or the settings of somebody else's machine."""
     place.install().ledger.unlink()

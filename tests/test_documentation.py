@@ -129,8 +129,6 @@ def test_the_picture_is_that_of_a_real_run() -> None:
 
 
 # Recipes and samples of the pages, run as they stand there.
-
-
 MANIFEST = manifest("{name}", hook("stop", "sh {{files}}/{name}.sh"), protocol="host", files=["{name}.sh"])
 
 

@@ -66,8 +66,6 @@ def test_what_was_there_before_stays(
 
 
 # hookctl uninstall --all: what it asks is what it does and says; a file that cannot be planned stops no other.
-
-
 INSTALL = ("install", "--host", "claude")
 ONE = '[pack]\nname = "one"\nversion = "1"\nprotocol = "host"\n[env]\nONE = "1"\n'
 
@@ -141,8 +139,6 @@ def test_what_is_installed_after_the_answer_is_not_taken_out(
 
 
 # Hermes takes `hooks:` and an event without a value for none: install fills them, and the bytes come back.
-
-
 @pytest.fixture
 def config(isolated: Path) -> Path:
     return isolated / "home" / ".hermes" / "config.yaml"

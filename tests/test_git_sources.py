@@ -106,9 +106,6 @@ def left_in_cache(isolated: Path) -> list[str]:
     return os.listdir(cache) if cache.exists() else []
 
 
-# The address
-
-
 @pytest.mark.parametrize("text", REFUSED)
 def test_an_address_that_could_mean_something_else_is_refused(text: str, hookctl: Hookctl, isolated: Path) -> None:
     with pytest.raises(HookctlError) as refused:
@@ -126,9 +123,6 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(text: str, command
         done = hookctl(command, text, *HOST, *options)
         assert done.code == 2
         assert "hunter2" not in done.out + done.err, done
-
-
-# An install
 
 
 def test_a_pack_is_installed_from_its_commit_and_recorded_with_it(
@@ -190,9 +184,6 @@ def test_other_commands_fetch_nothing(
     done = hookctl(*command[:1], *command[1:], repository.address)
     assert (done.code, "fetches no pack" in done.err) == (2, True), done
     assert not (isolated / "home" / ".cache").exists()
-
-
-# What runs
 
 
 def test_no_git_configuration_variable_or_hook_has_a_say(
@@ -328,9 +319,6 @@ def test_a_partial_repository_here_is_refused(
     assert is_untouched(isolated)
 
 
-# What a repository may hold
-
-
 TEXT = PACK.format(version="1")
 # What its files hold, or where a link there leads, and what is said.
 BAD: dict[str, tuple[dict[str, str | bytes | Path], str]] = {
@@ -444,9 +432,6 @@ def test_a_fetch_ends_in_time_with_all_its_processes(
     assert is_untouched(isolated)
 
 
-# What can go wrong
-
-
 @pytest.mark.parametrize(
     ("address", "message"),
     [
@@ -499,9 +484,6 @@ def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookc
     assert (done.code, "run me" in done.err, "\033" in done.err, "hunter2" in done.err) == (4, False, False, False)
 
 
-# An upgrade
-
-
 @pytest.fixture
 def installed(repository: Repository, hookctl: Hookctl) -> Repository:
     assert hookctl("install", repository.address, *HOST).code == 0
@@ -537,9 +519,6 @@ def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     assert (done.code, error_of(done)["code"], error_of(done)["path"]) == (1, "fetch_failed", installed.address)
     packs = json.loads((isolated / "state" / "ledger.json").read_text())["files"].popitem()[1]["packs"]
     assert (packs["bell"]["version"], packs["horn"]["version"]) == ("1", "2")
-
-
-# A project
 
 
 @pytest.fixture
@@ -646,8 +625,6 @@ def test_a_pack_that_changed_its_name_is_not_taken(installed: Repository, hookct
 
 
 # Packs from an https server on this machine: a certificate, redirects, a password that is asked for.
-
-
 class Forge(http.server.BaseHTTPRequestHandler):
     """Answers git's smart protocol, and misbehaves where a path says so."""
 

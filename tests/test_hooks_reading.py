@@ -51,9 +51,6 @@ def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, se
     assert [hook["state"] for hook in listed(hookctl)] == ["unknown_event"]
 
 
-# Programs.
-
-
 def test_copilot_gives_a_script_the_mode_itself_and_other_hosts_do_not(hookctl: Hookctl, isolated: Path) -> None:
     script = str(put(isolated / "x.sh", "#!/bin/sh\n"))
     handler = {"type": "command", "command": script}
@@ -152,8 +149,6 @@ def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bo
 
 
 # doctor finds a script that cannot run, however its path is spelled, and is silent where only a shell knows.
-
-
 KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/project"}
 
 

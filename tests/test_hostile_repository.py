@@ -100,9 +100,6 @@ def refused(isolated: Path, hookctl: Hookctl, *codes: str, verbs: Any = WRITING,
     assert tree(isolated) == before
 
 
-# Pages that name other files
-
-
 NAMES = [
     "../../home/.bashrc", "../other/.claude/settings.json", "/etc/passwd", ".git/config", "..", ".", "",
     "./.claude/settings.json", ".claude/../.claude/settings.json", ".claude//settings.json",
@@ -155,9 +152,6 @@ def test_git_is_not_the_repositorys_to_have_removed(isolated: Path, project: Pat
     pack("bell", files=["HEAD"], digest=content_digest(b"", {"HEAD": HEAD}))(page)
     craft(project, page)
     refused(isolated, hookctl, "link_leaves_project")
-
-
-# Entries
 
 
 def leaf(*path: Any, **changes: Any) -> Callable[[Page], None]:
@@ -222,9 +216,6 @@ def test_a_text_of_toml_to_put_back_is_one_value(isolated: Path, project: Path, 
         craft(project, {**page, "entries": [{**entry, "before": text}]}, ".codex/config.toml")
         done = hookctl("status", "--json")
         assert ("not just a value" in done.out) == (text == before)
-
-
-# Ledgers that are none
 
 
 def deep_value(project: Path) -> None:
@@ -296,8 +287,6 @@ def test_the_last_of_doubled_keys_counts_and_is_checked(isolated: Path, project:
 
 
 # What a well-formed ledger may lead to
-
-
 def test_a_file_is_not_removed_because_the_ledger_claims_to_have_made_it(
     isolated: Path, project: Path, hookctl: Hookctl
 ) -> None:
@@ -370,8 +359,6 @@ def test_a_hostile_ledger_is_no_reason_not_to_install_for_the_user_or_this_check
 
 
 # What is no ignore file, and links to other files
-
-
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
 def test_an_ignore_file_that_is_none_is_left_alone(isolated: Path, project: Path, hookctl: Hookctl, kind: str) -> None:
     path = project / ".hookctl" / ".gitignore"

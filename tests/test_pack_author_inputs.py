@@ -49,9 +49,6 @@ def test_check_names_what_cannot_run(
     assert all(said.startswith(fault) for said, fault in zip(done.data["faults"], faults, strict=True))
 
 
-# import
-
-
 def command(text: str, **more: Any) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": text, **more}]}
 
@@ -142,8 +139,6 @@ def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hook
 
 
 # hookctl pack check: it warns of what the pack really needs and a host lacks, each thing once.
-
-
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
 # From the reference tables.
 POST_GOES_NOWHERE = [
@@ -229,8 +224,6 @@ def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> Non
 
 
 # What stands in an exported plugin; tests/e2e/test_exported_plugin.py loads one.
-
-
 def test_a_host_that_does_not_say_which_calls_failed_is_named(hookctl: Hookctl) -> None:
     said = "post-tool-failure: it does not say which calls failed: not registered"
     told = noted(hookctl, hook("PostToolUseFailure"), case("PostToolUseFailure", "none"))

@@ -82,9 +82,6 @@ def run(command: str, shell: str = "/bin/sh", **environ: str) -> subprocess.Comp
     return subprocess.run([shell, "-c", command], capture_output=True, text=True, timeout=20, env=environ)
 
 
-# Which file
-
-
 def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:
     text = HEAD + "#" * (64 * 1024 - len(HEAD))
     assert pack_of(folder, text)
@@ -130,9 +127,6 @@ def test_a_hostile_file_is_refused_in_no_time(folder: Path, text: str, said: str
     assert re.search(said, error.message)
     assert len(str(error)) < 500 and error.line and error.column
     assert time.process_time() - start < 20  # some take minutes, and gigabytes, if nothing bounds them
-
-
-# The files
 
 
 def test_files_are_read_with_their_bits_and_links_inside_are_followed(folder: Path) -> None:
@@ -204,9 +198,6 @@ def test_the_files_of_a_pack_have_a_size_together(folder: Path) -> None:
     assert pack_of(folder, HEAD + f"[files]\ninclude = [{', '.join(names[:4])}]\n")
     error = refused(folder, HEAD + "[files]\ninclude = [\n" + ",\n".join(names) + "]\n")
     assert (error.line, "'4'" in error.message) == (5, True)
-
-
-# For a host
 
 
 @pytest.mark.parametrize("kind", ["gone", "outside"])
@@ -298,9 +289,6 @@ def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -
 
 def element(id: str, command: str) -> dict[str, Any]:
     return {"type": "command", "command": f": hookctl=notify/{id}; {command}"}
-
-
-# Commands
 
 
 def shells() -> list[str]:
@@ -475,8 +463,6 @@ def test_a_value_in_place_of_a_table(table: str) -> None:
 
 
 # A name in a pack that stands for nothing is an error with its line.
-
-
 HEAD_OF_BELL = '[pack]\nname = "bell"\nversion = "1"\n'
 ITS_FILES = '[files]\ninclude = ["ring.sh", "lib/tones.py"]\n'
 CLAUDES = '[[host.claude.hooks]]\ncommand = "x"\n'
@@ -533,8 +519,6 @@ def mode(path: Path) -> int:
 
 
 # The digest of what a pack brings: the same for the same, and another for anything else.
-
-
 BROUGHT = [
     (b"", {}), (b"a", {}), (b"", {"a": b""}), (b"", {"": b"a"}), (b"a", {"b": b"c"}), (b"ab", {"": b"c"}),
     (b"a", {"bc": b""}), (b"a", {"b": b"", "c": b""}), (b"0:1:", {}), (b"", {"x\udc80": b"a"}),

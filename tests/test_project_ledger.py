@@ -113,9 +113,6 @@ def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
     return str(folder)
 
 
-# Merges
-
-
 def test_packs_that_two_branches_add_merge_where_a_line_lies_between_them(isolated: Path, team: Team) -> None:
     """Here the guard's: of its name and its hook, every list has a line between those of bell and of whistle."""
     packs = {"ann": bell(isolated), "bob": bell(isolated, name="whistle")}
@@ -236,8 +233,6 @@ def recorded_packs(team: Team) -> dict[str, Any]:
 
 
 # Two branches that both changed what is installed.
-
-
 @pytest.mark.parametrize(
     ("mine", "yours", "conflicted", "start"),
     [
@@ -381,8 +376,6 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> No
 
 
 # The ledger: every shape comes back as it was, and bytes that are none are refused without a traceback.
-
-
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
 ENTRIES = (

@@ -175,8 +175,6 @@ def test_each_change_of_a_pull_request(
 
 
 # The record is a stranger's: nothing that it says makes a finding vanish.
-
-
 def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
@@ -305,8 +303,6 @@ def test_on_every_host_a_new_pack_is_whole_and_a_forged_one_is_not(
 
 
 # A pack that 0.2.0 installed has none.
-
-
 def without_manifest(top: Path) -> None:
     """Leave a project as hookctl 0.2.0 does."""
     data = (top / ".hookctl/packs/notify/look.sh").read_bytes()
@@ -369,8 +365,6 @@ def test_no_other_file_may_have_the_manifests_name(
 
 
 # Packs that are not built in: nothing of theirs is written before somebody has read it and agreed.
-
-
 def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
     """The pack's own files are among it."""
     work = isolated / "work"
@@ -499,8 +493,6 @@ def test_what_changes_after_the_question_is_not_installed(
 
 
 # What a person reads of a pack's hooks before they agree to it.
-
-
 def shown(hookctl: Hookctl, text: str, host: str = "claude") -> list[str]:
     put(Path("own.toml"), text)
     lines = hookctl("plan", "./own.toml", "--host", host).out.splitlines()

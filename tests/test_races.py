@@ -49,9 +49,6 @@ def errors(hookctl: Hookctl) -> list[str]:
     return [f["code"] for f in findings if f["level"] == "error" and f["code"] != "self_test_failed"]
 
 
-# Several hookctl
-
-
 def test_two_installs_at_once_are_one(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
     assert hookctl(*INSTALL).code == 0
@@ -172,8 +169,6 @@ def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> 
 
 
 # A settings file that another program has just truncated is waited for; only an old empty one is empty.
-
-
 THEIRS_OF_EMPTY_FILES = b'{\n  "model": "m"\n}\n'
 
 waits = pytest.mark.usefixtures("fixed_python", "real_wait")

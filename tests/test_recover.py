@@ -60,9 +60,6 @@ def known(here: Folders) -> dict[str, Record]:
     return store.load(here)
 
 
-# The lock
-
-
 def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "LOCK_SECONDS", 0)
     with locked_run(here, print), pytest.raises(HookctlError) as caught, locked_run(here, print):
@@ -134,9 +131,6 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
     assert read_journal(here) is None
 
 
-# Recovery
-
-
 def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
     left(here, file, record())
     journal = json.loads(Path(here.journal).read_bytes())
@@ -161,9 +155,6 @@ def test_the_record_is_kept_that_fits_what_another_program_wrote(
     (line,) = recover(here)
     assert "changed by another program" in line
     assert (file.read_text(), known(here)[str(file)].entries[0].written) == (theirs, kept)
-
-
-# A folder outside of HOME
 
 
 def test_a_run_makes_no_folder_outside_of_home_that_was_there_and_is_not_now(here: Folders, isolated: Path) -> None:
@@ -272,9 +263,6 @@ def test_a_dry_run_says_that_the_interrupted_run_comes_first(
         assert tree(isolated) == before  # nothing was written
         quiet("doctor", "--fix")
         assert (at, hookctl(*verb).code) == (at, 0)
-
-
-# Writing verbs
 
 
 @pytest.mark.parametrize("verb", ["install", "restore", "doctor --fix", "run"])

@@ -108,8 +108,6 @@ def test_a_writing_command_removes_them_after_a_month(
 
 
 # Owner, group, mode and access list of a settings file: nobody is let in, and nobody loses access.
-
-
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 OWNER, CALLER, SHARED, STRANGER = 41001, 41002, 42000, 44321
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"

@@ -293,9 +293,6 @@ def assert_all_ended(pids: str) -> None:
         time.sleep(0.05)
 
 
-# What an end means.
-
-
 @pytest.mark.parametrize(
     ("line", "code", "runs"),
     [
@@ -332,9 +329,6 @@ def test_what_cannot_be_started_is_said_at_once(hookctl: Hookctl, name: str) -> 
     assert outcome.result["errors"][0]["code"] == "broken_contract"
     assert BROKEN[name] in outcome.result["errors"][0]["message"]
     assert (outcome.data["verdict"], outcome.data["looks"], outcome.data["exit_status"]) == ("broken", 1, None)
-
-
-# What it sees.
 
 
 def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given() -> None:

@@ -186,8 +186,6 @@ def _removes(call: Call) -> bool:
 
 
 # A foreign write between any two system calls of a run: it is kept, or it fell into the window that is stated.
-
-
 Write = Callable[[Path, bytes], None]
 
 

@@ -202,8 +202,6 @@ def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Pa
 
 
 # hookctl on a bare target: a Python that is too old is told, and one file made by shiv has all that it needs.
-
-
 __all__ = ["source", "wheel"]  # the fixtures
 FIRST = ROOT / "hookctl" / "__init__.py"
 

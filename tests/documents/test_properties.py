@@ -173,9 +173,6 @@ def test_the_reader_in_python_does_as_well(name: str) -> None:
     check_some(name, "as it is")
 
 
-# JSON
-
-
 @settings(deadline=None, max_examples=150)
 @given(json_texts(remarks=True, object_only=True), st.data())
 def test_what_the_operator_edits_between_insert_and_remove_survives(text: str, data: st.DataObject) -> None:
@@ -209,9 +206,6 @@ def test_any_value_is_written_and_read_back(value: Any) -> None:
         document = parse("json", text).set(("new", "value"), value)
         assert parse("json", text_of(document)).get(("new", "value")) == json.loads(json.dumps(value))
         assert document.set(("new", "value"), value) is document
-
-
-# TOML
 
 
 @settings(deadline=None, max_examples=300)

@@ -108,9 +108,6 @@ def settings_seeds() -> Seeds:
             yield bytes([number]) + path.read_bytes()
 
 
-# The record
-
-
 def check_ledger(world: World, data: bytes) -> None:
     """The user's own ledger is refused, or says the same once more when written; it is only read."""
     world.reset()
@@ -182,9 +179,6 @@ def record_seeds(name: str) -> Callable[[], Seeds]:
     return seeds
 
 
-# Packs
-
-
 def check_pack(world: World, data: bytes) -> None:
     """A pack is refused with its position, or planned; either way nothing is written."""
     world.reset()
@@ -199,9 +193,6 @@ def check_pack(world: World, data: bytes) -> None:
         require_position(error)
     assert world.hookctl("plan", str(path), "--host", "claude", "--json").code in (0, 1, 2, 4)
     assert world.now() == before
-
-
-# The hook
 
 
 def prepare_hook(world: World) -> None:

@@ -19,8 +19,6 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give fi
 
 
 # A stranger's project: what is his, and what a session did and another one does then.
-
-
 STRANGERS = {
     "the project": ("project", "work 3; 0=B", "S2:0=A[no_work]"),
     "its folder .hookctl": ("project/.hookctl", "work 3; 0=B", "S2:0=A[no_work]"),
@@ -71,9 +69,6 @@ def test_roots_hook_makes_nothing_in_another_users_home(lab: Lab) -> None:
     os.chown(lab.home, STRANGER, -1)
     assert lab.stop() == "A"
     assert os.listdir(lab.home) == []
-
-
-# A locked guard.
 
 
 class LockedLab(Lab):
