@@ -475,17 +475,10 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line() -> None:
 
 
 # hookctl completion: the scripts are loaded by real shells, which then complete.
-COMMANDS_OF_COMPLETION = {name: cli.command(name) for name in cli.NAMES}
 SHELLS = [
     pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))
     for name in completion.SHELLS
 ]
-
-
-def options(command: str) -> set[str]:
-    return {name for p in COMMANDS_OF_COMPLETION[command].params for name in p.opts if name.startswith("--")} | {
-        "--help"
-    }
 
 
 @pytest.fixture
@@ -525,10 +518,10 @@ def test_what_fits_is_offered(ask, script) -> None:  # type: ignore[no-untyped-d
     def offered(*words: str) -> set[str]:
         return set(ask(file, *words))
 
-    assert offered("") == set(COMMANDS_OF_COMPLETION)
+    assert offered("") == set(COMMANDS)
     assert offered("un") == {"uninstall"}
     assert offered("--v") == {"--version"}
-    assert offered("install", "--") == options("install")
+    assert offered("install", "--") == options_of("install") | {"--help"}
     assert offered("install", "--host", "claude", "--js") == {"--json"}
 
 

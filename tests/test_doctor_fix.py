@@ -14,6 +14,7 @@ import pytest
 from . import findings
 from .conftest import Hookctl, put
 from .findings import CAP, LIMIT, MENDED, STAYING, Place, pack
+from .test_doctor import named
 from .trees import tree
 
 
@@ -50,10 +51,6 @@ def fix(place: Place, *options: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 ONE_OF_EACH = list({case[0]: case for case in STAYING}.values())
-
-
-def named(case: object) -> str:
-    return getattr(case, "__qualname__", str(case)).partition(".")[0]
 
 
 @pytest.mark.parametrize(("code", "level", "arrange"), ONE_OF_EACH, ids=named)

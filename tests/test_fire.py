@@ -38,6 +38,7 @@ from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 from tests.matching import OF_SHELL, SHELLS, VIBES, of_vibe
 from tests.templates.hosts import NAMES, PAYLOADS
+from tests.templates.wraps import alive
 from tests.test_cli_contract import check_envelope
 from tests.texts import rows
 
@@ -363,7 +364,7 @@ def test_a_hook_has_the_time_that_its_host_gives_it_and_its_group_ends_with_it(
 
 def assert_ended(pid: int) -> None:
     end = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+    while alive(pid):
         assert time.monotonic() < end
         time.sleep(0.02)
 

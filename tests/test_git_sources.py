@@ -186,6 +186,13 @@ def test_other_commands_fetch_nothing(
     assert not (isolated / "home" / ".cache").exists()
 
 
+# The keys of a git config whose value git would run, by section.
+PROGRAMS_OF_GIT = {
+    "core": "sshCommand fsmonitor pager gitProxy askPass alternateRefsCommand", 'filter "evil"': "smudge clean process",
+    'filter "lfs"': "smudge process", 'diff "evil"': "textconv", "uploadpack": "packObjectsHook",
+}  # fmt: skip
+
+
 def test_no_git_configuration_variable_or_hook_has_a_say(
     repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,37 +203,11 @@ def test_no_git_configuration_variable_or_hook_has_a_say(
     for name in ("post-checkout", "reference-transaction", "post-merge", "fsmonitor-watchman", "pre-auto-gc"):
         put(hooks / name, f"#!/bin/sh\ntouch {mark}\n").chmod(0o755)
         put(repository.folder / ".git" / "hooks" / name, f"#!/bin/sh\ntouch {mark}\n").chmod(0o755)
-    config = f"""[core]
-    hooksPath = {hooks}
-    sshCommand = {evil}
-    fsmonitor = {evil}
-    pager = {evil}
-    gitProxy = {evil}
-    askPass = {evil}
-    alternateRefsCommand = {evil}
-[credential]
-    helper = !{evil}
-[init]
-    templateDir = {isolated}/template
-[filter "evil"]
-    smudge = {evil}
-    clean = {evil}
-    process = {evil}
-    required = true
-[filter "lfs"]
-    smudge = {evil}
-    process = {evil}
-[diff "evil"]
-    textconv = {evil}
-[uploadpack]
-    packObjectsHook = {evil}
-[url "ext::{evil} "]
-    insteadOf = ssh://
-[url "ext::{evil} x"]
-    insteadOf = file://
-[protocol "ext"]
-    allow = always
-"""
+    config = f"[core]\nhooksPath = {hooks}\n[credential]\nhelper = !{evil}\n[init]\ntemplateDir = {isolated}/template\n"
+    config += f'[url "ext::{evil} "]\ninsteadOf = ssh://\n[url "ext::{evil} x"]\ninsteadOf = file://\n'
+    config += '[protocol "ext"]\nallow = always\n[filter "evil"]\nrequired = true\n'
+    for section, names in PROGRAMS_OF_GIT.items():
+        config += f"[{section}]\n" + "".join(f"{name} = {evil}\n" for name in names.split())
     put(isolated / "home" / ".gitconfig", config)
     put(isolated / "home" / ".config" / "git" / "config", config)
     put(repository.folder / ".gitattributes", "*.sh filter=evil diff=evil\n*.toml filter=lfs\n")
@@ -553,20 +534,6 @@ def test_check_never_fetches(
     done = hookctl("check", "--json")
     assert (done.code, "pack_changed" in done.out) == (1, True)
     assert not ssh.exists()
-
-
-@pytest.mark.parametrize("options", [(), ("--json",), ("bell",), ("bell", "--json")])
-def test_an_address_of_a_strangers_record_is_not_fetched_without_a_yes(
-    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path, options: tuple[str, ...]
-) -> None:
-    before = ledger(team)
-    done = hookctl("upgrade", *options, agrees=False)
-    assert done.code == 2
-    assert "known from a project's record alone" in done.out + done.err
-    if "--json" not in options:
-        assert f"address  {repository.ssh}" in done.err
-        assert f"commit   {repository.git('rev-parse', 'HEAD')}" in done.err
-    assert (ssh.exists(), ledger(team)) == (False, before)
 
 
 def test_an_address_that_a_pull_brought_is_asked_for_again(

@@ -114,15 +114,12 @@ def test_no_variable_makes_an_interpreter_load_anything(
     assert not (isolated / "ran").exists()
 
 
-def test_a_script_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
-    os.mkfifo(isolated / "x.py")
-    put(settings, stop(f"python3 {isolated}/x.py"))
-    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
-
-
-def test_a_program_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
-    os.mkfifo(isolated / "x", 0o755)
-    put(settings, stop(str(isolated / "x")))
+@pytest.mark.parametrize("command", ["python3 {}", "{}"])
+def test_a_script_or_program_that_is_a_pipe_is_not_waited_for(
+    hookctl: Hookctl, settings: Path, isolated: Path, command: str
+) -> None:
+    os.mkfifo(isolated / "x.py", 0o755)
+    put(settings, stop(command.format(isolated / "x.py")))
     signal.alarm(60)
     assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
     signal.alarm(0)

@@ -109,10 +109,8 @@ def test_an_import_keeps_the_time_that_a_hook_had(settings: Path, hookctl: Hookc
     assert "timeout" not in pack["host"]["claude"]["hooks"][0], "without the runner the host decides as before"
     assert hookctl("install", "./my-hooks", "--host", "claude", "--yes").code == 0
     entries = json.loads(settings.read_text())["hooks"]["PreToolUse"]
-    assert [entry["timeout"] for group in entries for entry in group["hooks"] if "hookctl=" in entry["command"]] == [
-        602,
-        9,
-    ]
+    ours = [entry for group in entries for entry in group["hooks"] if "hookctl=" in entry["command"]]
+    assert [entry["timeout"] for entry in ours] == [602, 9]
 
 
 # test
@@ -140,10 +138,6 @@ def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hook
 
 # hookctl pack check: it warns of what the pack really needs and a host lacks, each thing once.
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
-# From the reference tables.
-POST_GOES_NOWHERE = [
-    "antigravity", "cursor", "hermes", "kimi", "kiro", "openhands", "windsurf",
-]  # fmt: skip
 
 
 def hook(event: str, more: str = "") -> str:
@@ -203,12 +197,6 @@ def test_what_a_case_shows_is_said_where_it_is_lost(hookctl: Hookctl, event: str
     others = [text for text in told if not text.startswith(about)]
     assert all("has no event" in text for text in others), "and nothing else"
     assert "claude" not in told[said]
-
-
-@pytest.mark.parametrize("cases", [case("PostToolUse", "block"), ""])
-def test_a_refusal_after_a_call_that_goes_nowhere_is_said(hookctl: Hookctl, cases: str) -> None:
-    told = noted(hookctl, hook("PostToolUse"), cases)
-    assert told["post-tool: nobody reads a refusal"] == POST_GOES_NOWHERE
 
 
 def test_what_the_pack_declares_counts_beside_its_cases(hookctl: Hookctl) -> None:
@@ -281,12 +269,8 @@ def export(isolated: Path, hookctl: Hookctl) -> Any:
 
 
 def run(command: str, root: str) -> tuple[int, str]:
-    done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        env={"CLAUDE_PLUGIN_ROOT": root, "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-    )
+    environ = {"CLAUDE_PLUGIN_ROOT": root, "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["/bin/sh", "-c", command], env=environ, capture_output=True, text=True)
     return done.returncode, done.stderr
 
 

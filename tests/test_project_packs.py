@@ -4,13 +4,11 @@ against the manifest, and nothing that the record says makes a finding vanish.""
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from hookctl import hosts
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.manifest import hook, manifest
+from tests.test_cli_contract import at_terminal
 from tests.texts import rows
 
 PACK = """[pack]
@@ -421,41 +420,22 @@ def bell(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Bell:
     return Bell(isolated / "work" / "bell", hookctl)
 
 
-@pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch) -> object:
-    """Sits at the terminal and types this."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    def type_(text: str) -> None:
-        monkeypatch.setattr(sys, "stdin", Terminal(text))
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-
-    return type_
-
-
 def nothing_written(isolated: Path) -> bool:
     return not (isolated / "home" / ".claude").exists() and not (isolated / "data").exists()
 
 
-@pytest.mark.parametrize("text", ["", "n\n", "what?\n"])
-def test_at_a_terminal_a_no_writes_nothing(bell: Bell, isolated: Path, answer: object, text: str) -> None:
-    answer(text)  # type: ignore[operator]
-    assert bell.install().code == 2
+@pytest.mark.parametrize("text", ["\x04", "n\n", "what?\n"])
+def test_at_a_terminal_a_no_writes_nothing(bell: Bell, isolated: Path, text: str) -> None:
+    assert at_terminal(text, "install", str(bell.folder), *HOST)[0].code == 2
     assert nothing_written(isolated)
 
 
-def test_at_a_terminal_it_asks_once(bell: Bell, settings: Path, answer: object) -> None:
-    answer("y\n")  # type: ignore[operator]
-    done = bell.install()
-    assert (done.code, "Install bell?" in done.err) == (0, True)
+def test_at_a_terminal_it_asks_once(bell: Bell, settings: Path) -> None:
+    done, seen = at_terminal("y\n", "install", str(bell.folder), *HOST)
+    assert (done.code, "Install bell?" in seen) == (0, True)
     assert "hookctl=bell/ring" in settings.read_text()
-    answer("")  # type: ignore[operator]
-    again = bell.install()
-    assert (again.code, again.out) == (0, "nothing to do\n")
-    assert "Install bell?" not in again.err
+    again, seen = at_terminal("", "install", str(bell.folder), *HOST)
+    assert (again.code, again.out, "Install bell?" in seen) == (0, "nothing to do\n", False)
 
 
 RISKY = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
 import subprocess
 import sys
@@ -18,8 +16,8 @@ import pytest
 
 from hookctl.ownership import execute, run, store
 from hookctl.system import files, folders
-from tests.conftest import Hookctl, agreed, put
-from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
+from tests.conftest import Hookctl, put
+from tests.disk import INSTALL, PROJECT, UNINSTALL, temporary
 from tests.manifest import hook, manifest
 
 ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "2"))
@@ -98,44 +96,6 @@ def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(
         assert errors(hookctl) == []
     assert hookctl(*UNINSTALL).code == 0
     assert settings.read_bytes() == THEIRS
-
-
-@pytest.fixture
-def packs(isolated: Path) -> list[str]:
-    """Two packs by path, and the built-in one."""
-    names = ("one", "two")
-    texts = {name: PACK.format(name=name, key=f"{name.upper()}_LEVEL") for name in names}
-    return [*(str(put(isolated / f"{name}.toml", text)) for name, text in texts.items()), "guard"]
-
-
-def registered(settings: Path) -> set[str]:
-    """The packs that have a hook in the file."""
-    text = (data_of(settings) or b"").decode()
-    return {name for name in ("one", "two", "guard") if f": hookctl={name}/stop;" in text}
-
-
-def known(settings: Path) -> set[str]:
-    """The packs that the ledger has for the file."""
-    page = store.load(folders.here()).get(str(settings))
-    return set(page.packs) if page else set()
-
-
-def test_one_pack_may_come_while_others_go(packs: list[str], settings: Path, isolated: Path, hookctl: Hookctl) -> None:
-    put(settings, THEIRS)
-    names = ("one", "two", "guard")
-    turns = itertools.islice(itertools.cycle(range(3)), ROUNDS)
-    for coming in turns:
-        going = [number for number in range(3) if number != coming]
-        for number in going:
-            assert hookctl("install", packs[number], "--host", "claude").code == 0
-        commands = [("uninstall", packs[number], "--host", "claude") for number in going]
-        commands.append(tuple(agreed(("install", packs[coming], "--host", "claude"))))
-        assert set(codes(*commands, *commands)) == {0}
-        assert registered(settings) == known(settings) == {names[coming]}
-        assert temporary(isolated) == []
-        assert hookctl("uninstall", packs[coming], "--host", "claude").code == 0
-        assert json.loads(settings.read_bytes()) == json.loads(THEIRS)
-        settings.write_bytes(THEIRS)
 
 
 def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isolated: Path, hookctl: Hookctl) -> None:

@@ -17,6 +17,7 @@ import pytest
 from hookctl.system import processes
 from hookctl.system.project import session_hash
 from tests.conftest import Hookctl, put
+from tests.templates.wraps import alive
 
 IMPATIENT = """
 from hookctl.__main__ import main
@@ -82,13 +83,6 @@ def stage(hookctl: Hookctl, isolated: Path) -> Iterator[Stage]:
     for pid in stage.pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # How the first agent ends (the second ends with 0), and whether there is a second.
@@ -187,13 +181,13 @@ def test_a_killed_supervisor_leaves_nothing_that_starts_again(stage: Stage) -> N
     for stream in (process.stdout, process.stderr):
         assert stream is not None
         stream.close()
-    assert is_alive(agent), "the agent works on"
+    assert alive(agent), "the agent works on"
     # Another supervisor does not start a second one beside it.
     code, told = stage.run()
     assert (code, len(stage.pids)) == (1, 1)
     assert f"still runs: {agent}" in told
     os.kill(agent, signal.SIGKILL)
-    while is_alive(agent):
+    while alive(agent):
         time.sleep(0.02)
     time.sleep(3)
     assert len(stage.pids) == 1
@@ -280,16 +274,10 @@ def until(path: Path) -> str:
     return path.read_text()
 
 
-def is_running(pid: int) -> bool:
-    """Whether there is such a process; one that has ended and waits to be reaped is none."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
-    return bool(state) and not state.startswith("Z")
-
-
 def assert_all_ended(pids: str) -> None:
     end = time.monotonic() + 10
-    while alive := [pid for pid in map(int, pids.split()) if is_running(pid)]:
-        assert time.monotonic() < end, alive
+    while left := [pid for pid in map(int, pids.split()) if alive(pid)]:
+        assert time.monotonic() < end, left
         time.sleep(0.05)
 
 

@@ -45,32 +45,18 @@ def test_a_closed_stdout_is_no_fault(lab: Lab) -> None:
     os.close(read)
     with open(write, "wb") as broken:
         done = subprocess.run(
-            lab.command("stop"),
-            input=json.dumps(lab.payload).encode(),
-            stdout=broken,
-            stderr=subprocess.PIPE,
-            env=lab.environment,
-            check=False,
-        )
+            lab.command("stop"), input=json.dumps(lab.payload).encode(), stdout=broken, stderr=subprocess.PIPE,
+            env=lab.environment, check=False,
+        )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(
     "stdin",
-    [
-        b"",
-        b"{nope",
-        b"[]",
-        b"null",
-        b"\xff\xfe",
-        b"{} x",
-        b'{"session_id": 5}',
-        b"[" * 100_000,
-        b'{"a":' * 100_000,
-        b" " * 17_000_000,
-    ],
+    [b"", b"{nope", b"[]", b"null", b"\xff\xfe", b"{} x", b'{"session_id": 5}', b"[" * 100_000, b'{"a":' * 100_000,
+     b" " * 17_000_000],
     ids=lambda text: repr(text[:9]),
-)
+)  # fmt: skip
 def test_unusable_input_lets_go_and_is_logged_beside_the_projects(lab: Lab, stdin: bytes) -> None:
     lab.task(remaining=2)
     assert lab.raw("stop", stdin) == ""
