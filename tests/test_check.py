@@ -298,8 +298,7 @@ def test_what_is_required_and_gone_is_found(project: Project, all_of_it: bool) -
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [('version = "1"', 'version = "2"'), ("sh {files}", "bash {files}"), ('BELL = "1"', 'BELL = "2"')],
+    ("old", "new"), [('version = "1"', 'version = "2"'), ("sh {files}", "bash {files}"), ('BELL = "1"', 'BELL = "2"')]
 )
 def test_a_required_file_means_this_very_content(project: Project, old: str, new: str) -> None:
     assert project.check("--require", str(project.pack)).code == 0

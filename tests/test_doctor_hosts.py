@@ -13,15 +13,7 @@ from tests.approving import approve
 from tests.conftest import put
 from tests.documents.table import document_of
 from tests.findings import Place, place, receipts
-from tests.findings_of_hosts import (
-    AGREED,
-    CODEX,
-    HERMES,
-    MADE_OF_HOSTS,
-    Arrange,
-    at,
-    installed,
-)
+from tests.findings_of_hosts import AGREED, CODEX, HERMES, MADE_OF_HOSTS, Arrange, at, installed
 from tests.texts import rows
 from tests.trees import tree
 

@@ -229,10 +229,7 @@ NOT_TOLD = "it does not tell the server of an MCP tool: mcp__gh__make never fits
 
 def test_an_mcp_tool_that_a_host_may_call_otherwise_is_said(hookctl: Hookctl) -> None:
     told = noted(hookctl, hook("PreToolUse", 'matcher = "Bash|mcp__gh__make"'), case("PreToolUse", "deny"))
-    assert told == {
-        f"pre-tool: {NOT_KNOWN}": ["openhands"],
-        f"pre-tool: {NOT_TOLD}": ["cursor"],
-    }
+    assert told == {f"pre-tool: {NOT_KNOWN}": ["openhands"], f"pre-tool: {NOT_TOLD}": ["cursor"]}
     told = noted(hookctl, hook("PreToolUse", 'matcher = "^mcp__gh__.*$"'), case("PreToolUse", "deny"))
     assert [text.rpartition(": ")[2] for text in told] == ["mcp__gh__.* never fits", "mcp__gh__.* may never fit"]
     assert noted(hookctl, hook("PreToolUse", 'matcher = "^Notebook"'), case("PreToolUse", "deny")) == {}

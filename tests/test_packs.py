@@ -332,13 +332,7 @@ STATUSES = [("true", 0), ("exit 2", 2), ("exit 1", 0), ("exit 3", 0), ("no-such-
 @pytest.mark.parametrize(("command", "status"), STATUSES)
 @pytest.mark.parametrize(
     ("host", "event"),
-    [
-        ("copilot", "pre-tool"),
-        ("droid", "pre-tool"),
-        ("gemini", "pre-tool"),
-        ("gemini", "prompt"),
-        ("gemini", "stop"),
-    ],
+    [("copilot", "pre-tool"), ("droid", "pre-tool"), ("gemini", "pre-tool"), ("gemini", "prompt"), ("gemini", "stop")],
 )
 def test_a_failing_command_refuses_nothing_and_status_2_does(
     folder: Path, host: str, event: str, command: str, status: int, shell: str

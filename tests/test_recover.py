@@ -143,8 +143,7 @@ def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "kept"),
-    [('{"b": "ours"}', "ours"), ('{"b": "old"}', "old"), ("{}", "ours"), ("no JSON", "ours")],
+    ("theirs", "kept"), [('{"b": "ours"}', "ours"), ('{"b": "old"}', "old"), ("{}", "ours"), ("no JSON", "ours")]
 )
 def test_the_record_is_kept_that_fits_what_another_program_wrote(
     theirs: str, kept: str, here: Folders, file: Path

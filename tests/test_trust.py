@@ -178,11 +178,7 @@ FINE: list[dict[str, Any]] = [
     {"allow": ["Bash(ls)", "Bash"]},
     {"defaultMode": "bypassPermissions", "ask": ["Bash(curl:*)"]},
 ]
-NOT_FINE: list[dict[str, Any]] = [
-    {},
-    {"allow": ["Bash(ls)"]},
-    {"defaultMode": "acceptEdits"},
-]
+NOT_FINE: list[dict[str, Any]] = [{}, {"allow": ["Bash(ls)"]}, {"defaultMode": "acceptEdits"}]
 
 
 @pytest.mark.parametrize("rules", [*FINE, *NOT_FINE])

@@ -243,10 +243,7 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
     from hookctl.documents import Splice
 
     document = parse_toml("a = 1 # one\nb = 2\n")
-    for wrong in (
-        [Splice(0, 0, "x = 1\n")],
-        [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")],
-    ):
+    for wrong in ([Splice(0, 0, "x = 1\n")], [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")]):
         monkeypatch.setattr(TomlDocument, "_insert", lambda self, holder, key, new, wrong=wrong: wrong)
         assert refused(lambda: document.set(("c",), 3)) == ("unexpected", 1, 1)
 

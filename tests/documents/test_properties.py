@@ -16,17 +16,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.documents import yaml as hookctl_yaml
 from hookctl.errors import HookctlError
 
-from .generated import (
-    TOML_VALUES,
-    VALUES,
-    WRITTEN,
-    YAML,
-    call_everything,
-    edits,
-    json_texts,
-    nearly,
-    toml_texts,
-)
+from .generated import TOML_VALUES, VALUES, WRITTEN, YAML, call_everything, edits, json_texts, nearly, toml_texts
 from .judge import EMPTY, Path, at, edited, is_comment, judge, line_ends, read, tagged, tokens, value_of
 from .table import Edit
 from .test_document_rows import GROUP, STATE, STOP

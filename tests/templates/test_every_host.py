@@ -15,11 +15,7 @@ NEEDED = {name: ("prompt",) if name in PROMPT_EVENTS else () for name in NAMES}
 
 ALL = [*NAMES, *BORROWED]
 # `tools` tell of tool calls; Droid writes them down.
-GROUPS = {
-    "own": NAMES,
-    "all": ALL,
-    "tools": [name for name in NAMES if name not in ("claude", "codex", "grok")],
-}
+GROUPS = {"own": NAMES, "all": ALL, "tools": [name for name in NAMES if name not in ("claude", "codex", "grok")]}
 LET_GO = {name: "R" if BORROWED.get(name, name) in TALKATIVE else "A" for name in ALL}
 
 
