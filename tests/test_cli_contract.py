@@ -589,18 +589,7 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
     assert answers == [True, True, False, False, True, False, True, True, False]
 
 
-# hookctl demo: the real hook decides, a person can follow, and nothing is left of it.
-DECISIONS = [None, "block", "block", "block", "release", None, "allow"]
-
-
-def test_the_story_goes_through_block_progress_release_and_end(hookctl: Hookctl, isolated: Path) -> None:
-    before = tree(isolated)
-    done = hookctl("demo", "--json")
-    steps = done.data["steps"]
-    assert done.code == 0 and [step["decision"] for step in steps] == DECISIONS
-    assert steps[2]["code"] == "blocked" and steps[4]["code"] == "tripped" and steps[6]["code"] == "no_work"
-    assert "without progress" in steps[4]["said"]
-    assert tree(isolated) == before
+# hookctl demo, whose steps tests/screens/ and the picture in docs/ show.
 
 
 def test_an_interrupted_one_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:

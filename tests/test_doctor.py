@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from hookctl import hosts
 from hookctl.checks.codes import entries
-from hookctl.packs.choices import PRESETS, is_valid, schema
+from hookctl.packs.choices import PRESETS
 from tests import findings
 from tests.conftest import put
 from tests.findings import (
@@ -275,11 +274,3 @@ def test_a_client_is_asked_once_however_many_files_it_has(place: Place) -> None:
     (place.root / "asked").unlink()
     place.doctor()
     assert (place.root / "asked").read_text() == "asked\n"
-
-
-# Knobs are judged as the hook does, which their schema says too.
-@pytest.mark.parametrize(("value",), rows("knobs"))
-def test_a_knob_is_wrong_where_its_schema_says_so(value: str) -> None:
-    ((name, given),) = json.loads(value).items()
-    rule = schema()[name]
-    assert is_valid(name, given, rule) is jsonschema.Draft202012Validator(rule).is_valid(given)

@@ -77,20 +77,14 @@ def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path,
 
 
 @pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({"args": ["--fast"]}, "args"),
-        ({"if": "Bash(git *)"}, "if"),
-        ({"shell": "powershell"}, "shell"),
-        ({"async": True}, "async"),
-        ({"asyncRewake": True}, "asyncRewake"),
-    ],
+    ("field", "value"),
+    {"args": ["--fast"], "if": "Bash(git *)", "shell": "powershell", "async": True, "asyncRewake": True}.items(),
 )
 def test_an_import_leaves_out_what_claude_code_runs_in_a_way_of_its_own(
-    settings: Path, hookctl: Hookctl, fields: dict[str, Any], field: str
+    settings: Path, hookctl: Hookctl, field: str, value: Any
 ) -> None:
     usual = {"async": False, "asyncRewake": False, "shell": "bash", "statusMessage": "x"}
-    pack, left = imported(settings, hookctl, {"Stop": [command("a", **fields), command("b", **usual)]})
+    pack, left = imported(settings, hookctl, {"Stop": [command("a", **{field: value}), command("b", **usual)]})
     assert [hook["command"] for hook in pack["hooks"]] == ["b"]
     assert left == [f"Stop, `a`: it has `{field}`, which no hook of a pack has"]
 

@@ -29,6 +29,7 @@ from hookctl.packs.slots import Unreadable, slots
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, put
 from tests.documents.table import document_of
+from tests.manifest import hook as pack_hook
 from tests.texts import rows
 
 CLAUDE = hosts.load("claude")
@@ -229,47 +230,15 @@ def test_a_host_without_an_env_channel_is_said_and_no_error(folder: Path, enviro
 
 
 def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -> None:
-    text = (
-        HEAD
-        + """
-        [env]
-        A = "1"
-        B = { value = "2", merge = "max" }
-        [[hooks]]
-        event = "stop"
-        id = "done"
-        command = "common"
-        timeout = 5
-        [[hooks]]
-        event = "pre-tool"
-        command = "tools"
-        matcher = "Bash"
-        [[hooks]]
-        event = "prompt"
-        command = "elsewhere"
-        hosts = ["codex"]
-        [host.claude.env]
-        C = "3"
-        B = "4"
-        [[host.claude.hooks]]
-        event = "StopFailure"
-        command = "added {event}"
-        [[host.claude.hooks]]
-        event = "SubagentStop"
-        id = "done"
-        command = "own {host} {event}"
-        [[host.claude.hooks]]
-        event = "UserPromptSubmit"
-        id = "prompt"
-        command = "here too"
-        [host.opencode.env]
-        D = "5"
-        [[host.opencode.hooks]]
-        event = "x.y"
-        command = "z"
-    """
-    )
-    pack = pack_of(folder, text)
+    env = '[env]\nA = "1"\nB = { value = "2", merge = "max" }\n'
+    env += '[host.claude.env]\nC = "3"\nB = "4"\n[host.opencode.env]\nD = "5"\n'
+    hooks = [
+        pack_hook("stop", "common", id="done", timeout=5), pack_hook("pre-tool", "tools", matcher="Bash"),
+        pack_hook("prompt", "elsewhere", hosts=["codex"]), hook_of("claude", "StopFailure", "added {event}"),
+        hook_of("claude", "SubagentStop", "own {host} {event}", id="done"),
+        hook_of("claude", "UserPromptSubmit", "here too", id="prompt"), hook_of("opencode", "x.y", "z"),
+    ]  # fmt: skip
+    pack = pack_of(folder, HEAD + env + "".join(hooks))
     found, messages = wants(pack, CLAUDE, "/x")
     assert messages == []
     assert [(want.path, want.value, want.merge) for want in found] == [
@@ -284,6 +253,11 @@ def test_a_hosts_own_wishes_replace_by_id_and_key_and_others_add(folder: Path) -
     found, _ = wants(pack, host_with(name="codex"), "/x")
     assert [want.value["command"].partition("; ")[2] for want in found[:3]] == ["common", "tools", "elsewhere"]
     assert [(want.value, want.merge) for want in found[3:]] == [("1", ""), ("2", "max")]
+
+
+def hook_of(host: str, event: str, command: str, **fields: str) -> str:
+    """A hook that a pack has on this host alone."""
+    return pack_hook(event, command, **fields).replace("[[hooks]]", f"[[host.{host}.hooks]]")
 
 
 def element(id: str, command: str) -> dict[str, Any]:
