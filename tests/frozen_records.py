@@ -148,7 +148,7 @@ def play() -> dict[str, str]:
         id = next(hook["id"] for hook in hooks if hook["command"] == "check-it")
         for command in LATER:
             hookctl(command.replace("{check-it}", id))
-    _set_time(WORK / ".hookctl/run/task.json")
+    os.utime(WORK / ".hookctl/run/task.json", (int(NOW), int(NOW)))  # the guard looks at its age
     _use_hooks()
     return sections()
 
@@ -239,11 +239,6 @@ def parsed(text: str) -> Iterator[tuple[str, list[str], str]]:
 def lay(text: str) -> None:
     """Write the files of a kept scene."""
     texts.lay(parsed(text), TOP, int(NOW))
-
-
-def _set_time(path: Path) -> None:
-    """The guard looks at the age of a project's work."""
-    os.utime(path, (int(NOW), int(NOW)))
 
 
 def is_released(version: str) -> bool:

@@ -89,7 +89,8 @@ def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting:
         assert done.code == -signal.SIGKILL, f"{met} did not kill it"
         assert log.read_text().endswith("+++ killed by SIGKILL +++\n")
     elif met:
-        assert "(INJECTED)" in _line(log, met.number)
+        lines = [line for line in log.read_text().splitlines() if _LINE.match(line)]
+        assert "(INJECTED)" in lines[met.number - 1]
     return Struck(*done, met)
 
 
@@ -150,11 +151,6 @@ def _child(parent: int) -> int:
 def _below(top: Path, log: Path) -> Iterator[Call]:
     """The calls in a log that name something below this folder."""
     return (call for call in _calls(log) if any(path.startswith(f"{top}/") for path in call.paths))
-
-
-def _line(log: Path, number: int) -> str:
-    """The line of a call, by its number, in a log that has only one sort of them."""
-    return [line for line in log.read_text().splitlines() if _LINE.match(line)][number - 1]
 
 
 def _calls(log: Path) -> Iterator[Call]:

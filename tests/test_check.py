@@ -83,10 +83,6 @@ def test_a_whole_project_is_fine_wherever_it_is_cloned(project: Project, isolate
     assert tree(isolated) == before
 
 
-def without_stop(values: dict[str, Any]) -> None:
-    values["hooks"]["Stop"].pop(0)
-
-
 def forge(top: Path, old: str, new: str) -> None:
     """Change a text in every settings file of the project and in its record, as one commit can."""
     changed = 0
@@ -144,11 +140,6 @@ def copy_of_a_wrap(project: Project) -> None:
     project.change(project.settings, lambda v: v["hooks"]["Stop"].insert(0, forged))
 
 
-def forge_wrap(project: Project) -> None:
-    wrap(project)
-    forge(project.top, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
-
-
 def link(path: Path, to: Path) -> None:
     shutil.move(path, to)
     path.symlink_to(to)
@@ -164,7 +155,7 @@ def changed(edit: Callable[[Any], object]) -> Callable[[Project], object]:
 
 
 BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
-    "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
+    "entry removed": (changed(lambda v: v["hooks"]["Stop"].pop(0)), {"entry_missing"}),
     "variable removed": (changed(lambda v: v["env"].pop("BELL")), {"entry_missing"}),
     "command edited": (lambda p: p.replace(
         p.settings, "; exit 0", "; exit 2"), {"entry_edited"}),
@@ -178,7 +169,9 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     ),
     "interpreter forged": (lambda p: forge(p.top, "python3 -I -S", "./python3 -I -S"), {"entry_edited"}),
     "host forged": (lambda p: forge(p.top, "stop --host claude", "stop --host codex"), {"entry_edited"}),
-    "wrap forged": (forge_wrap, {"entry_edited"}),
+    "wrap forged": (
+        lambda p: (wrap(p), forge(p.top, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")), {"entry_edited"},
+    ),
     "timeout forged": (lambda p: forge(p.top, '"timeout": 10', '"timeout": 1'), {"entry_disarmed"}),
     "event forged": (lambda p: forge(p.top, '"Stop"', '"SubagentStop"'), {"entry_disarmed", "pack_changed"}),
     "hook doubled": (changed(lambda v: v["hooks"]["Stop"].append(v["hooks"]["Stop"][0])), {"entry_doubled"}),
@@ -418,7 +411,8 @@ BY_HAND = {  # what no command can know
 
 def carry_out(hookctl: Hookctl, *fixes: str) -> list[str]:
     """Run the commands of hookctl in fixes, as they stand."""
-    commands = commands_of(list(fixes))
+    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
+    commands = [command for command in dict.fromkeys(found) if " PATH " not in command]
     assert commands
     for command in commands:
         done = hookctl(*shlex.split(command)[1:])
@@ -446,11 +440,6 @@ def test_each_fix_works_as_it_stands(
     commands = carry_out(project.hookctl, *(finding["fix"] for finding in errors))
     left = project.check(*where)
     assert (left.code, left.data["findings"]) == (0, []), commands
-
-
-def commands_of(fixes: list[str]) -> list[str]:
-    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
-    return [command for command in dict.fromkeys(found) if " PATH " not in command]
 
 
 # A finding names the file that differs.

@@ -199,10 +199,6 @@ def script(isolated: Path) -> Path:
     return put(isolated / "work" / ".openhands" / "hooks" / "on_stop.sh", "#!/bin/sh\nexit 0\n")
 
 
-def broken(hookctl: Hookctl) -> list[str]:
-    return [one["reason"].partition("on_stop.sh ")[2] for one in found(hookctl, "openhands")]
-
-
 def starts_with(line: str) -> Callable[[Path], None]:
     def change(script: Path) -> None:
         script.write_text(f"{line}\n")
@@ -224,7 +220,8 @@ def starts_with(line: str) -> Callable[[Path], None]:
 )
 def test_why_a_script_cannot_run(script: Path, hookctl: Hookctl, change: Callable[[Path], None], said: str) -> None:
     change(script)
-    assert broken(hookctl) == ([said] if said else [])
+    broken = [one["reason"].partition("on_stop.sh ")[2] for one in found(hookctl, "openhands")]
+    assert broken == ([said] if said else [])
 
 
 RELATIVE = {

@@ -125,8 +125,6 @@ def test_a_page_may_not_name_the_users_settings_by_their_whole_path(
 
 
 # Folders, packs and files
-def dirs(*names: str) -> Callable[[Page], None]:
-    return lambda page: page.update(created_dirs=list(names))
 
 
 PACK = {"version": "1", "settings": {}, "files": [], "digest": ""}
@@ -174,14 +172,11 @@ def element(command: str, id: str = "bell/stop", **changes: Any) -> Callable[[Pa
 OURS = ": hookctl=bell/stop; "
 
 
-def flood(page: Page) -> None:
-    page["entries"] += [{**page["entries"][0], "path": ["env", f"A{n}"]} for n in range(600)]
-
-
 # What no row can say.
 NO_ROWS: list[tuple[str, Callable[[Page], Any]]] = [
     ("either", lambda page: page.pop("entries")),
-    ("record", flood),
+    ("record", lambda page: page["entries"].extend(
+        [{**page["entries"][0], "path": ["env", f"A{n}"]} for n in range(600)])),
     ("record", leaf("env", "A", before="[" * 100_000)),
 ]  # fmt: skip
 MAKERS: dict[str, Callable[[Any], Callable[[Page], Any]]] = {
@@ -394,8 +389,7 @@ def test_the_page_of_the_tests_is_a_good_one(isolated: Path, project: Path, hook
     element(OURS + "true")(page)
     pack("other", files=["a/b.sh"], digest="0" * 64, source="tools/other/pack.toml")(page)
     page["entries"].append({"path": ["hooks"], "kind": "container"})
-    dirs(".claude")(page)
-    page.update(gaps=[["hooks", "Stop"]])
+    page.update(created_dirs=[".claude"], gaps=[["hooks", "Stop"]])
     craft(project, page)
     for verb in (*READING, INSTALL, LOCAL, UNINSTALL):
         outcome = hookctl(*verb)

@@ -175,22 +175,15 @@ def project(isolated: Path) -> Path:
     return folder
 
 
-def distrusts(host: str, project: Path, isolated: Path) -> bool:
-    return is_untrusted(hosts.load(host), "project", str(project), {"HOME": str(isolated / "home")})
-
-
-def write(host: str, text: str, project: Path, isolated: Path) -> None:
-    text = text.replace("PROJECT", str(project)).replace("ABOVE", str(project.parent))
-    put(isolated / "home" / FILES[host], text)
-
-
 @pytest.mark.parametrize(
     ("host", "is_trusted", "text"), [*rows("trusted-folders"), *((host, "no", "") for host in FILES)]
 )
 def test_which_folder_is_trusted(host: str, is_trusted: str, text: str, project: Path, isolated: Path) -> None:
-    write(host, document_of(text).decode(), project, isolated)
-    assert distrusts(host, project, isolated) is (is_trusted == "no")
-    assert is_untrusted(hosts.load(host), "user", str(project), {"HOME": str(isolated / "home")}) is False
+    text = document_of(text).decode().replace("PROJECT", str(project)).replace("ABOVE", str(project.parent))
+    put(isolated / "home" / FILES[host], text)
+    environ = {"HOME": str(isolated / "home")}
+    assert is_untrusted(hosts.load(host), "project", str(project), environ) is (is_trusted == "no")
+    assert is_untrusted(hosts.load(host), "user", str(project), environ) is False
 
 
 # The hash that Codex trusts a hook by: as `codex app-server` gave them (tests/e2e/test_codex.py asks it again).

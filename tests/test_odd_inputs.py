@@ -148,10 +148,6 @@ def test_an_odd_file_is_named_and_nothing_changes(
         assert everything(isolated, path) == before, command
 
 
-def memory(limit: int) -> Callable[[], None]:
-    return lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
 @pytest.mark.parametrize(
     "door", [door for door in DOORS if door.name in ("settings", "ledger", "pack")], ids=lambda door: door.name
 )
@@ -159,7 +155,8 @@ def test_a_file_of_100_mb_takes_no_memory_for_it(door: Door, isolated: Path, hoo
     prepare(isolated, door, blank, hookctl)
     done = subprocess.run(
         [sys.executable, "-m", "hookctl", *door.refusing[0]], capture_output=True, text=True, timeout=60,
-        stdin=subprocess.DEVNULL, preexec_fn=memory(220 * MIB), check=False,
+        stdin=subprocess.DEVNULL, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (220 * MIB, 220 * MIB)),
     )  # fmt: skip
     assert done.returncode == 4 and "larger than" in done.stderr, done
 

@@ -434,10 +434,6 @@ HEAD_OF_BELL = '[pack]\nname = "bell"\nversion = "1"\n'
 ITS_FILES = '[files]\ninclude = ["ring.sh", "lib/tones.py"]\n'
 
 
-def bound(command: str, *more: str, event: str = "stop") -> str:
-    return "\n".join([f'[[hooks]]\nevent = "{event}"', f"command = '''{command}'''", *more, ""])
-
-
 def load(folder: Path, text: str) -> None:
     put(folder / "ring.sh", "echo\n")
     put(folder / "lib" / "tones.py", "\n")
@@ -466,7 +462,7 @@ def test_a_name_that_stands_for_nothing(isolated: Path, text: str, line: str, me
     ],
 )
 def test_what_a_shell_or_another_program_means(isolated: Path, command: str) -> None:
-    load(isolated / "work", HEAD_OF_BELL + ITS_FILES + bound(command))
+    load(isolated / "work", f"{HEAD_OF_BELL}{ITS_FILES}{HOOK}command = '''{command}'''\n")
 
 
 @pytest.mark.parametrize("host", hosts.names())

@@ -147,8 +147,6 @@ def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_o
 
 
 # Edited by hand
-def reindented(page: Any) -> str:
-    return json.dumps(page, indent=4)
 
 
 def without_the_limit(page: Any) -> str:
@@ -163,17 +161,13 @@ def without_the_hook(page: Any) -> str:
     return json.dumps(page)
 
 
-def without_pages(page: Any) -> str:
-    return json.dumps({**page, "files": {}})
-
-
 @pytest.mark.parametrize(
     ("edit", "left"),
     [
-        (reindented, {}),
+        (lambda page: json.dumps(page, indent=4), {}),
         (without_the_limit, {"env": {LIMIT: "5"}}),
         (without_the_hook, {}),
-        (without_pages, {"env": {LIMIT: "5", CAP: "8"}}),
+        (lambda page: json.dumps({**page, "files": {}}), {"env": {LIMIT: "5", CAP: "8"}}),
     ],
     ids=["reindented", "without the limit", "without the hook", "without pages"],
 )
@@ -402,14 +396,10 @@ def own(ledger: Path) -> folders.Folders:
     return folders.Folders(str(ledger.parent), str(ledger.parent), {}, str(ledger.parent))
 
 
-def valid(data: bytes) -> None:
-    jsonschema.validate(json.loads(data), SCHEMA)
-
-
 @pytest.mark.parametrize("record", RECORDS)
 def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
     data = store.dump({"/x": record})
-    valid(data)
+    jsonschema.validate(json.loads(data), SCHEMA)
     assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
 
 

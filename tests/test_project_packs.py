@@ -331,15 +331,11 @@ def test_a_pack_without_a_manifest_gets_one_by_an_upgrade(
     assert contents(top) == whole
 
 
-def drop_pack(top: Path) -> None:
+def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
     for start in ('"id": "notify/look"', '"id": "notify/end"', '"LEVEL"'):
         drop(top, start)
     drop(top, '    "notify":', 2)
-
-
-def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    drop_pack(top)
     found = expected_in(top, "ledger_missing settings, ledger_missing CLAUDE.md")
     assert findings(hookctl, top, "guard") == (1, found)
 

@@ -365,11 +365,6 @@ def ok(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def recovered() -> list[str]:
-    """Carry the interrupted run to its end, and nothing else."""
-    return recover(folders.here())
-
-
 UPGRADE = ("install", *IN_PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")
 LEAVE = ("uninstall", "--scope", "project")
 
@@ -404,7 +399,7 @@ def test_the_run_waits_until_the_ledger_that_it_has_read_is_back(
         assert (clone.files(), clone.ledger.read_bytes()) == (before, text)
         assert (clone.root.parent / "state" / "journal.json").read_bytes() == journal
     clone.ledger.write_bytes(committed)
-    recovered()
+    recover(folders.here())
     if command == UPGRADE:
         assert clone.written()["MAX_STOP_BLOCKS"] == "9"
         ok(clone.run("uninstall", "--scope", "project"))

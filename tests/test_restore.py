@@ -131,10 +131,6 @@ def as_user(user: int, groups: list[int], action: Callable[[], int]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def install_guard() -> int:
-    return run(list(INSTALL))
-
-
 def access_list(named: dict[int, int], owner: int = 7, group: int = 5, mask: int = 7) -> bytes:
     """A POSIX access list: the owner, these users, the group, the mask and the others."""
     nobody = 0xFFFFFFFF
@@ -208,7 +204,7 @@ def test_nobody_loses_access_or_gets_it(
     shared_file.chmod(mode)
     before = owner_and_mode(shared_file)
     refused = isinstance(after, str)
-    assert as_user(CALLER, groups, install_guard) == int(refused)
+    assert as_user(CALLER, groups, lambda: run(list(INSTALL))) == int(refused)
     said = capfd.readouterr().err
     if isinstance(after, str):
         assert after in said and str(shared_file) in said.replace("~", str(shared_file.parents[1]))

@@ -117,12 +117,6 @@ def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, rem
     assert "`hookctl run stop` ends it" in told
 
 
-def interrupt(process: subprocess.Popen[str]) -> None:
-    """What a terminal does on Ctrl-C."""
-    time.sleep(0.3)
-    os.killpg(process.pid, signal.SIGINT)
-
-
 @pytest.mark.parametrize(
     ("answer", "code"), [("signal.SIG_DFL", 130), ("lambda *_: sys.exit(1)", 1), ("lambda *_: sys.exit(130)", 130)]
 )
@@ -130,7 +124,8 @@ def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage, answer:
     stage.script(f"signal.signal(signal.SIGINT, {answer})\ncrumb()\ntime.sleep(60)")
     process = stage.begin()
     stage.wait_for_start(1)
-    interrupt(process)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, told = process.communicate(timeout=30)
     assert out == "", "stdout is the agent's"
     assert (process.returncode, len(stage.pids)) == (code, 1)

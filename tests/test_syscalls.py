@@ -189,11 +189,6 @@ def _removes(call: Call) -> bool:
 Write = Callable[[Path, bytes], None]
 
 
-def truncating(path: Path, data: bytes) -> None:
-    """As most editors and hosts do it."""
-    put(path, data)
-
-
 def renaming(path: Path, data: bytes) -> None:
     """As careful programs do it."""
     os.replace(put(path.with_suffix(".theirs"), data), path)
@@ -205,7 +200,7 @@ def numbered(data: bytes | None, number: int) -> bytes:
 
 
 STRIDE_OF_INTERLEAVING = int(os.environ.get("HOOKCTL_TEST_STRIDE", "211"))  # 1 writes between any two calls
-WRITES = [truncating, renaming]
+WRITES = [put, renaming]  # as most editors and hosts do it, and as careful programs do
 CASES_OF_INTERLEAVING = [*STRUCK[:3], ("existing", RESTORE), *STRUCK[3:6]]
 
 

@@ -336,15 +336,10 @@ def plant(folder: Path) -> Path:
     return folder
 
 
-def command_of_codex() -> str:
-    """The command of project scope."""
-    target = targets.Target(load("codex"), "project", "/p/.codex/hooks.json", "/p")
-    return guard.command("guard/stop", target, "/p/.hookctl/guard/codex.json", "", "stop")
-
-
 def run_from(folder: Path, shell: str = "sh", **options: object) -> str:
     """The folder whose program Codex's hook of project scope runs, started in this one."""
-    call = [shell, "-c", command_of_codex()]
+    target = targets.Target(load("codex"), "project", "/p/.codex/hooks.json", "/p")
+    call = [shell, "-c", guard.command("guard/stop", target, "/p/.hookctl/guard/codex.json", "", "stop")]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=True, timeout=10, **options)
     return done.stdout
 
