@@ -49,14 +49,7 @@ class Ended(NamedTuple):
 
     code: int
     said: str  # on stderr
-
-
-class Struck(NamedTuple):
-    """How a command ended that had one of its calls struck."""
-
-    code: int
-    said: str  # on stderr
-    met: Call | None  # the one that had this number in this run; None where it struck nothing below `top`
+    met: Call | None = None  # the call that was struck, by its number in this run; None where that changed nothing
 
 
 def unavailable() -> str:
@@ -75,7 +68,7 @@ def recorded(top: Path, log: Path, *command: str, environ: Mapping[str, str] | N
     return list(_below(top, log))
 
 
-def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting: bool = False) -> Struck:
+def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting: bool = False) -> Ended:
     """Run hookctl with this command; it is killed right before the call, or the call fails with this error.
 
     With `lasting` every later call of that name fails too. Calls are counted in each run anew: another program's work
@@ -91,7 +84,7 @@ def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting:
     elif met:
         lines = [line for line in log.read_text().splitlines() if _LINE.match(line)]
         assert "(INJECTED)" in lines[met.number - 1]
-    return Struck(*done, met)
+    return done._replace(met=met)
 
 
 def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str) -> Ended | None:

@@ -472,12 +472,6 @@ def git(project: Project, *words: str) -> None:
     subprocess.run(["git", "-C", str(project.top), *name, *words], check=True, capture_output=True)
 
 
-def run_git_of(fix: str) -> None:
-    """Run the command of git in a fix, as it stands."""
-    (command,) = re.findall("`(git [^`]*)`", fix)
-    subprocess.run(shlex.split(command), check=True, capture_output=True)
-
-
 def commit(project: Project) -> None:
     (project.top / ".git").rmdir()
     git(project, "init", "-q")
@@ -497,7 +491,8 @@ def test_what_is_gone_is_one_finding_and_git_brings_it_back(
     where = ("--project", str(project.top))
     found = only(project, *where, "--require", "guard", "--require", str(project.pack))
     assert (found["code"], found["path"]) == ("ledger_missing", str(project.record))
-    run_git_of(found["fix"])
+    (command,) = re.findall("`(git [^`]*)`", found["fix"])
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
     assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
 
 

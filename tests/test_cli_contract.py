@@ -32,7 +32,7 @@ from tests.trees import tree
 COMMANDS = cli.NAMES
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
-Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], None]
+Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], object]
 
 
 def check_envelope(outcome: Outcome, command: str) -> dict[str, Any]:
@@ -49,43 +49,13 @@ def check_envelope(outcome: Outcome, command: str) -> dict[str, Any]:
 
 
 # What must be so before a command gives each of its exit codes.
-def nothing(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pass
-
-
 def installed(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hookctl("install", "--host", "claude").code == 0
-
-
-def torn(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(settings, '{\n  "env": {')
 
 
 def disabled(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(hookctl, settings, monkeypatch)
     assert hookctl("disable", "guard").code == 0
-
-
-def disabled_and_gone(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disabled(hookctl, settings, monkeypatch)
-    settings.unlink()
-
-
-def torn_after(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed(hookctl, settings, monkeypatch)
-    torn(hookctl, settings, monkeypatch)
-
-
-def read_only(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(settings, "{}\n").chmod(0o444)
-
-
-def broken_ledger(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path(os.environ["HOOKCTL_STATE_DIR"], "ledger.json"), "not a ledger")
-
-
-def broken_projects_ledger(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path(".hookctl", "ledger.json"), "not a ledger")
 
 
 def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,10 +71,6 @@ def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPat
     record["entries"] = [entry]
     ledger.write_text(json.dumps(page))
     settings.write_text('{"env": {"MAX_STOP_BLOCKS": "7"}}')
-
-
-def bad_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path("bad.toml"), '[pack]\nname = "x"\nversion = "1"\nprotocol = "host"\ncolour = "red"\n')
 
 
 def leaving(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,31 +91,40 @@ def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 CLAUDE = ("--host", "claude")
-ARRANGEMENTS = {made.__name__: made for made in (
-    nothing, installed, torn, disabled, disabled_and_gone, torn_after, read_only, broken_ledger, broken_projects_ledger,
-    another_pack, bad_pack, leaving, a_bug,
-)}  # fmt: skip
-CASES = [(int(code), ARRANGEMENTS[name], tuple(shlex.split(words))) for code, name, words in rows("commands")]
+TORN, NO_LEDGER = '{\n  "env": {', "not a ledger"
+BAD_PACK = '[pack]\nname = "x"\nversion = "1"\nprotocol = "host"\ncolour = "red"\n'
+ARRANGEMENTS: dict[str, Arrange] = {
+    "nothing": lambda *_: None, "installed": installed, "disabled": disabled, "another_pack": another_pack,
+    "leaving": leaving, "a_bug": a_bug,
+    "torn": lambda hookctl, settings, patch: put(settings, TORN),
+    "torn_after": lambda hookctl, settings, patch: (installed(hookctl, settings, patch), put(settings, TORN)),
+    "disabled_and_gone": lambda hookctl, settings, patch: (disabled(hookctl, settings, patch), settings.unlink()),
+    "read_only": lambda hookctl, settings, patch: put(settings, "{}\n").chmod(0o444),
+    "broken_ledger": lambda *_: put(Path(os.environ["HOOKCTL_STATE_DIR"], "ledger.json"), NO_LEDGER),
+    "broken_projects_ledger": lambda *_: put(Path(".hookctl", "ledger.json"), NO_LEDGER),
+    "bad_pack": lambda *_: put(Path("bad.toml"), BAD_PACK),
+}  # fmt: skip
+CASES = [(int(code), name, tuple(shlex.split(words))) for code, name, words in rows("commands")]
 
 
 def name_of(case: object) -> str:
-    return getattr(case, "__name__", " ".join(case) if isinstance(case, tuple) else str(case))
+    return " ".join(case) if isinstance(case, tuple) else str(case)
 
 
-@pytest.mark.parametrize(("code", "arrange", "arguments"), CASES, ids=name_of)
+@pytest.mark.parametrize(("code", "before", "arguments"), CASES, ids=name_of)
 def test_the_exit_code_and_the_envelope(
     hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch,
-    code: int, arrange: Arrange, arguments: tuple[str, ...],
+    code: int, before: str, arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
     """The same exit code with and without --json, and an envelope that says the same as the text."""
-    arrange(hookctl, settings, monkeypatch)
+    ARRANGEMENTS[before](hookctl, settings, monkeypatch)
     as_json = hookctl(arguments[0], "--json", *arguments[1:])
     assert as_json.code == code, as_json
     envelope = check_envelope(as_json, arguments[0])
 
     for path in (settings.parent, Path(os.environ["HOOKCTL_STATE_DIR"]), Path(os.environ["HOOKCTL_DATA_DIR"])):
         shutil.rmtree(path, ignore_errors=True)
-    arrange(hookctl, settings, monkeypatch)
+    ARRANGEMENTS[before](hookctl, settings, monkeypatch)
     as_text = hookctl(*arguments)
     assert as_text.code == code, as_text
     assert "Traceback" not in as_text.out + as_text.err

@@ -64,11 +64,6 @@ def lost_lines(before: bytes, after: bytes) -> list[bytes]:
     return lost
 
 
-def grown(line: bytes, after: bytes) -> bool:
-    """Whether a line is there with nothing but something inserted, as in a container on one line."""
-    return any(is_within(line, other) for other in lines(after))
-
-
 def is_within(old: bytes, new: bytes) -> bool:
     rest = iter(new)
     return all(byte in rest for byte in old)
@@ -237,11 +232,6 @@ def records(isolated: Path) -> list[tuple[bytes, int]]:
     return [(path.read_bytes(), path.stat().st_mtime_ns) for path in found if path.exists()]
 
 
-def placed(kind: Kind, isolated: Path, data: bytes, scope: str = "user") -> Path:
-    (isolated / "work" / ".git").mkdir(exist_ok=True)
-    return put(kind.path(isolated, scope), data)
-
-
 def run(hookctl: Hookctl, verb: str, kind: Kind, *options: str, scope: str = "user") -> Outcome:
     done = hookctl(verb, "--host", kind.host, "--scope", scope, *options)
     assert done.code == 0, done
@@ -257,14 +247,16 @@ def bare(text: bytes) -> bytes:
 def test_install_adds_only_ours_and_uninstall_gives_the_bytes_back(
     kind: Kind, scope: str, data: bytes, isolated: Path, hookctl: Hookctl
 ) -> None:
-    path = placed(kind, isolated, data, scope)
+    (isolated / "work" / ".git").mkdir()
+    path = put(kind.path(isolated, scope), data)
     run(hookctl, "install", kind, scope=scope)
     installed = path.read_bytes()
     assert OURS.encode() in installed
     assert is_within(bare(data), bare(installed))
     if kind.format != "json":  # whose edits the judge of tests/documents looks at
         lost = [line for line in lost_lines(data, installed) if bare(line) == b"".join(line.split()) != b""]
-        assert len(lost) <= 2 and all(grown(line, installed) for line in lost), lost
+        grown = [line for line in lost if any(is_within(line, other) for other in lines(installed))]
+        assert len(lost) <= 2 and grown == lost, "but for what is inserted in a container on one line"
     about, ledgers = path.stat(), records(isolated)
     assert run(hookctl, "install", kind, scope=scope).out.endswith("nothing to do\n")
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
