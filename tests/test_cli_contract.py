@@ -565,8 +565,6 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
 
 
 # hookctl demo, whose steps tests/screens/ and the picture in docs/ show.
-
-
 def test_an_interrupted_one_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt

@@ -104,9 +104,6 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(p
         assert "guard/stop" in path.read_text()
 
 
-# What nobody can mend with certainty: nothing is written at all.
-
-
 def copy_of_the_settings(place: Place) -> None:
     """Which does not get the folder of the first."""
     place.install()
@@ -146,6 +143,7 @@ def edited(old: str, new: str) -> Callable[[Path], object]:
     return lambda folder: put(folder / "pack.toml", (folder / "pack.toml").read_text().replace(old, new))
 
 
+# What nobody can mend with certainty: nothing is written at all.
 UNCERTAIN: list[tuple[str, Callable[[Place], None]]] = [
     # With another data folder, or the settings of somebody else's machine.
     ("ledger_missing",

@@ -124,9 +124,6 @@ def test_a_page_may_not_name_the_users_settings_by_their_whole_path(
     refused(isolated, hookctl, "ledger_unreadable")
 
 
-# Folders, packs and files
-
-
 PACK = {"version": "1", "settings": {}, "files": [], "digest": ""}
 
 

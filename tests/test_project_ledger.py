@@ -146,9 +146,6 @@ def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_o
     assert team.hookctl("bob", "status").code == 0
 
 
-# Edited by hand
-
-
 def without_the_limit(page: Any) -> str:
     entries = page["files"][".claude/settings.json"]["entries"]
     entries[:] = [entry for entry in entries if entry == "end" or entry["path"] != ["env", LIMIT]]
