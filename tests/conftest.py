@@ -51,11 +51,7 @@ def _answer_of_the_system(program: str) -> tuple[str, tuple[int, int]] | None:
 
 def ask_once(program: str) -> tuple[str, tuple[int, int]] | None:
     """A Python of this machine is asked once for all tests: it stays as it is. Any other one each time."""
-    return _answer_of_the_system(program) if _is_of_the_system(program) else _ask(program)
-
-
-def _is_of_the_system(program: str) -> bool:
-    return os.path.dirname(program) in _OF_THE_SYSTEM
+    return _answer_of_the_system(program) if os.path.dirname(program) in _OF_THE_SYSTEM else _ask(program)
 
 
 def ask_guard_once(place: str, *question: Any) -> Any:

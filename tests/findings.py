@@ -128,11 +128,6 @@ def with_python(place: Place, text: str) -> Path:
     return place.script("python3", text)
 
 
-def owner_of_a_project(place: Place) -> None:
-    config = Path(".hookctl/guard/claude.json")
-    place.install("--scope", "project").change(lambda page: page.update(owner="nobody"), config)
-
-
 def hook_old(place: Place) -> None:
     """A launcher that an earlier hookctl released."""
     launcher = OUR_HOOK.replace(f'VERSION = "{__version__}"', 'VERSION = "0.1.9"')
@@ -147,12 +142,8 @@ def settings_are(text: str | bytes) -> Callable[[Place], None]:
     return lambda place: put(place.settings, text)
 
 
-def hooks_are(hooks: Any) -> Callable[[Place], None]:
-    return settings_are(json.dumps({"hooks": hooks}))
-
-
 def tools_are(groups: Any) -> Callable[[Place], None]:
-    return hooks_are({"PreToolUse": groups})
+    return settings_are(json.dumps({"hooks": {"PreToolUse": groups}}))
 
 
 def in_the_project(text: str | bytes, name: str = "settings.json") -> Callable[[Place], None]:
@@ -198,11 +189,6 @@ def rules_are(change: Callable[[str], str | bytes | None]) -> Callable[[Place], 
             put(path, changed_text)
 
     return make
-
-
-def rules_of_a_project_missing(place: Place) -> None:
-    place.install("--rules", "--scope", "project")
-    (place.root / "work" / "CLAUDE.md").unlink()
 
 
 def disabled(place: Place) -> None:
@@ -390,22 +376,16 @@ def loose(path: Callable[[Place], Path], mode: int) -> Callable[[Place], None]:
 
 
 # The project.
+def clone_without(folder: str) -> Callable[[Place], None]:
+    """A project with the guard on another machine, without one of its folders."""
+    return lambda place: (
+        place.install("--scope", "project"), shutil.rmtree(folder), shutil.rmtree(place.root / "state"))  # fmt: skip
+
+
 def settings_leave_the_project(place: Place) -> None:
     place.install("--scope", "local")
     Path(".claude").rename(place.root / "out")
     Path(".claude").symlink_to(place.root / "out")
-
-
-def clone_without_our_folder(place: Place) -> None:
-    place.install("--scope", "project")
-    shutil.rmtree(".hookctl")
-    shutil.rmtree(place.root / "state")
-
-
-def clone_without_the_settings(place: Place) -> None:
-    place.install("--scope", "project")
-    shutil.rmtree(".claude")
-    shutil.rmtree(place.root / "state")
 
 
 # The work in hand, and what the log says.
@@ -496,7 +476,9 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("config_unreadable", "error", config_unreadable('{"latch": true} // yes')),
     ("config_invalid", "warning", knob(latch="perhaps")),
     ("config_invalid", "warning", knob(latsch=True)),
-    ("self_test_failed", "warning", owner_of_a_project),
+    ("self_test_failed", "warning",
+     lambda place: place.install("--scope", "project").change(
+         lambda page: page.update(owner="nobody"), Path(".hookctl/guard/claude.json"))),
     ("cap_below_limit", "warning", cap_is("4")),
     ("config_invalid", "warning", env_is(MAX_STOP_BLOCKS="+12")),
     ("hook_environment", "error", env_is(HOOKCTL_DISABLE="yes")),
@@ -548,7 +530,7 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     # The project and its ledger.
     ("link_leaves_project", "error", lambda place: Path(".hookctl").symlink_to(place.root)),
     ("link_leaves_project", "error", settings_leave_the_project),
-    ("ledger_missing", "error", clone_without_our_folder),
+    ("ledger_missing", "error", clone_without(".hookctl")),
     # The work in hand.
     ("run_unusable", "warning", work("task.json", "{")),
     ("run_unusable", "warning", work("task.json", '{"remaining": true}')),
@@ -566,7 +548,8 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
 MENDED: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entries_wiped", "error", entries_wiped),
     ("entry_missing", "warning", rules_are(lambda text: None)),
-    ("entry_missing", "error", rules_of_a_project_missing),
+    ("entry_missing", "error",
+     lambda place: (place.install("--rules", "--scope", "project"), (place.root / "work" / "CLAUDE.md").unlink())),
     ("entry_doubled", "error", entry_doubled),
     ("interrupted_run", "error", interrupted_run),
     ("hook_missing", "error", lambda place: place.install().hook.unlink()),
@@ -582,7 +565,7 @@ MENDED: list[tuple[str, str, Callable[[Place], None]]] = [
     ("hook_missing", "error",
      wrapping_one(lambda place: place.install("--mode", "off").hook.unlink())),  # which alone needs the program too
     ("hook_changed", "warning", lambda place: (pack(place), pack_file(place).write_text("mine"))),
-    ("entries_wiped", "error", clone_without_the_settings),
+    ("entries_wiped", "error", clone_without(".claude")),
     ("hook_missing", "error", lambda place: (place.install("--scope", "project"), shutil.rmtree(".hookctl/runtime"))),
 ]  # fmt: skip
 MADE = [*STAYING, *MENDED]

@@ -11,7 +11,6 @@ and how they answer are in `tests.made_by_0_2_0`.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import json
 import os
@@ -83,27 +82,19 @@ BASH = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash",
 @contextlib.contextmanager
 def place() -> Iterator[None]:
     """The scene's folder, empty, with nobody else in it, and the environment in which hookctl runs there."""
-    with open(f"{TOP}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        shutil.rmtree(TOP, ignore_errors=True)
+    with texts.alone(TOP):
         for folder in (HOME, WORK / ".git"):
             folder.mkdir(parents=True)
         _make_repository()
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         own = {"HOME": str(HOME), "HOOKCTL_STATE_DIR": str(STATE), "HOOKCTL_DATA_DIR": str(DATA),
                "HOOKCTL_NOW": NOW, "NO_COLOR": "1"}  # fmt: skip
-        before = Path.cwd()
-        os.chdir(WORK)
-        try:
-            with (
-                mock.patch.dict(os.environ, {**kept, **own}, clear=True),
-                mock.patch("hookctl.system.interpreter.choose", lambda environ: (PYTHON, "")),
-                mock.patch("hookctl.system.interpreter.on_path", lambda environ, project: ()),
-            ):
-                yield
-        finally:
-            os.chdir(before)
-            shutil.rmtree(TOP)
+        with (
+            contextlib.chdir(WORK), mock.patch.dict(os.environ, {**kept, **own}, clear=True),
+            mock.patch("hookctl.system.interpreter.choose", lambda environ: (PYTHON, "")),
+            mock.patch("hookctl.system.interpreter.on_path", lambda environ, project: ()),
+        ):  # fmt: skip
+            yield
 
 
 def _make_repository() -> None:
@@ -157,7 +148,7 @@ def play() -> dict[str, str]:
         id = next(hook["id"] for hook in hooks if hook["command"] == "check-it")
         for command in LATER:
             hookctl(command.replace("{check-it}", id))
-    _set_time(WORK / ".hookctl/run/task.json")
+    os.utime(WORK / ".hookctl/run/task.json", (int(NOW), int(NOW)))  # the guard looks at its age
     _use_hooks()
     return sections()
 
@@ -248,11 +239,6 @@ def parsed(text: str) -> Iterator[tuple[str, list[str], str]]:
 def lay(text: str) -> None:
     """Write the files of a kept scene."""
     texts.lay(parsed(text), TOP, int(NOW))
-
-
-def _set_time(path: Path) -> None:
-    """The guard looks at the age of a project's work."""
-    os.utime(path, (int(NOW), int(NOW)))
 
 
 def is_released(version: str) -> bool:

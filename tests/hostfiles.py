@@ -64,5 +64,4 @@ def _read(name: str, host: str, format: str, stop: str, special: str, files: str
 
 
 KINDS = [_read(*row) for row in rows("hostfiles")]
-JSON = [kind for kind in KINDS if kind.format == "json"]
 BY_NAME = {kind.name: kind for kind in KINDS}

@@ -8,11 +8,9 @@ case lies in a folder of one name.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -74,13 +72,8 @@ CASES = {
 def place(name: str) -> Iterator[Path]:
     """The case's folder, empty, with nobody else in it."""
     TOP.mkdir(exist_ok=True)
-    with open(TOP / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        shutil.rmtree(TOP / name, ignore_errors=True)
-        try:
-            yield TOP / name
-        finally:
-            shutil.rmtree(TOP / name)
+    with texts.alone(TOP / name):
+        yield TOP / name
 
 
 def environment(top: Path) -> dict[str, str]:

@@ -6,8 +6,7 @@
 The mutants are cosmic-ray's; the same seed draws the same ones from the same code, each area an equal share. A place is
 drawn first and then one of the ways to break it, so that an operator with many ways does not count for more. Every
 mutant runs in a copy of the tree, against the tests of its area, for at most three times what a clean pass takes; one
-that hangs counts as caught. A sample of the survivors runs against the whole suite without clients. What is left of
-them goes to a file, as diffs.
+that hangs counts as caught. The survivors go to a file, as diffs.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ _COPIED = (
 )  # fmt: skip
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".hypothesis", ".cache")
 _PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-_SUITE = ("tests", "--ignore=tests/e2e")
-_MOST = 1800.0  # seconds for the whole suite
 CAUGHT, SURVIVED = "caught", "survived"
 
 
@@ -207,7 +204,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--area", action="append", choices=list(AREAS), help="only this one; several times if need be")
-    parser.add_argument("--again", type=int, default=5, metavar="N", help="how many survivors meet the whole suite")
     parser.add_argument("--survivors", default="survivors.diff", metavar="FILE", help="where their diffs go")
     options = parser.parse_args()
     areas = options.area or list(AREAS)
@@ -221,14 +217,11 @@ def main() -> None:
         limits = {area: limit_of(AREAS[area].tests, trees.queue[0]) for area in areas}
         missed = list(pool.map(lambda one: survives(one, AREAS[one.area].tests, trees, limits[one.area]), mutants))
         left = [mutant for mutant, is_missed in zip(mutants, missed, strict=True) if is_missed]
-        sample = random.Random(options.seed).sample(left, min(options.again, len(left)))
-        again = list(pool.map(lambda one: survives(one, _SUITE, trees, _MOST), sample))
     print(f"{'area':12} mutants  caught")
     for area in areas:
         own = [mutant for mutant in mutants if mutant.area == area]
         caught = len(own) - sum(mutant.area == area for mutant in left)
         print(f"{area:12} {len(own):7}  {caught:6}  {100 * caught / max(1, len(own)):.0f} %")
-    print(f"of {len(sample)} survivors the whole suite caught {len(sample) - sum(again)}")
     print(f"{time.monotonic() - begin:.0f} s; the survivors' diffs are in {options.survivors}")
     Path(options.survivors).write_text("\n".join(mutant.diff() for mutant in left))
 

@@ -77,9 +77,7 @@ def write(name: str, version: str, sure: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.newest",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="python -m tests.newest", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"one of {', '.join(CLIENTS)}; none: all")
     parser.add_argument("--run", action="store_true", help="run the tests of those behind, with the newest version")

@@ -40,13 +40,9 @@ def picture() -> str:
         if not line.startswith("       "):  # else it goes on with what somebody says
             colour = _COLOURS.get(line.partition(" ")[0], _PLAIN)
         if line:
-            parts.append(_drawn(line, _TOP + _LINE * at, colour))
+            text = escape(line).replace(" ", "\u00a0")  # browsers make one of several plain blanks
+            parts.append(f'<text x="{_LEFT}" y="{_TOP + _LINE * at}" fill="{colour}">{text}</text>')
     return "\n".join([*parts, "</g>", "</svg>", ""])
-
-
-def _drawn(line: str, y: int, colour: str) -> str:
-    text = escape(line).replace(" ", "\u00a0")  # browsers make one of several plain blanks
-    return f'<text x="{_LEFT}" y="{y}" fill="{colour}">{text}</text>'
 
 
 if __name__ == "__main__":

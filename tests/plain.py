@@ -23,7 +23,7 @@ def live(document: Any) -> Current:
             pending += [((*path, key), value[key]) for key in value]
     raw = {path: json.dumps(value) for path, value in values.items() if not isinstance(value, dict | list)}
     found = elements(document)
-    raw |= {element.path: json.dumps(_at(document, element.path)) for element in found}
+    raw |= {element.path: json.dumps(_holder(document, element.path)[element.path[-1]]) for element in found}
     return Current(values, raw, Hooks(found))
 
 
@@ -87,10 +87,6 @@ def _holder(document: Any, path: Path, *, make: bool = False) -> Any:
     for key in path[:-1]:
         document = document.setdefault(key, {}) if make and isinstance(document, dict) else document[key]
     return document
-
-
-def _at(document: Any, path: Path) -> Any:
-    return _holder(document, path)[path[-1]]
 
 
 def _remove(items: list[Any], item: Any) -> None:

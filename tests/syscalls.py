@@ -49,14 +49,7 @@ class Ended(NamedTuple):
 
     code: int
     said: str  # on stderr
-
-
-class Struck(NamedTuple):
-    """How a command ended that had one of its calls struck."""
-
-    code: int
-    said: str  # on stderr
-    met: Call | None  # the one that had this number in this run; None where it struck nothing below `top`
+    met: Call | None = None  # the call that was struck, by its number in this run; None where that changed nothing
 
 
 def unavailable() -> str:
@@ -75,7 +68,7 @@ def recorded(top: Path, log: Path, *command: str, environ: Mapping[str, str] | N
     return list(_below(top, log))
 
 
-def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting: bool = False) -> Struck:
+def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting: bool = False) -> Ended:
     """Run hookctl with this command; it is killed right before the call, or the call fails with this error.
 
     With `lasting` every later call of that name fails too. Calls are counted in each run anew: another program's work
@@ -89,8 +82,9 @@ def struck(top: Path, log: Path, call: Call, fault: str, *command: str, lasting:
         assert done.code == -signal.SIGKILL, f"{met} did not kill it"
         assert log.read_text().endswith("+++ killed by SIGKILL +++\n")
     elif met:
-        assert "(INJECTED)" in _line(log, met.number)
-    return Struck(*done, met)
+        lines = [line for line in log.read_text().splitlines() if _LINE.match(line)]
+        assert "(INJECTED)" in lines[met.number - 1]
+    return done._replace(met=met)
 
 
 def stopped(log: Path, call: Call, meanwhile: Callable[[], None], *command: str) -> Ended | None:
@@ -150,11 +144,6 @@ def _child(parent: int) -> int:
 def _below(top: Path, log: Path) -> Iterator[Call]:
     """The calls in a log that name something below this folder."""
     return (call for call in _calls(log) if any(path.startswith(f"{top}/") for path in call.paths))
-
-
-def _line(log: Path, number: int) -> str:
-    """The line of a call, by its number, in a log that has only one sort of them."""
-    return [line for line in log.read_text().splitlines() if _LINE.match(line)][number - 1]
 
 
 def _calls(log: Path) -> Iterator[Call]:

@@ -83,10 +83,6 @@ def test_a_whole_project_is_fine_wherever_it_is_cloned(project: Project, isolate
     assert tree(isolated) == before
 
 
-def without_stop(values: dict[str, Any]) -> None:
-    values["hooks"]["Stop"].pop(0)
-
-
 def forge(top: Path, old: str, new: str) -> None:
     """Change a text in every settings file of the project and in its record, as one commit can."""
     changed = 0
@@ -144,11 +140,6 @@ def copy_of_a_wrap(project: Project) -> None:
     project.change(project.settings, lambda v: v["hooks"]["Stop"].insert(0, forged))
 
 
-def forge_wrap(project: Project) -> None:
-    wrap(project)
-    forge(project.top, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")
-
-
 def link(path: Path, to: Path) -> None:
     shutil.move(path, to)
     path.symlink_to(to)
@@ -164,7 +155,7 @@ def changed(edit: Callable[[Any], object]) -> Callable[[Project], object]:
 
 
 BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
-    "entry removed": (lambda p: p.change(p.settings, without_stop), {"entry_missing"}),
+    "entry removed": (changed(lambda v: v["hooks"]["Stop"].pop(0)), {"entry_missing"}),
     "variable removed": (changed(lambda v: v["env"].pop("BELL")), {"entry_missing"}),
     "command edited": (lambda p: p.replace(
         p.settings, "; exit 0", "; exit 2"), {"entry_edited"}),
@@ -178,7 +169,9 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
     ),
     "interpreter forged": (lambda p: forge(p.top, "python3 -I -S", "./python3 -I -S"), {"entry_edited"}),
     "host forged": (lambda p: forge(p.top, "stop --host claude", "stop --host codex"), {"entry_edited"}),
-    "wrap forged": (forge_wrap, {"entry_edited"}),
+    "wrap forged": (
+        lambda p: (wrap(p), forge(p.top, "set -- 'say done'; ", f"set -- 'say done'; {EVIL}; ")), {"entry_edited"},
+    ),
     "timeout forged": (lambda p: forge(p.top, '"timeout": 10', '"timeout": 1'), {"entry_disarmed"}),
     "event forged": (lambda p: forge(p.top, '"Stop"', '"SubagentStop"'), {"entry_disarmed", "pack_changed"}),
     "hook doubled": (changed(lambda v: v["hooks"]["Stop"].append(v["hooks"]["Stop"][0])), {"entry_doubled"}),
@@ -298,8 +291,7 @@ def test_what_is_required_and_gone_is_found(project: Project, all_of_it: bool) -
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [('version = "1"', 'version = "2"'), ("sh {files}", "bash {files}"), ('BELL = "1"', 'BELL = "2"')],
+    ("old", "new"), [('version = "1"', 'version = "2"'), ("sh {files}", "bash {files}"), ('BELL = "1"', 'BELL = "2"')]
 )
 def test_a_required_file_means_this_very_content(project: Project, old: str, new: str) -> None:
     assert project.check("--require", str(project.pack)).code == 0
@@ -374,9 +366,6 @@ def levels(hookctl: Hookctl, *command: str) -> dict[str, str]:
     return {finding["code"]: finding["level"] for finding in hookctl(*command, "--json").data["findings"]}
 
 
-# The committed record is no witness.
-
-
 @pytest.mark.parametrize("host", SHARING)
 def test_a_forged_command_is_found_on_every_host_though_the_record_has_it_too(
     work: Path, hookctl: Hookctl, host: str
@@ -422,7 +411,8 @@ BY_HAND = {  # what no command can know
 
 def carry_out(hookctl: Hookctl, *fixes: str) -> list[str]:
     """Run the commands of hookctl in fixes, as they stand."""
-    commands = commands_of(list(fixes))
+    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
+    commands = [command for command in dict.fromkeys(found) if " PATH " not in command]
     assert commands
     for command in commands:
         done = hookctl(*shlex.split(command)[1:])
@@ -452,11 +442,6 @@ def test_each_fix_works_as_it_stands(
     assert (left.code, left.data["findings"]) == (0, []), commands
 
 
-def commands_of(fixes: list[str]) -> list[str]:
-    found = [command for fix in fixes for command in re.findall(r"`(hookctl [^`]*)`", fix)]
-    return [command for command in dict.fromkeys(found) if " PATH " not in command]
-
-
 # A finding names the file that differs.
 @pytest.mark.parametrize(
     ("name", "code"),
@@ -476,9 +461,6 @@ def test_what_differs_is_named_and_written_anew_also_where_git_changed_its_line_
     assert project.check().data["findings"] == []
 
 
-# One finding for one cause.
-
-
 def only(project: Project, *options: str) -> dict[str, str]:
     """The only finding of check."""
     (found,) = project.check(*options).data["findings"]
@@ -488,12 +470,6 @@ def only(project: Project, *options: str) -> dict[str, str]:
 def git(project: Project, *words: str) -> None:
     name = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
     subprocess.run(["git", "-C", str(project.top), *name, *words], check=True, capture_output=True)
-
-
-def run_git_of(fix: str) -> None:
-    """Run the command of git in a fix, as it stands."""
-    (command,) = re.findall("`(git [^`]*)`", fix)
-    subprocess.run(shlex.split(command), check=True, capture_output=True)
 
 
 def commit(project: Project) -> None:
@@ -515,7 +491,8 @@ def test_what_is_gone_is_one_finding_and_git_brings_it_back(
     where = ("--project", str(project.top))
     found = only(project, *where, "--require", "guard", "--require", str(project.pack))
     assert (found["code"], found["path"]) == ("ledger_missing", str(project.record))
-    run_git_of(found["fix"])
+    (command,) = re.findall("`(git [^`]*)`", found["fix"])
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
     assert project.check(*where, "--require", "guard", "--require", str(project.pack)).code == 0
 
 
@@ -541,8 +518,6 @@ def test_a_conflict_is_not_taken_for_a_missing_pack_and_every_conflicted_file_is
 
 
 # check and doctor ask hookctl's own copy of the guard: each way to neutralise it is named, and no fine one is.
-
-
 BLOCK = "does not block a stop while work remains"
 
 # What one commit can put into a configuration, and how the finding begins.

@@ -32,7 +32,7 @@ from tests.trees import tree
 COMMANDS = cli.NAMES
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
-Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], None]
+Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], object]
 
 
 def check_envelope(outcome: Outcome, command: str) -> dict[str, Any]:
@@ -49,45 +49,13 @@ def check_envelope(outcome: Outcome, command: str) -> dict[str, Any]:
 
 
 # What must be so before a command gives each of its exit codes.
-
-
-def nothing(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pass
-
-
 def installed(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hookctl("install", "--host", "claude").code == 0
-
-
-def torn(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(settings, '{\n  "env": {')
 
 
 def disabled(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(hookctl, settings, monkeypatch)
     assert hookctl("disable", "guard").code == 0
-
-
-def disabled_and_gone(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    disabled(hookctl, settings, monkeypatch)
-    settings.unlink()
-
-
-def torn_after(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed(hookctl, settings, monkeypatch)
-    torn(hookctl, settings, monkeypatch)
-
-
-def read_only(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(settings, "{}\n").chmod(0o444)
-
-
-def broken_ledger(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path(os.environ["HOOKCTL_STATE_DIR"], "ledger.json"), "not a ledger")
-
-
-def broken_projects_ledger(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path(".hookctl", "ledger.json"), "not a ledger")
 
 
 def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,10 +71,6 @@ def another_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPat
     record["entries"] = [entry]
     ledger.write_text(json.dumps(page))
     settings.write_text('{"env": {"MAX_STOP_BLOCKS": "7"}}')
-
-
-def bad_pack(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(Path("bad.toml"), '[pack]\nname = "x"\nversion = "1"\nprotocol = "host"\ncolour = "red"\n')
 
 
 def leaving(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,31 +91,40 @@ def a_bug(hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 CLAUDE = ("--host", "claude")
-ARRANGEMENTS = {made.__name__: made for made in (
-    nothing, installed, torn, disabled, disabled_and_gone, torn_after, read_only, broken_ledger, broken_projects_ledger,
-    another_pack, bad_pack, leaving, a_bug,
-)}  # fmt: skip
-CASES = [(int(code), ARRANGEMENTS[name], tuple(shlex.split(words))) for code, name, words in rows("commands")]
+TORN, NO_LEDGER = '{\n  "env": {', "not a ledger"
+BAD_PACK = '[pack]\nname = "x"\nversion = "1"\nprotocol = "host"\ncolour = "red"\n'
+ARRANGEMENTS: dict[str, Arrange] = {
+    "nothing": lambda *_: None, "installed": installed, "disabled": disabled, "another_pack": another_pack,
+    "leaving": leaving, "a_bug": a_bug,
+    "torn": lambda hookctl, settings, patch: put(settings, TORN),
+    "torn_after": lambda hookctl, settings, patch: (installed(hookctl, settings, patch), put(settings, TORN)),
+    "disabled_and_gone": lambda hookctl, settings, patch: (disabled(hookctl, settings, patch), settings.unlink()),
+    "read_only": lambda hookctl, settings, patch: put(settings, "{}\n").chmod(0o444),
+    "broken_ledger": lambda *_: put(Path(os.environ["HOOKCTL_STATE_DIR"], "ledger.json"), NO_LEDGER),
+    "broken_projects_ledger": lambda *_: put(Path(".hookctl", "ledger.json"), NO_LEDGER),
+    "bad_pack": lambda *_: put(Path("bad.toml"), BAD_PACK),
+}  # fmt: skip
+CASES = [(int(code), name, tuple(shlex.split(words))) for code, name, words in rows("commands")]
 
 
 def name_of(case: object) -> str:
-    return getattr(case, "__name__", " ".join(case) if isinstance(case, tuple) else str(case))
+    return " ".join(case) if isinstance(case, tuple) else str(case)
 
 
-@pytest.mark.parametrize(("code", "arrange", "arguments"), CASES, ids=name_of)
+@pytest.mark.parametrize(("code", "before", "arguments"), CASES, ids=name_of)
 def test_the_exit_code_and_the_envelope(
     hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch,
-    code: int, arrange: Arrange, arguments: tuple[str, ...],
+    code: int, before: str, arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
     """The same exit code with and without --json, and an envelope that says the same as the text."""
-    arrange(hookctl, settings, monkeypatch)
+    ARRANGEMENTS[before](hookctl, settings, monkeypatch)
     as_json = hookctl(arguments[0], "--json", *arguments[1:])
     assert as_json.code == code, as_json
     envelope = check_envelope(as_json, arguments[0])
 
     for path in (settings.parent, Path(os.environ["HOOKCTL_STATE_DIR"]), Path(os.environ["HOOKCTL_DATA_DIR"])):
         shutil.rmtree(path, ignore_errors=True)
-    arrange(hookctl, settings, monkeypatch)
+    ARRANGEMENTS[before](hookctl, settings, monkeypatch)
     as_text = hookctl(*arguments)
     assert as_text.code == code, as_text
     assert "Traceback" not in as_text.out + as_text.err
@@ -189,8 +162,6 @@ def test_wrong_use_is_exit_2_names_the_word_and_speaks_json_when_asked(
 
 
 # Exit 3, and ends that nobody planned.
-
-
 def test_a_bug_names_its_log_and_shows_no_traceback(
     hookctl: Hookctl, settings: Path, monkeypatch: pytest.MonkeyPatch, isolated: Path
 ) -> None:
@@ -377,9 +348,6 @@ def test_names_that_are_no_utf8_are_printed(process: Hookctl, isolated: Path) ->
     assert check_envelope(outcome, "run")["data"]["project"] == project
 
 
-# Help.
-
-
 def options_of(command: str) -> set[str]:
     return {name for parameter in cli.command(command).params for name in parameter.opts if name.startswith("--")}
 
@@ -407,9 +375,6 @@ def test_help_names_every_option_and_shows_an_example(hookctl: Hookctl, command:
 
 def test_the_version(hookctl: Hookctl) -> None:
     assert hookctl("--version") == (0, f"hookctl {__version__}\n", "")
-
-
-# At a terminal.
 
 
 def at_terminal(answer: str, *arguments: str, stdout: bool = False, **environ: str) -> tuple[Outcome, str]:
@@ -485,19 +450,10 @@ def test_a_python_without_what_hookctl_needs_is_named_in_one_line() -> None:
 
 
 # hookctl completion: the scripts are loaded by real shells, which then complete.
-
-
-COMMANDS_OF_COMPLETION = {name: cli.command(name) for name in cli.NAMES}
 SHELLS = [
     pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason=f"there is no {name} here"))
     for name in completion.SHELLS
 ]
-
-
-def options(command: str) -> set[str]:
-    return {name for p in COMMANDS_OF_COMPLETION[command].params for name in p.opts if name.startswith("--")} | {
-        "--help"
-    }
 
 
 @pytest.fixture
@@ -537,10 +493,10 @@ def test_what_fits_is_offered(ask, script) -> None:  # type: ignore[no-untyped-d
     def offered(*words: str) -> set[str]:
         return set(ask(file, *words))
 
-    assert offered("") == set(COMMANDS_OF_COMPLETION)
+    assert offered("") == set(COMMANDS)
     assert offered("un") == {"uninstall"}
     assert offered("--v") == {"--version"}
-    assert offered("install", "--") == options("install")
+    assert offered("install", "--") == options_of("install") | {"--help"}
     assert offered("install", "--host", "claude", "--js") == {"--json"}
 
 
@@ -551,8 +507,6 @@ def test_the_script_has_no_slip(shell: str, script) -> None:  # type: ignore[no-
 
 
 # What a machine gets with --json of what people read: whether anything changes, every message, the whole diff.
-
-
 def said(outcome: Outcome) -> list[str]:
     """The messages on stderr, one a message."""
     return [part.rstrip("\n") for part in ("\n" + outcome.err).split("\nhookctl: ")[1:]]
@@ -610,22 +564,7 @@ def test_changed_is_what_the_run_does(hookctl: Hookctl, isolated: Path) -> None:
     assert answers == [True, True, False, False, True, False, True, True, False]
 
 
-# hookctl demo: the real hook decides, a person can follow, and nothing is left of it.
-
-
-DECISIONS = [None, "block", "block", "block", "release", None, "allow"]
-
-
-def test_the_story_goes_through_block_progress_release_and_end(hookctl: Hookctl, isolated: Path) -> None:
-    before = tree(isolated)
-    done = hookctl("demo", "--json")
-    steps = done.data["steps"]
-    assert done.code == 0 and [step["decision"] for step in steps] == DECISIONS
-    assert steps[2]["code"] == "blocked" and steps[4]["code"] == "tripped" and steps[6]["code"] == "no_work"
-    assert "without progress" in steps[4]["said"]
-    assert tree(isolated) == before
-
-
+# hookctl demo, whose steps tests/screens/ and the picture in docs/ show.
 def test_an_interrupted_one_leaves_nothing(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(seconds: float) -> None:
         raise KeyboardInterrupt

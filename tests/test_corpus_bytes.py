@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 
 from tests.conftest import Hookctl, Outcome, put
-from tests.documents import judge
 from tests.hostfiles import KINDS, Kind
 from tests.manifest import hook, manifest
 from tests.trees import tree
 
 CORPUS = Path(__file__).parent / "corpus" / "claude"
-REFUSED = sorted((CORPUS / "refused").glob("*.json"))
 
 
 def _text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
@@ -41,14 +39,12 @@ def _minified(text: str) -> str:
 
 
 VARIANTS: dict[str, Callable[[bytes], bytes]] = {
-    "as-is": lambda data: data,
     "crlf": _text(lambda text: re.sub(r"\r\n|\r|\n", "\r\n", text)),
     "bom": lambda data: data if data.startswith(b"\xef\xbb\xbf") else b"\xef\xbb\xbf" + data,
     "no-final-newline": lambda data: data.rstrip(b"\r\n"),
     "tabs": _text(lambda text: re.sub(r"(?m)^(?:  )+", lambda m: "\t" * (len(m[0]) // 2), text)),
     "four-spaces": _text(lambda text: re.sub(r"(?m)^(?:  )+", lambda m: m[0] * 2, text)),
     "minified": _text(_minified),
-    "non-ascii": _text(lambda text: re.sub(r"(?<=[^\\])echo", "écho 已完成 🎉", text)),
 }
 
 
@@ -68,11 +64,6 @@ def lost_lines(before: bytes, after: bytes) -> list[bytes]:
     return lost
 
 
-def grown(line: bytes, after: bytes) -> bool:
-    """Whether a line is there with nothing but something inserted, as in a container on one line."""
-    return any(is_within(line, other) for other in lines(after))
-
-
 def is_within(old: bytes, new: bytes) -> bool:
     rest = iter(new)
     return all(byte in rest for byte in old)
@@ -81,19 +72,6 @@ def is_within(old: bytes, new: bytes) -> bool:
 def file_of(isolated: Path, scope: str) -> Path:
     folder = isolated / ("home" if scope == "user" else "work") / ".claude"
     return folder / ("settings.local.json" if scope == "local" else "settings.json")
-
-
-@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
-def test_a_bad_file_is_refused_with_its_place_and_left_alone(
-    path: Path, isolated: Path, settings: Path, hookctl: Hookctl
-) -> None:
-    put(settings, path.read_bytes())
-    done = hookctl("install", "--host", "claude", "--json")
-    assert done.code == 4, done.out
-    (error,) = done.result["errors"]
-    assert error["path"] == str(settings) and error["line"] > 0 and error["column"] > 0 and error["hint"]
-    assert settings.read_bytes() == path.read_bytes()
-    assert not (isolated / "state").exists() and not (isolated / "data").exists()
 
 
 # Odd files: the operator's links, names, modes and owners stay as they are
@@ -210,8 +188,6 @@ def test_another_owner_and_group_stay(
 
 
 # Install, install again, edit, force and uninstall over look-alikes of every host's settings files.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 OURS = ": hookctl=guard/"
@@ -251,24 +227,9 @@ def cases() -> Iterator[Any]:
             yield pytest.param(kind, "project", data, id=f"{kind.name}-{path.stem}-{name}-in-a-project")
 
 
-def each(found: list[tuple[Kind, Path]]) -> Any:
-    parameters = [pytest.param(kind, path.read_bytes(), id=f"{kind.name}-{path.stem}") for kind, path in found]
-    return pytest.mark.parametrize(("kind", "data"), parameters)
-
-
-# Files with a command that an operator may edit; a version is taken over by --force, or stays (tests/stories).
-VERSIONS = ("another-version", "no-version")
-BELLS = [(k, p) for k, p in files() if b"bell" in p.read_bytes() and p.stem not in VERSIONS]
-
-
 def records(isolated: Path) -> list[tuple[bytes, int]]:
     found = [isolated / "state" / "ledger.json", isolated / "work" / ".hookctl" / "ledger.json"]
     return [(path.read_bytes(), path.stat().st_mtime_ns) for path in found if path.exists()]
-
-
-def placed(kind: Kind, isolated: Path, data: bytes, scope: str = "user") -> Path:
-    (isolated / "work" / ".git").mkdir(exist_ok=True)
-    return put(kind.path(isolated, scope), data)
 
 
 def run(hookctl: Hookctl, verb: str, kind: Kind, *options: str, scope: str = "user") -> Outcome:
@@ -286,14 +247,16 @@ def bare(text: bytes) -> bytes:
 def test_install_adds_only_ours_and_uninstall_gives_the_bytes_back(
     kind: Kind, scope: str, data: bytes, isolated: Path, hookctl: Hookctl
 ) -> None:
-    path = placed(kind, isolated, data, scope)
+    (isolated / "work" / ".git").mkdir()
+    path = put(kind.path(isolated, scope), data)
     run(hookctl, "install", kind, scope=scope)
     installed = path.read_bytes()
     assert OURS.encode() in installed
     assert is_within(bare(data), bare(installed))
     if kind.format != "json":  # whose edits the judge of tests/documents looks at
         lost = [line for line in lost_lines(data, installed) if bare(line) == b"".join(line.split()) != b""]
-        assert len(lost) <= 2 and all(grown(line, installed) for line in lost), lost
+        grown = [line for line in lost if any(is_within(line, other) for other in lines(installed))]
+        assert len(lost) <= 2 and grown == lost, "but for what is inserted in a container on one line"
     about, ledgers = path.stat(), records(isolated)
     assert run(hookctl, "install", kind, scope=scope).out.endswith("nothing to do\n")
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (about.st_mtime_ns, about.st_ino)
@@ -301,25 +264,6 @@ def test_install_adds_only_ours_and_uninstall_gives_the_bytes_back(
     run(hookctl, "uninstall", kind, scope=scope)
     assert path.read_bytes() == data
     assert not (isolated / "data").exists() and not (isolated / "work" / ".hookctl").exists()
-
-
-@each(BELLS[::5])
-def test_an_edit_of_the_operators_stays_through_everything(
-    kind: Kind, data: bytes, isolated: Path, hookctl: Hookctl
-) -> None:
-    path = placed(kind, isolated, data)
-    run(hookctl, "install", kind)
-    edited = path.read_bytes().replace(b"bell", b"gong --twice")
-    put(path, edited)
-    assert run(hookctl, "install", kind).out.endswith("nothing to do\n")
-    assert path.read_bytes() == edited
-    run(hookctl, "install", kind, "--force")
-    assert path.read_bytes() == edited
-    run(hookctl, "uninstall", kind)
-    left, wanted = path.read_bytes(), data.replace(b"bell", b"gong --twice")
-    assert b"".join(left.split()) == b"".join(wanted.split()), "nothing but blanks differs"
-    if kind.format == "json":
-        assert judge.read(left.decode()) == judge.read(wanted.decode())
 
 
 # Two packs, other settings, a disable, a moved HOME, in each kind of settings file: nothing stays behind.

@@ -106,9 +106,6 @@ def _die_at(last: int) -> None:
     files.open = lambda *call: _Stream(open(*call), step)  # type: ignore[attr-defined]  # noqa: SIM115
 
 
-# The cases
-
-
 CASES = [
     *((kind, verb, min(STRIDE, 19) if (kind, verb) == ("existing", INSTALL) else STRIDE) for kind, verb in STRUCK),
     *(("absent project", (*verb, *PROJECT), STRIDE) for verb in (INSTALL, UNINSTALL)),

@@ -80,17 +80,9 @@ def listed(hookctl: Hookctl, path: Path, host: str = "claude") -> list[dict[str,
     return [hook for hook in hooks if hook["file"] == str(path)]
 
 
-def states(hookctl: Hookctl, path: Path, host: str = "claude") -> dict[str, str]:
-    return {hook["command"]: hook["state"] for hook in listed(hookctl, path, host)}
-
-
-def book(isolated: Path) -> Path:
-    return isolated / "state" / "ledger.json"
-
-
 def keeps(isolated: Path) -> bool:
     """Whether the ledger has anything that is disabled."""
-    path = book(isolated)
+    path = isolated / "state" / "ledger.json"
     return path.exists() and "disabled" in json.loads(path.read_text())
 
 
@@ -162,9 +154,6 @@ def test_a_disabled_pack_stays_so_and_is_never_gone(hookctl: Hookctl, isolated: 
     assert b"NOTIFY_LEVEL" in path.read_bytes() and not keeps(isolated)
 
 
-# A project.
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_guard_leaves_every_host_and_comes_back(hookctl: Hookctl, isolated: Path, kind: Kind) -> None:
     path = kind.path(isolated, "user")
@@ -203,9 +192,6 @@ def test_in_a_project_only_its_settings_change_and_check_fails(hookctl: Hookctl,
     run(hookctl, "enable", "notify")
     assert path.read_bytes() == installed
     run(hookctl, "check", "--require", "notify")
-
-
-# Anybody's hooks.
 
 
 def disabled_here(hookctl: Hookctl, path: Path, *commands: str) -> list[str]:
@@ -251,7 +237,7 @@ def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isola
     path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
     ids = disabled_here(hookctl, path, "two")
     path.write_text(THEIRS)
-    assert states(hookctl, path)["two"] == "runs"
+    assert [hook["state"] for hook in listed(hookctl, path) if hook["command"] == "two"] == ["runs"]
     assert "already" in run(hookctl, "enable", *ids).out
     assert path.read_text() == THEIRS and not keeps(isolated)
 
@@ -287,9 +273,6 @@ def test_uninstall_of_everything_asks_about_other_tools_hooks(
     if not agrees:
         run(hookctl, "enable", id)
         assert path.read_text() == THEIRS
-
-
-# The hosts' own switches.
 
 
 def test_a_plugins_hook_stays_and_the_message_names_the_hosts_own_way(hookctl: Hookctl, isolated: Path) -> None:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from hookctl import hosts
 from hookctl.checks.codes import entries
-from hookctl.packs.choices import PRESETS, is_valid, schema
+from hookctl.packs.choices import PRESETS
 from tests import findings
 from tests.conftest import put
 from tests.findings import (
@@ -109,8 +108,6 @@ def test_a_client_is_too_old_for_what_is_installed_and_install_says_so_too(
 
 
 # What hosts.md says that Claude Code makes of a cap, and what doctor says of it.
-
-
 @pytest.mark.parametrize(("cap", "effective", "verdict"), rows("caps"))
 def test_the_cap_as_the_client_reads_it(place: Place, cap: str, effective: str, verdict: str) -> None:
     value = json.loads(cap)
@@ -205,9 +202,6 @@ def test_a_hook_that_cannot_work_is_named(place: Place, knobs: dict[str, Any]) -
     assert "self_test_failed" in place.codes()
 
 
-# What must not be said.
-
-
 @pytest.mark.parametrize(
     ("code", "arrange"),
     [
@@ -269,9 +263,6 @@ def test_transcripts_are_never_opened(place: Place) -> None:
     assert "hook_silent" in place.codes()
 
 
-# One table of codes.
-
-
 def test_the_page_has_the_table_of_the_codes() -> None:
     page = PAGE.read_text()
     assert page == renewed(page), "run: python -m tests.page_of_codes"
@@ -283,11 +274,3 @@ def test_a_client_is_asked_once_however_many_files_it_has(place: Place) -> None:
     (place.root / "asked").unlink()
     place.doctor()
     assert (place.root / "asked").read_text() == "asked\n"
-
-
-# Knobs are judged as the hook does, which their schema says too.
-@pytest.mark.parametrize(("value",), rows("knobs"))
-def test_a_knob_is_wrong_where_its_schema_says_so(value: str) -> None:
-    ((name, given),) = json.loads(value).items()
-    rule = schema()[name]
-    assert is_valid(name, given, rule) is jsonschema.Draft202012Validator(rule).is_valid(given)

@@ -14,6 +14,7 @@ import pytest
 from . import findings
 from .conftest import Hookctl, put
 from .findings import CAP, LIMIT, MENDED, STAYING, Place, pack
+from .test_doctor import named
 from .trees import tree
 
 
@@ -50,10 +51,6 @@ def fix(place: Place, *options: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 ONE_OF_EACH = list({case[0]: case for case in STAYING}.values())
-
-
-def named(case: object) -> str:
-    return getattr(case, "__qualname__", str(case)).partition(".")[0]
 
 
 @pytest.mark.parametrize(("code", "level", "arrange"), ONE_OF_EACH, ids=named)
@@ -107,25 +104,11 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_mended(p
         assert "guard/stop" in path.read_text()
 
 
-# What nobody can mend with certainty: nothing is written at all.
-
-
-def runs_from_elsewhere(place: Place) -> None:
-    """With another data folder, or the settings of somebody else's machine."""
-    place.install().ledger.unlink()
-    place.monkeypatch.setenv("HOOKCTL_DATA_DIR", str(place.root / "other"))
-
-
 def copy_of_the_settings(place: Place) -> None:
     """Which does not get the folder of the first."""
     place.install()
     other = put(place.root / "other" / "settings.json", place.settings.read_bytes())
     place.monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(other.parent))
-
-
-def edited_command_without_its_python(place: Place) -> None:
-    findings.with_python(place, "exit 0").unlink()
-    place.edit("exit 0", "exit 1")
 
 
 def link_that_leaves_the_project(place: Place) -> None:
@@ -146,11 +129,6 @@ def committed(craft: Callable[[Any], Any]) -> Callable[[Place], None]:
     return arrange
 
 
-def program_of_the_repositorys(place: Place) -> None:
-    committed(lambda page: page)(place)
-    put(Path(".hookctl/hook.py"), "evil")
-
-
 def without_a_packs_file(change: Callable[[Path], object]) -> Callable[[Place], None]:
     """A file of a pack is gone, and the pack in its folder has become another one."""
 
@@ -165,10 +143,15 @@ def edited(old: str, new: str) -> Callable[[Path], object]:
     return lambda folder: put(folder / "pack.toml", (folder / "pack.toml").read_text().replace(old, new))
 
 
+# What nobody can mend with certainty: nothing is written at all.
 UNCERTAIN: list[tuple[str, Callable[[Place], None]]] = [
-    ("ledger_missing", runs_from_elsewhere),
+    # With another data folder, or the settings of somebody else's machine.
+    ("ledger_missing",
+     lambda place: (place.install().ledger.unlink(),
+                    place.monkeypatch.setenv("HOOKCTL_DATA_DIR", str(place.root / "other")))),
     ("ledger_missing", copy_of_the_settings),
-    ("entry_edited", edited_command_without_its_python),
+    ("entry_edited",
+     lambda place: (findings.with_python(place, "exit 0").unlink(), place.edit("exit 0", "exit 1"))),
     ("link_leaves_project", link_that_leaves_the_project),
     ("hook_missing", without_a_packs_file(edited('"1.0"', '"1.1"'))),
     ("hook_missing", without_a_packs_file(edited('"notify"', '"other"'))),
@@ -190,7 +173,7 @@ def test_what_is_uncertain_stays_as_it_is(place: Place, code: str, arrange: Call
 
 # What a stranger's record says. Of it only the guard's own entries and programs are written, as this hookctl has them.
 STRANGERS = {
-    "program": program_of_the_repositorys,
+    "program": lambda place: (committed(lambda page: page)(place), put(Path(".hookctl/hook.py"), "evil")),
     "command": committed(lambda page: page["entries"][0]["written"].update(command=": hookctl=guard/stop; evil")),
     "value": committed(lambda page: page["entries"][1]["owners"]["guard"].update(value="9999")),
     "key": committed(lambda page: page["entries"].insert(0, {**page["entries"][1], "path": ["env", "LD_PRELOAD"]})),

@@ -12,16 +12,8 @@ from hookctl.documents.yaml import YamlDocument
 from tests.approving import approve
 from tests.conftest import put
 from tests.documents.table import document_of
-from tests.findings import Place, place
-from tests.findings_of_hosts import (
-    AGREED,
-    CODEX,
-    HERMES,
-    MADE_OF_HOSTS,
-    Arrange,
-    at,
-    installed,
-)
+from tests.findings import Place, place, receipts
+from tests.findings_of_hosts import AGREED, CODEX, HERMES, MADE_OF_HOSTS, Arrange, at, installed
 from tests.texts import rows
 from tests.trees import tree
 
@@ -88,32 +80,7 @@ def test_the_operators_own_setting_is_the_cap_where_no_variable_is(place: Place,
 
 
 # What doctor makes of the receipts of packs' hooks, and where it says nothing.
-PACK = """[pack]
-name = "notes"
-version = "1"
-description = "Notes"
-{hooks}
-"""
-LATER = 4_000_000_000
-RUN = {"bytes": 0, "event": "Stop", "host": "claude", "id": "notes/one", "kind": "run", "ms": 3, "outcome": "none",
-       "session": None, "status": 0, "t": LATER}  # fmt: skip
 FAILED = {"outcome": "failed", "status": 1}
-
-
-def install(place: Place, *hooks: tuple[str, str, str], scope: str = "user") -> None:
-    """Install a pack with these hooks: id, event and matcher."""
-    text = ""
-    for id, event, matcher in hooks:
-        text += f'[[hooks]]\nevent = "{event}"\nid = "{id}"\ncommand = "echo ran >> ran"\n'
-        text += f'matcher = "{matcher}"\n' if matcher else ""
-    file = put(place.root / "notes" / "pack.toml", PACK.format(hooks=text))
-    outcome = place.hookctl("install", str(file), "--host", "claude", "--yes", "--scope", scope)
-    assert outcome.code == 0, outcome
-
-
-def write(place: Place, *runs: dict[str, Any], folder: str = "f" * 16) -> None:
-    text = "".join(json.dumps({**RUN, **run}, sort_keys=True, separators=(",", ":")) + "\n" for run in runs)
-    put(place.root / "state" / "guard" / folder / "runs.jsonl", text)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +100,6 @@ def write(place: Place, *runs: dict[str, Any], folder: str = "f" * 16) -> None:
     ],
 )
 def test_a_hook_that_fails_each_time(place: Place, runs: list[dict[str, Any]], count: int) -> None:
-    install(place, ("one", "Stop", ""))
-    write(place, *runs)
+    receipts(*runs)(place)
     found = [found["message"] for found in place.findings() if found["code"] == "hook_fails"]
-    assert found == ([f"notes/one (Stop) failed in each of its last {count} runs"] if count else [])
+    assert found == ([f"notes/start (SessionStart) failed in each of its last {count} runs"] if count else [])

@@ -105,10 +105,12 @@ TEXTS = ("", " ", "x", "22:00-06:00", "a\nb", "0", "breaker", "project", "heartb
 def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
     rule, default = choices.schema()[name], KNOBS[name]
     plain = {key: value for key, value in rule.items() if key not in ("minimum", "maximum")}
-    for value in (*TEXTS, *([text] for text in TEXTS), [], ["x", " "], [1], 0, 7, -1, 1.5, True, None, {}):
+    for value in (*TEXTS, *([text] for text in TEXTS), [], ["x", " "], [1], 0, 7, -1, 99_999, 1.5, True, None, {}):
         fits = module("settings").fits(name, value, default)
         if value not in ("", " ", []):  # these stand for the default everywhere
             assert fits is jsonschema.Draft202012Validator(plain).is_valid(value), value
+        if value not in ("", " ") or default:
+            assert choices.is_valid(name, value, rule) is jsonschema.Draft202012Validator(rule).is_valid(value), value
 
 
 def test_the_page_of_the_commands_is_that_of_the_help() -> None:
@@ -129,8 +131,6 @@ def test_the_picture_is_that_of_a_real_run() -> None:
 
 
 # Recipes and samples of the pages, run as they stand there.
-
-
 MANIFEST = manifest("{name}", hook("stop", "sh {{files}}/{name}.sh"), protocol="host", files=["{name}.sh"])
 
 

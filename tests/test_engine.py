@@ -222,9 +222,7 @@ class Settings:
         self.value, self.entries = value, tuple(entries)
 
     def install(self, *wants: Wanted, pack: str = "p", force: bool = False) -> Decision:
-        return self._carry_out(
-            engine.install(self.entries, plain.live(self.value), pack, list(wants), force=force)
-        )
+        return self._carry_out(engine.install(self.entries, plain.live(self.value), pack, list(wants), force=force))
 
     def uninstall(self, *wants: Wanted) -> Decision:
         return self._carry_out(engine.uninstall(self.entries, plain.live(self.value), "p", list(wants)))
@@ -326,8 +324,6 @@ def test_a_pack_that_alone_was_wiped_comes_back_where_that_is_asked_for(restores
 
 
 # The engine and hooks of others that we are around: of those only the command is ours, and they come and go.
-
-
 ID = f"{WRAP}0123abcd"
 SAYS = f": hookctl={ID}; set -- say; it"
 MY_OWN = f": hookctl={ID}; my own"

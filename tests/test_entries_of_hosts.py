@@ -56,8 +56,6 @@ def test_what_it_takes_or_ignores(isolated: Path, hookctl: Hookctl, hook: dict[s
 
 
 # What Claude Code drops of its settings, as its own doctor says, and what it takes.
-
-
 CLAUDES_BAD = of("claude", fine=False)
 CLAUDES_GOOD = of("claude", fine=True)
 
@@ -116,8 +114,6 @@ def test_a_null_inside_its_list_costs_the_file(hookctl: Hookctl, settings: Path,
 
 
 # Mistral Vibe, which drops a hook for a field that it cannot take: what is dropped, and what is listed so.
-
-
 VIBE = ("--host", "vibe")
 # Fields beside event, name and command, as hooks have them in the client's file; seen on the real client.
 TAKEN = of("vibe", fine=True)
@@ -152,8 +148,6 @@ def test_what_the_client_drops_is_listed_so(
 
 
 # Kimi Code, whose strict list of hooks stands in a settings file that it writes anew by itself.
-
-
 KIMI = ("--host", "kimi")
 STOP = '[[hooks]]\nevent = "Stop"\ncommand = "bell"\n'
 MINE = f"""\

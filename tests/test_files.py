@@ -52,9 +52,6 @@ def refused(code: str, call: Callable[..., Any], *arguments: Any) -> HookctlErro
     return caught.value
 
 
-# Reading
-
-
 @pytest.mark.parametrize("kind", ["fifo", "folder", "device", "socket"])
 def test_anything_but_a_regular_file_is_refused_and_never_opened(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "x"
@@ -89,9 +86,6 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     fail(monkeypatch, "open", code)
     assert "read access" in refused("unreadable", files.read, str(target)).hint
-
-
-# What a file keeps
 
 
 def test_a_new_file_is_private_unless_told_otherwise(tmp_path: Path) -> None:
@@ -137,9 +131,6 @@ def test_a_read_only_file_is_refused_and_not_touched(target: Path, data: bytes |
     assert (error.exit_code, error.path) == (1, str(target))
     assert written_at(target) == before
     assert (target.read_bytes(), names(target.parent)) == (b"old", listed)
-
-
-# Somebody else writes too
 
 
 def test_a_file_that_was_changed_since_is_left_alone(target: Path) -> None:
@@ -272,9 +263,6 @@ def test_a_file_of_our_own_is_written_whole_or_not_at_all(
         refused("write_failed", files.write_own, str(path), b"two")
     assert path.read_bytes() == b"one"
     assert names(path.parent) == ["ledger.json"]
-
-
-# Temporary files of dead runs
 
 
 def dead() -> int:

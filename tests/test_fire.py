@@ -15,15 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.firing.calls import (
-    Asked,
-    Call,
-    Place,
-    Reading,
-    find_event,
-    is_meant,
-    make_call,
-)
+from hookctl.firing.calls import Asked, Call, Place, Reading, find_event, is_meant, make_call
 from hookctl.firing.reading import judge, read_answer
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
@@ -38,6 +30,7 @@ from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
 from tests.matching import OF_SHELL, SHELLS, VIBES, of_vibe
 from tests.templates.hosts import NAMES, PAYLOADS
+from tests.templates.wraps import alive
 from tests.test_cli_contract import check_envelope
 from tests.texts import rows
 
@@ -74,8 +67,6 @@ def outcomes(outcome: Outcome) -> list[str]:
 
 
 # What runs, and what it is told.
-
-
 def test_the_hooks_that_match_are_run_in_order_with_the_hosts_payload_and_variables(
     hookctl: Hookctl, settings: Path, isolated: Path
 ) -> None:
@@ -199,9 +190,6 @@ def test_a_program_that_is_gone_does_to_a_call_what_its_host_makes_of_it(
     assert levels == (["error"] if told == "all" or host in told.split() else [])
 
 
-# What does not run by itself.
-
-
 def test_a_projects_own_hooks_need_an_option_a_look_and_a_yes(
     hookctl: Hookctl, process: Hookctl, settings: Path, isolated: Path
 ) -> None:
@@ -266,9 +254,6 @@ def test_a_plugins_hook_runs_by_its_id_alone_with_its_root_after_a_yes(
     assert asked.code == 2 and "of the plugin fmt" in asked.err
     result = only(hookctl("fire", "stop", "--hook", hook["id"], "--yes", "--json"))
     assert (result["outcome"], result["reason"]) == ("block", "from the plugin")
-
-
-# Ours.
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -357,9 +342,6 @@ def test_a_pipe_in_the_place_of_its_configuration_is_not_waited_for(hookctl: Hoo
     signal.alarm(0)
 
 
-# Limits.
-
-
 def test_a_hook_has_the_time_that_its_host_gives_it_and_its_group_ends_with_it(
     hookctl: Hookctl, settings: Path
 ) -> None:
@@ -374,7 +356,7 @@ def test_a_hook_has_the_time_that_its_host_gives_it_and_its_group_ends_with_it(
 
 def assert_ended(pid: int) -> None:
     end = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+    while alive(pid):
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -419,9 +401,6 @@ def test_ctrl_c_ends_the_hook_and_what_it_has_started(settings: Path, isolated: 
     assert_ended(int((home / "pid").read_text()))
 
 
-# The command line.
-
-
 def test_a_projects_hook_is_not_run_by_its_id_alone_either(hookctl: Hookctl, isolated: Path) -> None:
     mark = isolated / "mark"
     put(isolated / "work/.claude/settings.local.json", events(Stop=[f"touch {mark}"]))
@@ -454,8 +433,6 @@ def test_a_named_hook_of_another_event_is_no_success(hookctl: Hookctl, settings:
 
 
 # What each host makes of a hook's answer: the table of runs with the real clients, row by row.
-
-
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "pi", "openhands", "droid", "hermes")
 HOSTS += ("grok", "kimi", "vibe")
 EVERY = set(HOSTS)
@@ -599,8 +576,6 @@ def test_which_of_two_new_inputs_counts_and_all_reasons_are_said() -> None:
 
 
 # The payload that fire makes: the fields that the real client sends, and no others.
-
-
 PLACE = Place("/home/u/project", "/home/u", "/tmp/transcript.jsonl", {"HOOKCTL_NOW": "1795334400"})
 EVENTS = [(name, event) for name in NAMES for event in PAYLOADS[name]]
 
@@ -656,8 +631,6 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
 
 
 # A matcher of another host's tools is known to match nothing; what may match is left alone.
-
-
 @pytest.mark.parametrize(("host", "matcher", "instead"), rows("matchers"))
 def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None:
     matcher, instead = document_of(matcher).decode(), document_of(instead).decode()

@@ -21,26 +21,15 @@ PACK = '[pack]\nname = "bell"\nversion = "1"\nprotocol = "host"\n[files]\ninclud
 IGNORED = "run/\n"
 
 
-def empty_folder(isolated: Path) -> None:
-    (isolated / "work" / ".hookctl").mkdir()
-
-
-def ignore_file(isolated: Path) -> None:
-    put(isolated / "work" / ".hookctl" / ".gitignore", IGNORED)
-
-
-def empty_data_folder(isolated: Path) -> None:
-    (isolated / "data").mkdir()
-
-
-def settings_too(isolated: Path) -> None:
-    put(isolated / "work" / ".claude" / "settings.json", "{ }")
-    put(isolated / "work" / ".claude" / "settings.local.json", "{ }")
-    ignore_file(isolated)
-    empty_data_folder(isolated)
-
-
-THERE = [empty_folder, ignore_file, empty_data_folder, settings_too]
+THERE: dict[str, Callable[[Path], object]] = {
+    "empty folder": lambda top: (top / "work/.hookctl").mkdir(),
+    "ignore file": lambda top: put(top / "work/.hookctl/.gitignore", IGNORED),
+    "empty data folder": lambda top: (top / "data").mkdir(),
+    "settings too": lambda top: (
+        put(top / "work/.claude/settings.json", "{ }"), put(top / "work/.claude/settings.local.json", "{ }"),
+        put(top / "work/.hookctl/.gitignore", IGNORED), (top / "data").mkdir(),
+    ),
+}  # fmt: skip
 
 
 def below(isolated: Path) -> dict[str, object]:
@@ -50,9 +39,9 @@ def below(isolated: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
-@pytest.mark.parametrize("there", THERE, ids=lambda there: there.__name__)
+@pytest.mark.parametrize("there", THERE.values(), ids=THERE)
 def test_what_was_there_before_stays(
-    isolated: Path, hookctl: Hookctl, there: Callable[[Path], None], scope: str
+    isolated: Path, hookctl: Hookctl, there: Callable[[Path], object], scope: str
 ) -> None:
     there(isolated)
     before = below(isolated)
@@ -66,8 +55,6 @@ def test_what_was_there_before_stays(
 
 
 # hookctl uninstall --all: what it asks is what it does and says; a file that cannot be planned stops no other.
-
-
 INSTALL = ("install", "--host", "claude")
 ONE = '[pack]\nname = "one"\nversion = "1"\nprotocol = "host"\n[env]\nONE = "1"\n'
 
@@ -141,8 +128,6 @@ def test_what_is_installed_after_the_answer_is_not_taken_out(
 
 
 # Hermes takes `hooks:` and an event without a value for none: install fills them, and the bytes come back.
-
-
 @pytest.fixture
 def config(isolated: Path) -> Path:
     return isolated / "home" / ".hermes" / "config.yaml"

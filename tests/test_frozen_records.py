@@ -67,14 +67,10 @@ def settings() -> dict[str, str]:
     return {name: (TOP / name).read_text() for name in BEFORE}
 
 
-def left_for_people() -> dict[str, str]:
-    """The same as an uninstall has to leave them: as they were, with what a person changed since."""
-    return {name: text.replace(*EDITS.get(name, ("", "")), 1) for name, text in BEFORE.items()}
-
-
 def take_all_out() -> None:
     hookctl("uninstall --all --yes")
-    assert settings() == left_for_people()
+    left = {name: text.replace(*EDITS.get(name, ("", "")), 1) for name, text in BEFORE.items()}
+    assert settings() == left, "as they were, with what a person changed since"
     assert not (HOME / ".codex/hooks.json").exists()
     assert not (HOME / ".config").exists() and not (HOME / ".pi").exists()
     assert not (HOME / ".local/share/hookctl").exists()

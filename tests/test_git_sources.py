@@ -106,9 +106,6 @@ def left_in_cache(isolated: Path) -> list[str]:
     return os.listdir(cache) if cache.exists() else []
 
 
-# The address
-
-
 @pytest.mark.parametrize("text", REFUSED)
 def test_an_address_that_could_mean_something_else_is_refused(text: str, hookctl: Hookctl, isolated: Path) -> None:
     with pytest.raises(HookctlError) as refused:
@@ -126,9 +123,6 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(text: str, command
         done = hookctl(command, text, *HOST, *options)
         assert done.code == 2
         assert "hunter2" not in done.out + done.err, done
-
-
-# An install
 
 
 def test_a_pack_is_installed_from_its_commit_and_recorded_with_it(
@@ -192,7 +186,11 @@ def test_other_commands_fetch_nothing(
     assert not (isolated / "home" / ".cache").exists()
 
 
-# What runs
+# The keys of a git config whose value git would run, by section.
+PROGRAMS_OF_GIT = {
+    "core": "sshCommand fsmonitor pager gitProxy askPass alternateRefsCommand", 'filter "evil"': "smudge clean process",
+    'filter "lfs"': "smudge process", 'diff "evil"': "textconv", "uploadpack": "packObjectsHook",
+}  # fmt: skip
 
 
 def test_no_git_configuration_variable_or_hook_has_a_say(
@@ -205,37 +203,11 @@ def test_no_git_configuration_variable_or_hook_has_a_say(
     for name in ("post-checkout", "reference-transaction", "post-merge", "fsmonitor-watchman", "pre-auto-gc"):
         put(hooks / name, f"#!/bin/sh\ntouch {mark}\n").chmod(0o755)
         put(repository.folder / ".git" / "hooks" / name, f"#!/bin/sh\ntouch {mark}\n").chmod(0o755)
-    config = f"""[core]
-    hooksPath = {hooks}
-    sshCommand = {evil}
-    fsmonitor = {evil}
-    pager = {evil}
-    gitProxy = {evil}
-    askPass = {evil}
-    alternateRefsCommand = {evil}
-[credential]
-    helper = !{evil}
-[init]
-    templateDir = {isolated}/template
-[filter "evil"]
-    smudge = {evil}
-    clean = {evil}
-    process = {evil}
-    required = true
-[filter "lfs"]
-    smudge = {evil}
-    process = {evil}
-[diff "evil"]
-    textconv = {evil}
-[uploadpack]
-    packObjectsHook = {evil}
-[url "ext::{evil} "]
-    insteadOf = ssh://
-[url "ext::{evil} x"]
-    insteadOf = file://
-[protocol "ext"]
-    allow = always
-"""
+    config = f"[core]\nhooksPath = {hooks}\n[credential]\nhelper = !{evil}\n[init]\ntemplateDir = {isolated}/template\n"
+    config += f'[url "ext::{evil} "]\ninsteadOf = ssh://\n[url "ext::{evil} x"]\ninsteadOf = file://\n'
+    config += '[protocol "ext"]\nallow = always\n[filter "evil"]\nrequired = true\n'
+    for section, names in PROGRAMS_OF_GIT.items():
+        config += f"[{section}]\n" + "".join(f"{name} = {evil}\n" for name in names.split())
     put(isolated / "home" / ".gitconfig", config)
     put(isolated / "home" / ".config" / "git" / "config", config)
     put(repository.folder / ".gitattributes", "*.sh filter=evil diff=evil\n*.toml filter=lfs\n")
@@ -326,9 +298,6 @@ def test_a_partial_repository_here_is_refused(
     assert (done.code, error_of(done)["message"]) == (4, "the repository is a partial clone"), done
     assert not mark.exists()
     assert is_untouched(isolated)
-
-
-# What a repository may hold
 
 
 TEXT = PACK.format(version="1")
@@ -444,9 +413,6 @@ def test_a_fetch_ends_in_time_with_all_its_processes(
     assert is_untouched(isolated)
 
 
-# What can go wrong
-
-
 @pytest.mark.parametrize(
     ("address", "message"),
     [
@@ -499,9 +465,6 @@ def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookc
     assert (done.code, "run me" in done.err, "\033" in done.err, "hunter2" in done.err) == (4, False, False, False)
 
 
-# An upgrade
-
-
 @pytest.fixture
 def installed(repository: Repository, hookctl: Hookctl) -> Repository:
     assert hookctl("install", repository.address, *HOST).code == 0
@@ -539,9 +502,6 @@ def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     assert (packs["bell"]["version"], packs["horn"]["version"]) == ("1", "2")
 
 
-# A project
-
-
 @pytest.fixture
 def team(repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project in which a colleague has installed the pack, on another machine; its folder."""
@@ -574,20 +534,6 @@ def test_check_never_fetches(
     done = hookctl("check", "--json")
     assert (done.code, "pack_changed" in done.out) == (1, True)
     assert not ssh.exists()
-
-
-@pytest.mark.parametrize("options", [(), ("--json",), ("bell",), ("bell", "--json")])
-def test_an_address_of_a_strangers_record_is_not_fetched_without_a_yes(
-    team: Path, repository: Repository, hookctl: Hookctl, ssh: Path, options: tuple[str, ...]
-) -> None:
-    before = ledger(team)
-    done = hookctl("upgrade", *options, agrees=False)
-    assert done.code == 2
-    assert "known from a project's record alone" in done.out + done.err
-    if "--json" not in options:
-        assert f"address  {repository.ssh}" in done.err
-        assert f"commit   {repository.git('rev-parse', 'HEAD')}" in done.err
-    assert (ssh.exists(), ledger(team)) == (False, before)
 
 
 def test_an_address_that_a_pull_brought_is_asked_for_again(
@@ -646,8 +592,6 @@ def test_a_pack_that_changed_its_name_is_not_taken(installed: Repository, hookct
 
 
 # Packs from an https server on this machine: a certificate, redirects, a password that is asked for.
-
-
 class Forge(http.server.BaseHTTPRequestHandler):
     """Answers git's smart protocol, and misbehaves where a path says so."""
 

@@ -133,9 +133,6 @@ def test_install_writes_the_golden_file_and_uninstall_undoes_it(case: Case, isol
     assert seen(isolated) == before
 
 
-# Their documented shape
-
-
 def value(kind: Kind, data: bytes) -> Any:
     """The parsed file, by something that is not hookctl wherever that is possible."""
     if kind.format == "json":
@@ -179,8 +176,6 @@ def test_no_command_of_ours_has_a_variable_but_the_hosts_own(case: Case) -> None
 
 
 # The commands that install registers, on every host and scope: short, and harmless whatever becomes of their files.
-
-
 PLACES = [
     (host, scope) for host in hosts.names() for scope in ("user", "project", "local") if scope in hosts.load(host).files
 ]

@@ -51,9 +51,6 @@ def test_names_with_odd_characters_are_shown_and_do_no_harm(hookctl: Hookctl, se
     assert [hook["state"] for hook in listed(hookctl)] == ["unknown_event"]
 
 
-# Programs.
-
-
 def test_copilot_gives_a_script_the_mode_itself_and_other_hosts_do_not(hookctl: Hookctl, isolated: Path) -> None:
     script = str(put(isolated / "x.sh", "#!/bin/sh\n"))
     handler = {"type": "command", "command": script}
@@ -117,15 +114,12 @@ def test_no_variable_makes_an_interpreter_load_anything(
     assert not (isolated / "ran").exists()
 
 
-def test_a_script_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
-    os.mkfifo(isolated / "x.py")
-    put(settings, stop(f"python3 {isolated}/x.py"))
-    assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
-
-
-def test_a_program_that_is_a_pipe_is_not_waited_for(hookctl: Hookctl, settings: Path, isolated: Path) -> None:
-    os.mkfifo(isolated / "x", 0o755)
-    put(settings, stop(str(isolated / "x")))
+@pytest.mark.parametrize("command", ["python3 {}", "{}"])
+def test_a_script_or_program_that_is_a_pipe_is_not_waited_for(
+    hookctl: Hookctl, settings: Path, isolated: Path, command: str
+) -> None:
+    os.mkfifo(isolated / "x.py", 0o755)
+    put(settings, stop(command.format(isolated / "x.py")))
     signal.alarm(60)
     assert [hook["state"] for hook in listed(hookctl)] == ["runs"]
     signal.alarm(0)
@@ -152,8 +146,6 @@ def test_grok_runs_no_command_with_the_variable_of_a_loop(command: str, runs: bo
 
 
 # doctor finds a script that cannot run, however its path is spelled, and is silent where only a shell knows.
-
-
 KNOWN = {"HOME": "/home/me", "CLAUDE_PROJECT_DIR": "/project"}
 
 
@@ -207,10 +199,6 @@ def script(isolated: Path) -> Path:
     return put(isolated / "work" / ".openhands" / "hooks" / "on_stop.sh", "#!/bin/sh\nexit 0\n")
 
 
-def broken(hookctl: Hookctl) -> list[str]:
-    return [one["reason"].partition("on_stop.sh ")[2] for one in found(hookctl, "openhands")]
-
-
 def starts_with(line: str) -> Callable[[Path], None]:
     def change(script: Path) -> None:
         script.write_text(f"{line}\n")
@@ -232,7 +220,8 @@ def starts_with(line: str) -> Callable[[Path], None]:
 )
 def test_why_a_script_cannot_run(script: Path, hookctl: Hookctl, change: Callable[[Path], None], said: str) -> None:
     change(script)
-    assert broken(hookctl) == ([said] if said else [])
+    broken = [one["reason"].partition("on_stop.sh ")[2] for one in found(hookctl, "openhands")]
+    assert broken == ([said] if said else [])
 
 
 RELATIVE = {

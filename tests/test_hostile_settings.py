@@ -205,8 +205,6 @@ def test_a_link_out_of_the_project_is_refused(kind: Kind, make: Make, isolated: 
 
 
 # A project's own configuration names nothing outside the project: to the hook, and to every command that reads it.
-
-
 SECRET = "hunter2-of-the-person"
 FOREIGN = {"remaining": 7, "heartbeat": SECRET, "password": SECRET, "owner": SECRET}
 CONFIG = Path(".hookctl/guard/claude.json")

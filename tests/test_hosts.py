@@ -138,8 +138,6 @@ def test_copilot_and_vs_code_each_have_a_file_of_their_own_in_one_folder(isolate
 
 
 # The guard answers as its hosts' data files say: what a file says reaches the hook through config.json.
-
-
 def host(name: str) -> Any:
     """A host as the hook has it from its configuration."""
     return module("hosts").find_host(guard.host_table(hosts.load(name)), name, {})
@@ -177,27 +175,18 @@ def project(isolated: Path) -> Path:
     return folder
 
 
-def distrusts(host: str, project: Path, isolated: Path) -> bool:
-    return is_untrusted(hosts.load(host), "project", str(project), {"HOME": str(isolated / "home")})
-
-
-def write(host: str, text: str, project: Path, isolated: Path) -> None:
-    text = text.replace("PROJECT", str(project)).replace("ABOVE", str(project.parent))
-    put(isolated / "home" / FILES[host], text)
-
-
 @pytest.mark.parametrize(
     ("host", "is_trusted", "text"), [*rows("trusted-folders"), *((host, "no", "") for host in FILES)]
 )
 def test_which_folder_is_trusted(host: str, is_trusted: str, text: str, project: Path, isolated: Path) -> None:
-    write(host, document_of(text).decode(), project, isolated)
-    assert distrusts(host, project, isolated) is (is_trusted == "no")
-    assert is_untrusted(hosts.load(host), "user", str(project), {"HOME": str(isolated / "home")}) is False
+    text = document_of(text).decode().replace("PROJECT", str(project)).replace("ABOVE", str(project.parent))
+    put(isolated / "home" / FILES[host], text)
+    environ = {"HOME": str(isolated / "home")}
+    assert is_untrusted(hosts.load(host), "project", str(project), environ) is (is_trusted == "no")
+    assert is_untrusted(hosts.load(host), "user", str(project), environ) is False
 
 
 # The hash that Codex trusts a hook by: as `codex app-server` gave them (tests/e2e/test_codex.py asks it again).
-
-
 @pytest.mark.parametrize(("event", "group", "fields", "expected"), rows("hashes-of-codex"))
 def test_the_hash_is_the_client_s_own(event: str, group: str, fields: str, expected: str) -> None:
     handler = {"type": "command", "command": 'say "é"', **json.loads(fields)}
@@ -222,8 +211,6 @@ def test_the_key_has_the_event_s_name_in_small_words() -> None:
 
 
 # A host is one data file: the example in docs/adding-a-host.md works as it is put beside the others.
-
-
 ROOT = Path(__file__).parents[1]
 MINE = '{\n\t"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}\n'
 

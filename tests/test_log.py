@@ -85,9 +85,6 @@ def test_lines_that_are_none_of_the_guards_are_passed_over(hookctl: Hookctl, gua
     assert len(hookctl("log").out.splitlines()) == 3
 
 
-# As it comes.
-
-
 class Follower:
     """hookctl log --follow, as a process."""
 
@@ -162,8 +159,6 @@ def test_follow_shows_runs_as_they_come_over_full_files(guard: Path) -> None:
 
 
 # hookctl stats: the guard's decisions in numbers, for people and for Prometheus.
-
-
 T = 1_763_755_200
 
 
@@ -278,8 +273,6 @@ def test_a_name_with_odd_letters_is_escaped(logged: Path, hookctl: Hookctl) -> N
 
 
 # Receipts as hookctl reads them: exact numbers by hook, medians, and what becomes of odd lines.
-
-
 HOOK = HookName("claude", "PreToolUse", "p/x")
 
 
@@ -352,8 +345,6 @@ def test_percentiles_are_of_the_runs_whose_receipts_are_there(tmp_path: Path) ->
 
 
 # The page of `hookctl report`: what it tells, that it loads nothing, and which files it never writes over.
-
-
 TODAY = 1_790_000_000
 VOID = ("meta",)
 

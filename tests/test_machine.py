@@ -314,8 +314,6 @@ def test_any_history() -> None:
 
 
 # The invariants of ownership on real files, each with a test of its name.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 CLAUDE = load("claude")

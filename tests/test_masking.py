@@ -75,8 +75,6 @@ def test_a_pack_cannot_hide_what_it_runs(command: str, hookctl: Hookctl, isolate
 
 
 # The command line over settings full of secrets.
-
-
 class Secrets:
     """Makes secrets, each another one, and finds them again in what was printed."""
 
@@ -301,8 +299,6 @@ def test_secrets_in_the_configuration_of_the_hook(
 
 
 # What is printed: masked, aligned, without control characters, and never more than a stream can take.
-
-
 @given(st.text(max_size=20))
 def test_a_line_is_one_line_and_drives_nothing(text: str) -> None:
     shown = masking.plain(text)

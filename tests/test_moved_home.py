@@ -6,6 +6,7 @@ A record that lies elsewhere stays as it is; what the new HOME has of ours is fo
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,14 @@ def home(request: pytest.FixtureRequest, isolated: Path, monkeypatch: pytest.Mon
     return home
 
 
+def live_in(new: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take this folder for HOME, with what of hookctl's own lay in the old one."""
+    here = folders.here()
+    monkeypatch.setenv("HOME", str(new))
+    for name, old in (("HOOKCTL_STATE_DIR", here.state), ("HOOKCTL_DATA_DIR", here.data)):
+        monkeypatch.setenv(name, old.replace(f"{home}/", f"{new}/"))
+
+
 @pytest.fixture
 def move(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
     """Move HOME, and live in the new one."""
@@ -41,10 +50,7 @@ def move(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
     def moved() -> Path:
         new = home.with_name("moved")
         home.rename(new)
-        monkeypatch.setenv("HOME", str(new))
-        for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
-            old = getattr(folders.here(), "state" if "STATE" in name else "data")
-            monkeypatch.setenv(name, old.replace(f"{home}/", f"{new}/"))
+        live_in(new, home, monkeypatch)
         return new
 
     return moved
@@ -112,17 +118,12 @@ def test_a_copy_of_a_home_leaves_the_original_alone(
     home: Path, isolated: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A record that lies in the copy is the copy's, and what it names lies there too."""
-    import shutil
-
     put(home / ".claude" / "settings.json", THEIRS)
     hookctl("install", "--host", "claude")
     new = isolated / "copy"
     shutil.copytree(home, new)
     original = tree(home)
-    monkeypatch.setenv("HOME", str(new))
-    for name in ("HOOKCTL_STATE_DIR", "HOOKCTL_DATA_DIR"):
-        old = getattr(folders.here(), "state" if "STATE" in name else "data")
-        monkeypatch.setenv(name, old.replace(f"{home}/", f"{new}/"))
+    live_in(new, home, monkeypatch)
     assert hookctl("uninstall", "--all", "--yes").code == 0
     assert (tree(home), (new / ".claude" / "settings.json").read_text()) == (original, THEIRS)
 

@@ -116,8 +116,6 @@ def test_what_stays_always_answers_and_the_last_one_takes_everything_along(
 
 
 # What doctor and check say, and what an install writes anew
-
-
 def other_version(top: Path, version: str) -> None:
     launcher = top / "hook.py"
     launcher.write_text(launcher.read_text().replace(f'VERSION = "{__version__}"', f'VERSION = "{version}"'))

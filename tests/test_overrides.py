@@ -164,8 +164,6 @@ def test_row_24_who_writes_meanwhile_loses_nothing(
 
 
 # No command that writes shows a value or a comment that is not hookctl's: of a foreign one only the key.
-
-
 FILES = {
     "claude": ".claude/settings.json", "gemini": ".gemini/settings.json", "antigravity": ".gemini/config/hooks.json",
     "cursor": ".cursor/hooks.json", "kiro": ".kiro/hooks/hookctl.json", "kimi": ".kimi-code/config.toml",
@@ -245,8 +243,6 @@ def test_nor_is_what_stands_where_a_file_is_broken(hookctl: Hookctl, isolated: P
 
 
 # What a settings file may have anywhere but where hookctl writes: there it is refused, with the form that works.
-
-
 class Form(NamedTuple):
     """A form: where it is refused, at which place and with which fix; and where it is not touched."""
 

@@ -73,9 +73,6 @@ def plugin(
     return folder
 
 
-# Each host, on and off.
-
-
 class Case(NamedTuple):
     """One plugin of a host, and what the host says of it."""
 
@@ -190,9 +187,6 @@ def test_the_last_rule_for_the_folder_counts(rules: str, state: str, home: Path,
     text = json.dumps({"probe": {"overrides": json.loads(rules)}}).replace("WORK", str(work))
     put(home / ".gemini/extensions/extension-enablement.json", text)
     assert states(home, "gemini") == [("probe", state)]
-
-
-# Where a plugin is.
 
 
 def marketplace(home: Path, folder: Path, name: str = "probe", **more: Any) -> Path:
@@ -339,9 +333,6 @@ def test_a_glob_of_many_stars_is_tried_on_a_deep_path_once() -> None:
     assert FileRules("/f", ["!" + "**/" * 8 + "x"]).find_off(f"{folders}/b.js") == ""
 
 
-# Which hooks a plugin has.
-
-
 MORE = {"hooks": {"SessionStart": [GROUP]}}
 
 
@@ -402,9 +393,6 @@ def test_the_command_lists_them_with_what_is_in_their_way(home: Path, work: Path
     write(home / ".claude/settings.json", {"disableAllHooks": True})
     assert look()["hooks"][0]["state"] == "off"
     assert "disableAllHooks" in look()["hooks"][0]["reason"]
-
-
-# Strangers' folders.
 
 
 def _put(make: Callable[[Path], object]) -> Callable[[Path], object]:

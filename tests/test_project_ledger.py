@@ -113,9 +113,6 @@ def bell(isolated: Path, env: str = "", name: str = "bell") -> str:
     return str(folder)
 
 
-# Merges
-
-
 def test_packs_that_two_branches_add_merge_where_a_line_lies_between_them(isolated: Path, team: Team) -> None:
     """Here the guard's: of its name and its hook, every list has a line between those of bell and of whistle."""
     packs = {"ann": bell(isolated), "bob": bell(isolated, name="whistle")}
@@ -149,11 +146,6 @@ def test_where_both_branches_add_at_the_same_line_the_conflict_has_whole_lines_o
     assert team.hookctl("bob", "status").code == 0
 
 
-# Edited by hand
-def reindented(page: Any) -> str:
-    return json.dumps(page, indent=4)
-
-
 def without_the_limit(page: Any) -> str:
     entries = page["files"][".claude/settings.json"]["entries"]
     entries[:] = [entry for entry in entries if entry == "end" or entry["path"] != ["env", LIMIT]]
@@ -166,17 +158,13 @@ def without_the_hook(page: Any) -> str:
     return json.dumps(page)
 
 
-def without_pages(page: Any) -> str:
-    return json.dumps({**page, "files": {}})
-
-
 @pytest.mark.parametrize(
     ("edit", "left"),
     [
-        (reindented, {}),
+        (lambda page: json.dumps(page, indent=4), {}),
         (without_the_limit, {"env": {LIMIT: "5"}}),
         (without_the_hook, {}),
-        (without_pages, {"env": {LIMIT: "5", CAP: "8"}}),
+        (lambda page: json.dumps({**page, "files": {}}), {"env": {LIMIT: "5", CAP: "8"}}),
     ],
     ids=["reindented", "without the limit", "without the hook", "without pages"],
 )
@@ -236,8 +224,6 @@ def recorded_packs(team: Team) -> dict[str, Any]:
 
 
 # Two branches that both changed what is installed.
-
-
 @pytest.mark.parametrize(
     ("mine", "yours", "conflicted", "start"),
     [
@@ -380,8 +366,6 @@ def test_no_earlier_text_is_offered_for_settings_in_a_conflict(team: Team) -> No
 
 
 # The ledger: every shape comes back as it was, and bytes that are none are refused without a traceback.
-
-
 SCHEMA = json.loads((Path(__file__).parents[1] / "schemas" / "ledger.schema.json").read_text())
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; exit 0", "timeout": 10}
 ENTRIES = (
@@ -408,14 +392,10 @@ def own(ledger: Path) -> folders.Folders:
     return folders.Folders(str(ledger.parent), str(ledger.parent), {}, str(ledger.parent))
 
 
-def valid(data: bytes) -> None:
-    jsonschema.validate(json.loads(data), SCHEMA)
-
-
 @pytest.mark.parametrize("record", RECORDS)
 def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
     data = store.dump({"/x": record})
-    valid(data)
+    jsonschema.validate(json.loads(data), SCHEMA)
     assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
 
 

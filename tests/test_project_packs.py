@@ -4,13 +4,11 @@ against the manifest, and nothing that the record says makes a finding vanish.""
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from hookctl import hosts
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, Outcome, put
 from tests.manifest import hook, manifest
+from tests.test_cli_contract import at_terminal
 from tests.texts import rows
 
 PACK = """[pack]
@@ -175,8 +174,6 @@ def test_each_change_of_a_pull_request(
 
 
 # The record is a stranger's: nothing that it says makes a finding vanish.
-
-
 def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
@@ -305,8 +302,6 @@ def test_on_every_host_a_new_pack_is_whole_and_a_forged_one_is_not(
 
 
 # A pack that 0.2.0 installed has none.
-
-
 def without_manifest(top: Path) -> None:
     """Leave a project as hookctl 0.2.0 does."""
     data = (top / ".hookctl/packs/notify/look.sh").read_bytes()
@@ -336,15 +331,11 @@ def test_a_pack_without_a_manifest_gets_one_by_an_upgrade(
     assert contents(top) == whole
 
 
-def drop_pack(top: Path) -> None:
+def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
+    top = build("work")
     for start in ('"id": "notify/look"', '"id": "notify/end"', '"LEVEL"'):
         drop(top, start)
     drop(top, '    "notify":', 2)
-
-
-def test_a_pack_that_is_in_no_record(build: Build, hookctl: Hookctl) -> None:
-    top = build("work")
-    drop_pack(top)
     found = expected_in(top, "ledger_missing settings, ledger_missing CLAUDE.md")
     assert findings(hookctl, top, "guard") == (1, found)
 
@@ -369,8 +360,6 @@ def test_no_other_file_may_have_the_manifests_name(
 
 
 # Packs that are not built in: nothing of theirs is written before somebody has read it and agreed.
-
-
 def test_a_clone_of_what_install_names_can_be_upgraded(isolated: Path, hookctl: Hookctl) -> None:
     """The pack's own files are among it."""
     work = isolated / "work"
@@ -427,41 +416,22 @@ def bell(isolated: Path, hookctl: Hookctl, fixed_python: None) -> Bell:
     return Bell(isolated / "work" / "bell", hookctl)
 
 
-@pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch) -> object:
-    """Sits at the terminal and types this."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    def type_(text: str) -> None:
-        monkeypatch.setattr(sys, "stdin", Terminal(text))
-        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-
-    return type_
-
-
 def nothing_written(isolated: Path) -> bool:
     return not (isolated / "home" / ".claude").exists() and not (isolated / "data").exists()
 
 
-@pytest.mark.parametrize("text", ["", "n\n", "what?\n"])
-def test_at_a_terminal_a_no_writes_nothing(bell: Bell, isolated: Path, answer: object, text: str) -> None:
-    answer(text)  # type: ignore[operator]
-    assert bell.install().code == 2
+@pytest.mark.parametrize("text", ["\x04", "n\n", "what?\n"])
+def test_at_a_terminal_a_no_writes_nothing(bell: Bell, isolated: Path, text: str) -> None:
+    assert at_terminal(text, "install", str(bell.folder), *HOST)[0].code == 2
     assert nothing_written(isolated)
 
 
-def test_at_a_terminal_it_asks_once(bell: Bell, settings: Path, answer: object) -> None:
-    answer("y\n")  # type: ignore[operator]
-    done = bell.install()
-    assert (done.code, "Install bell?" in done.err) == (0, True)
+def test_at_a_terminal_it_asks_once(bell: Bell, settings: Path) -> None:
+    done, seen = at_terminal("y\n", "install", str(bell.folder), *HOST)
+    assert (done.code, "Install bell?" in seen) == (0, True)
     assert "hookctl=bell/ring" in settings.read_text()
-    answer("")  # type: ignore[operator]
-    again = bell.install()
-    assert (again.code, again.out) == (0, "nothing to do\n")
-    assert "Install bell?" not in again.err
+    again, seen = at_terminal("", "install", str(bell.folder), *HOST)
+    assert (again.code, again.out, "Install bell?" in seen) == (0, "nothing to do\n", False)
 
 
 RISKY = [
@@ -499,8 +469,6 @@ def test_what_changes_after_the_question_is_not_installed(
 
 
 # What a person reads of a pack's hooks before they agree to it.
-
-
 def shown(hookctl: Hookctl, text: str, host: str = "claude") -> list[str]:
     put(Path("own.toml"), text)
     lines = hookctl("plan", "./own.toml", "--host", host).out.splitlines()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import os
 import subprocess
 import sys
@@ -18,8 +16,8 @@ import pytest
 
 from hookctl.ownership import execute, run, store
 from hookctl.system import files, folders
-from tests.conftest import Hookctl, agreed, put
-from tests.disk import INSTALL, PROJECT, UNINSTALL, data_of, temporary
+from tests.conftest import Hookctl, put
+from tests.disk import INSTALL, PROJECT, UNINSTALL, temporary
 from tests.manifest import hook, manifest
 
 ROUNDS = int(os.environ.get("HOOKCTL_TEST_ROUNDS", "2"))
@@ -47,9 +45,6 @@ def errors(hookctl: Hookctl) -> list[str]:
     """The codes of what doctor finds wrong; whether the hook can be run here is another matter."""
     findings = hookctl("doctor", "--host", "claude", "--json").data["findings"]
     return [f["code"] for f in findings if f["level"] == "error" and f["code"] != "self_test_failed"]
-
-
-# Several hookctl
 
 
 def test_two_installs_at_once_are_one(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
@@ -103,44 +98,6 @@ def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(
     assert settings.read_bytes() == THEIRS
 
 
-@pytest.fixture
-def packs(isolated: Path) -> list[str]:
-    """Two packs by path, and the built-in one."""
-    names = ("one", "two")
-    texts = {name: PACK.format(name=name, key=f"{name.upper()}_LEVEL") for name in names}
-    return [*(str(put(isolated / f"{name}.toml", text)) for name, text in texts.items()), "guard"]
-
-
-def registered(settings: Path) -> set[str]:
-    """The packs that have a hook in the file."""
-    text = (data_of(settings) or b"").decode()
-    return {name for name in ("one", "two", "guard") if f": hookctl={name}/stop;" in text}
-
-
-def known(settings: Path) -> set[str]:
-    """The packs that the ledger has for the file."""
-    page = store.load(folders.here()).get(str(settings))
-    return set(page.packs) if page else set()
-
-
-def test_one_pack_may_come_while_others_go(packs: list[str], settings: Path, isolated: Path, hookctl: Hookctl) -> None:
-    put(settings, THEIRS)
-    names = ("one", "two", "guard")
-    turns = itertools.islice(itertools.cycle(range(3)), ROUNDS)
-    for coming in turns:
-        going = [number for number in range(3) if number != coming]
-        for number in going:
-            assert hookctl("install", packs[number], "--host", "claude").code == 0
-        commands = [("uninstall", packs[number], "--host", "claude") for number in going]
-        commands.append(tuple(agreed(("install", packs[coming], "--host", "claude"))))
-        assert set(codes(*commands, *commands)) == {0}
-        assert registered(settings) == known(settings) == {names[coming]}
-        assert temporary(isolated) == []
-        assert hookctl("uninstall", packs[coming], "--host", "claude").code == 0
-        assert json.loads(settings.read_bytes()) == json.loads(THEIRS)
-        settings.write_bytes(THEIRS)
-
-
 def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isolated: Path, hookctl: Hookctl) -> None:
     places = [("--project", str(isolated / name), *PROJECT) for name in ("a", "b")]
     files = [settings, *(isolated / name / ".claude" / "settings.json" for name in ("a", "b"))]
@@ -172,8 +129,6 @@ def test_who_waits_for_the_lock_says_so_once(settings: Path, isolated: Path) -> 
 
 
 # A settings file that another program has just truncated is waited for; only an old empty one is empty.
-
-
 THEIRS_OF_EMPTY_FILES = b'{\n  "model": "m"\n}\n'
 
 waits = pytest.mark.usefixtures("fixed_python", "real_wait")

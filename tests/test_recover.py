@@ -60,9 +60,6 @@ def known(here: Folders) -> dict[str, Record]:
     return store.load(here)
 
 
-# The lock
-
-
 def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "LOCK_SECONDS", 0)
     with locked_run(here, print), pytest.raises(HookctlError) as caught, locked_run(here, print):
@@ -134,9 +131,6 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
     assert read_journal(here) is None
 
 
-# Recovery
-
-
 def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
     left(here, file, record())
     journal = json.loads(Path(here.journal).read_bytes())
@@ -149,8 +143,7 @@ def test_bytes_that_are_missing_are_named(here: Folders, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "kept"),
-    [('{"b": "ours"}', "ours"), ('{"b": "old"}', "old"), ("{}", "ours"), ("no JSON", "ours")],
+    ("theirs", "kept"), [('{"b": "ours"}', "ours"), ('{"b": "old"}', "old"), ("{}", "ours"), ("no JSON", "ours")]
 )
 def test_the_record_is_kept_that_fits_what_another_program_wrote(
     theirs: str, kept: str, here: Folders, file: Path
@@ -161,9 +154,6 @@ def test_the_record_is_kept_that_fits_what_another_program_wrote(
     (line,) = recover(here)
     assert "changed by another program" in line
     assert (file.read_text(), known(here)[str(file)].entries[0].written) == (theirs, kept)
-
-
-# A folder outside of HOME
 
 
 def test_a_run_makes_no_folder_outside_of_home_that_was_there_and_is_not_now(here: Folders, isolated: Path) -> None:
@@ -274,9 +264,6 @@ def test_a_dry_run_says_that_the_interrupted_run_comes_first(
         assert (at, hookctl(*verb).code) == (at, 0)
 
 
-# Writing verbs
-
-
 @pytest.mark.parametrize("verb", ["install", "restore", "doctor --fix", "run"])
 def test_every_writing_verb_ends_the_run_first(verb: str, settings: Path, isolated: Path, hookctl: Hookctl) -> None:
     put(settings, THEIRS)
@@ -378,11 +365,6 @@ def ok(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def recovered() -> list[str]:
-    """Carry the interrupted run to its end, and nothing else."""
-    return recover(folders.here())
-
-
 UPGRADE = ("install", *IN_PROJECT, "--set", "max_stop_blocks=9", "--set", "latch=no")
 LEAVE = ("uninstall", "--scope", "project")
 
@@ -417,7 +399,7 @@ def test_the_run_waits_until_the_ledger_that_it_has_read_is_back(
         assert (clone.files(), clone.ledger.read_bytes()) == (before, text)
         assert (clone.root.parent / "state" / "journal.json").read_bytes() == journal
     clone.ledger.write_bytes(committed)
-    recovered()
+    recover(folders.here())
     if command == UPGRADE:
         assert clone.written()["MAX_STOP_BLOCKS"] == "9"
         ok(clone.run("uninstall", "--scope", "project"))

@@ -108,8 +108,6 @@ def test_a_writing_command_removes_them_after_a_month(
 
 
 # Owner, group, mode and access list of a settings file: nobody is let in, and nobody loses access.
-
-
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 OWNER, CALLER, SHARED, STRANGER = 41001, 41002, 42000, 44321
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
@@ -131,10 +129,6 @@ def as_user(user: int, groups: list[int], action: Callable[[], int]) -> int:
             traceback.print_exc()
         os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def install_guard() -> int:
-    return run(list(INSTALL))
 
 
 def access_list(named: dict[int, int], owner: int = 7, group: int = 5, mask: int = 7) -> bytes:
@@ -210,7 +204,7 @@ def test_nobody_loses_access_or_gets_it(
     shared_file.chmod(mode)
     before = owner_and_mode(shared_file)
     refused = isinstance(after, str)
-    assert as_user(CALLER, groups, install_guard) == int(refused)
+    assert as_user(CALLER, groups, lambda: run(list(INSTALL))) == int(refused)
     said = capfd.readouterr().err
     if isinstance(after, str):
         assert after in said and str(shared_file) in said.replace("~", str(shared_file.parents[1]))

@@ -51,8 +51,6 @@ def run(hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
 
 
 # The files are shared with people and agents.
-
-
 @pytest.mark.parametrize("text", ['{"remaining": 3', "[1]", '"text"', '{"remaining": 1 /* one */}', '{"remaining": 1,}',
                                   '{"remaining": 1, "remaining": 2}', "\xff"])  # fmt: skip
 @pytest.mark.parametrize("arguments", [("remaining", "4"), ("heartbeat",), ("start", "--remaining", "4")])
@@ -142,8 +140,6 @@ def test_a_claim_that_is_held_is_waited_for_and_then_named(
 
 
 # `hookctl run wait`: one call that blocks until the work is done, stands still, or time is up.
-
-
 TWO, ONE, NONE = (2, ""), (1, ""), (0, "")
 
 

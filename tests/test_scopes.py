@@ -44,9 +44,6 @@ def codes(outcome: Outcome) -> list[str]:
     return [error["code"] for error in outcome.result["errors"]]
 
 
-# Links
-
-
 def outside(isolated: Path) -> Path:
     return isolated / "outside"
 
@@ -149,9 +146,6 @@ def test_a_link_inside_the_project_is_followed_and_kept(
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == kept
 
 
-# Links that come while hookctl works
-
-
 def contents(top: Path) -> dict[str, object]:
     return {name: (about[0], about[2]) for name, about in tree(top).items()}
 
@@ -230,9 +224,6 @@ def test_a_link_that_comes_after_a_kill_is_not_followed_by_the_run_that_mends_it
     before = contents(outside(isolated))
     assert hookctl(*INSTALL, "--scope", scope).code == 4
     assert contents(outside(isolated)) == before
-
-
-# Odd paths, and projects that move
 
 
 ODD = [
@@ -317,8 +308,6 @@ def test_a_project_that_moves_takes_its_installation_along(
 
 
 # What the guard does where it is installed more than once
-
-
 def test_the_guard_in_every_scope_counts_a_stop_once(
     isolated: Path, project: Path, hookctl: Hookctl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,8 +351,6 @@ def uninstall(hookctl: Hookctl, *options: str) -> None:
 
 
 # A project at local scope, with a pack of somebody's
-
-
 BELL = manifest("bell", protocol="host", files=["ring.sh"], env={"BELL": "1"})
 HOOK = '[[hooks]]\nevent = "stop"\ncommand = "{command}"\n'
 COMMANDS = {"its own file": "{files}/ring.sh", "any": "true", "none": ""}
@@ -467,8 +454,6 @@ def test_a_page_of_another_scope_is_not_taken(isolated: Path, settings: Path, ho
 
 
 # A program puts a file in place of a settings file that was a link: both have our entries, and both are known.
-
-
 MODEL = '{"model": "m"}\n'
 HOSTS = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
 

@@ -17,6 +17,7 @@ import pytest
 from hookctl.system import processes
 from hookctl.system.project import session_hash
 from tests.conftest import Hookctl, put
+from tests.templates.wraps import alive
 
 IMPATIENT = """
 from hookctl.__main__ import main
@@ -84,13 +85,6 @@ def stage(hookctl: Hookctl, isolated: Path) -> Iterator[Stage]:
             os.kill(pid, signal.SIGKILL)
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 # How the first agent ends (the second ends with 0), and whether there is a second.
 ENDS: dict[str, tuple[str, bool]] = {
     "well": ("sys.exit(0)", False),
@@ -123,12 +117,6 @@ def test_how_an_agent_ends_says_whether_it_meant_to(stage: Stage, name: str, rem
     assert "`hookctl run stop` ends it" in told
 
 
-def interrupt(process: subprocess.Popen[str]) -> None:
-    """What a terminal does on Ctrl-C."""
-    time.sleep(0.3)
-    os.killpg(process.pid, signal.SIGINT)
-
-
 @pytest.mark.parametrize(
     ("answer", "code"), [("signal.SIG_DFL", 130), ("lambda *_: sys.exit(1)", 1), ("lambda *_: sys.exit(130)", 130)]
 )
@@ -136,7 +124,8 @@ def test_an_agent_that_ends_by_ctrl_c_is_not_started_again(stage: Stage, answer:
     stage.script(f"signal.signal(signal.SIGINT, {answer})\ncrumb()\ntime.sleep(60)")
     process = stage.begin()
     stage.wait_for_start(1)
-    interrupt(process)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, told = process.communicate(timeout=30)
     assert out == "", "stdout is the agent's"
     assert (process.returncode, len(stage.pids)) == (code, 1)
@@ -187,13 +176,13 @@ def test_a_killed_supervisor_leaves_nothing_that_starts_again(stage: Stage) -> N
     for stream in (process.stdout, process.stderr):
         assert stream is not None
         stream.close()
-    assert is_alive(agent), "the agent works on"
+    assert alive(agent), "the agent works on"
     # Another supervisor does not start a second one beside it.
     code, told = stage.run()
     assert (code, len(stage.pids)) == (1, 1)
     assert f"still runs: {agent}" in told
     os.kill(agent, signal.SIGKILL)
-    while is_alive(agent):
+    while alive(agent):
         time.sleep(0.02)
     time.sleep(3)
     assert len(stage.pids) == 1
@@ -280,20 +269,11 @@ def until(path: Path) -> str:
     return path.read_text()
 
 
-def is_running(pid: int) -> bool:
-    """Whether there is such a process; one that has ended and waits to be reaped is none."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
-    return bool(state) and not state.startswith("Z")
-
-
 def assert_all_ended(pids: str) -> None:
     end = time.monotonic() + 10
-    while alive := [pid for pid in map(int, pids.split()) if is_running(pid)]:
-        assert time.monotonic() < end, alive
+    while left := [pid for pid in map(int, pids.split()) if alive(pid)]:
+        assert time.monotonic() < end, left
         time.sleep(0.05)
-
-
-# What an end means.
 
 
 @pytest.mark.parametrize(
@@ -332,9 +312,6 @@ def test_what_cannot_be_started_is_said_at_once(hookctl: Hookctl, name: str) -> 
     assert outcome.result["errors"][0]["code"] == "broken_contract"
     assert BROKEN[name] in outcome.result["errors"][0]["message"]
     assert (outcome.data["verdict"], outcome.data["looks"], outcome.data["exit_status"]) == ("broken", 1, None)
-
-
-# What it sees.
 
 
 def test_it_is_marked_as_a_child_has_no_input_and_gets_its_words_as_given() -> None:

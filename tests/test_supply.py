@@ -66,8 +66,6 @@ def test_no_floor_admits_a_known_hole() -> None:
 
 
 # `hookctl/__init__.py` has the version; everything else that names it, or a first version, agrees.
-
-
 COLLECTION = ROOT / "ansible"
 NUMBER = r"\d+\.\d+\.\d+"
 
@@ -93,8 +91,6 @@ def test_the_records_name_a_hookctl_that_there_is_as_the_first_that_reads_them()
 
 
 # The documentation site: every page is in it, its build is strict, and it needs nothing from elsewhere.
-
-
 OUTSIDE = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "security-policy.md": "SECURITY.md"}
 REQUIRED = os.environ.get("HOOKCTL_DOCS") == "require"
 
@@ -136,9 +132,6 @@ def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
         assert fetched, path
         assert not [url for url in fetched if "//" in url], path
         assert "fonts.g" not in html, path
-
-
-# One file of versions.
 
 
 @pytest.mark.parametrize("name", CLIENTS)

@@ -34,7 +34,7 @@ from tests.disk import (
     temporary,
     tree,
 )
-from tests.syscalls import KILL, Call, Struck
+from tests.syscalls import KILL, Call, Ended
 
 STRIDE = int(os.environ.get("HOOKCTL_TEST_STRIDE", "401"))  # 1 strikes every call with every fault
 FAULTS = (KILL, "EIO", "ENOSPC", "EROFS", "EACCES")
@@ -145,7 +145,7 @@ def test_a_disk_that_stays_broken_leaves_whole_files_and_the_run_after_it_was_me
     assert (met > 0, wrong) == (True, [])
 
 
-def faults_of(stage: Stage, fault: str, done: Struck, lasting: bool = False) -> Iterator[str]:
+def faults_of(stage: Stage, fault: str, done: Ended, lasting: bool = False) -> Iterator[str]:
     """What is not as it should be after a run that was struck, and after the next one."""
     if not done.met:
         return
@@ -164,7 +164,7 @@ def faults_of(stage: Stage, fault: str, done: Struck, lasting: bool = False) -> 
         put_back(stage.top, left)
 
 
-def _faults_of_an_error(stage: Stage, call: Call, done: Struck, lasting: bool) -> Iterator[str]:
+def _faults_of_an_error(stage: Stage, call: Call, done: Ended, lasting: bool) -> Iterator[str]:
     """The run either went through all the same, or said why not and left nothing behind."""
     whole, partial = (stage.before if done.code else stage.done), "only a part was written" in done.said
     if done.code not in (0, 1) or "unexpected" in done.said:
@@ -186,14 +186,7 @@ def _removes(call: Call) -> bool:
 
 
 # A foreign write between any two system calls of a run: it is kept, or it fell into the window that is stated.
-
-
 Write = Callable[[Path, bytes], None]
-
-
-def truncating(path: Path, data: bytes) -> None:
-    """As most editors and hosts do it."""
-    put(path, data)
 
 
 def renaming(path: Path, data: bytes) -> None:
@@ -207,7 +200,7 @@ def numbered(data: bytes | None, number: int) -> bytes:
 
 
 STRIDE_OF_INTERLEAVING = int(os.environ.get("HOOKCTL_TEST_STRIDE", "211"))  # 1 writes between any two calls
-WRITES = [truncating, renaming]
+WRITES = [put, renaming]  # as most editors and hosts do it, and as careful programs do
 CASES_OF_INTERLEAVING = [*STRUCK[:3], ("existing", RESTORE), *STRUCK[3:6]]
 
 

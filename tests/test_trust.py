@@ -57,8 +57,6 @@ def test_a_write_after_a_kill_keeps_the_page_of_a_file_that_only_got_an_approval
 
 
 # `--allow-run`: what lets an agent report without being asked is an entry like any other, in a list of texts.
-
-
 RUN, TASK = "Bash(hookctl run:*)", "Edit(.hookctl/run/task.json)"
 PROJECT = ("--scope", "project")
 CLAUDE = ("install", "--host", "claude")
@@ -180,11 +178,7 @@ FINE: list[dict[str, Any]] = [
     {"allow": ["Bash(ls)", "Bash"]},
     {"defaultMode": "bypassPermissions", "ask": ["Bash(curl:*)"]},
 ]
-NOT_FINE: list[dict[str, Any]] = [
-    {},
-    {"allow": ["Bash(ls)"]},
-    {"defaultMode": "acceptEdits"},
-]
+NOT_FINE: list[dict[str, Any]] = [{}, {"allow": ["Bash(ls)"]}, {"defaultMode": "acceptEdits"}]
 
 
 @pytest.mark.parametrize("rules", [*FINE, *NOT_FINE])

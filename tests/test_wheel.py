@@ -18,8 +18,10 @@ import pytest
 import vermin
 
 from hookctl import __version__, hosts
+from tests.conftest import put
 
 ROOT = Path(__file__).parents[1]
+AGENT = f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n"
 # Taken when this module is read: the tests' own HOME has neither pip's settings nor its cache.
 _OURS = re.compile("PATH|HOME|LANG|(PIP|SSL|REQUESTS)_.*|(http|https|no)_proxy", re.IGNORECASE)
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if _OURS.fullmatch(name)}
@@ -86,9 +88,7 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     pip("--python", str(venv / "bin" / "python"), "install", str(wheel))
     program = venv / "bin" / "hookctl"
-    agent = tmp_path / "agent" / "claude"
-    agent.parent.mkdir()
-    agent.write_text(f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n")
+    agent = put(tmp_path / "agent" / "claude", AGENT)
     agent.chmod(0o755)
 
     def run(*arguments: str) -> str:
@@ -173,8 +173,7 @@ def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Pa
     call(python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", str(released[kind]))
     call(python, "-m", "pip", "check")
     for name, text in SETTINGS.items():
-        (home / name).parent.mkdir(parents=True)
-        (home / name).write_text(text)
+        put(home / name, text)
 
     def run(*command: str, says: str = "") -> str:
         environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
@@ -202,8 +201,6 @@ def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Pa
 
 
 # hookctl on a bare target: a Python that is too old is told, and one file made by shiv has all that it needs.
-
-
 __all__ = ["source", "wheel"]  # the fixtures
 FIRST = ROOT / "hookctl" / "__init__.py"
 
@@ -229,10 +226,7 @@ def test_one_file_installs_checks_and_uninstalls(wheel: Path, tmp_path: Path) ->
     """Built with shiv, in an environment of its own, and run where there is nothing but Python."""
     tools, program, home = tmp_path / "tools", tmp_path / "bin" / "hookctl", tmp_path / "empty"
     home.mkdir()
-    program.parent.mkdir()
-    agent = program.with_name("claude")
-    agent.write_text(f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n")
-    agent.chmod(0o755)
+    put(program.with_name("claude"), AGENT).chmod(0o755)
     pip("install", "--target", str(tools), "shiv>=1,<2")
     build = [sys.executable, "-m", "shiv", "-o", str(program), "-p", "/usr/bin/env python3", "-c", "hookctl"]
     environ = {**_ENVIRONMENT, "PYTHONPATH": str(tools), "SHIV_ROOT": str(tmp_path / "unpacked")}

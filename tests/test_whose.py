@@ -56,9 +56,6 @@ def fault_of(path: Path) -> str:
     return f"{os.path.basename(fault.path)} {fault.reason}" if fault else ""
 
 
-# The module itself.
-
-
 @needs_root
 def test_a_group_with_members_is_not_and_a_sticky_folder_passes(isolated: Path) -> None:
     assert "group" in fault_of(loose(isolated / "team", 0o775, GROUP))
@@ -110,8 +107,6 @@ def test_an_access_list_for_somebody_else_counts(isolated: Path) -> None:
 
 
 # S6: what runs as the caller lies where nobody else can write.
-
-
 @needs_root
 @pytest.mark.parametrize("what", ["data in a stranger's", "data open", "settings folder", "behind a link"])
 def test_install_refuses_what_others_could_write(
@@ -324,9 +319,6 @@ def test_a_shim_that_looks_at_the_working_folder_finds_nothing_of_the_project(
     assert not marker.exists()
 
 
-# Programs in folders below a project.
-
-
 def repository(folder: Path) -> Path:
     """A repository, as far as agents look."""
     put(folder / ".git" / "HEAD", "ref: refs/heads/main\n")
@@ -344,15 +336,10 @@ def plant(folder: Path) -> Path:
     return folder
 
 
-def command_of_codex() -> str:
-    """The command of project scope."""
-    target = targets.Target(load("codex"), "project", "/p/.codex/hooks.json", "/p")
-    return guard.command("guard/stop", target, "/p/.hookctl/guard/codex.json", "", "stop")
-
-
 def run_from(folder: Path, shell: str = "sh", **options: object) -> str:
     """The folder whose program Codex's hook of project scope runs, started in this one."""
-    call = [shell, "-c", command_of_codex()]
+    target = targets.Target(load("codex"), "project", "/p/.codex/hooks.json", "/p")
+    call = [shell, "-c", guard.command("guard/stop", target, "/p/.hookctl/guard/codex.json", "", "stop")]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=True, timeout=10, **options)
     return done.stdout
 
@@ -520,8 +507,6 @@ def test_nobody_else_may_write_what_a_project_gets(isolated: Path, hookctl: Hook
 
 
 # Folders of our own that a project would have: its `.env` may set where they lie.
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "is_refused"),
     [
@@ -565,8 +550,6 @@ def test_the_mark_of_another_user_in_a_sticky_folder_is_none(tmp_path: Path) -> 
 
 
 # Which Python runs the hooks: one that is really there, and will be tomorrow.
-
-
 BASE = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
@@ -681,8 +664,6 @@ def test_install_keeps_an_interpreter_that_still_runs_and_replaces_one_that_is_g
 
 
 # hookctl and the hook agree on which folder is the project, and on where its state lies.
-
-
 digest = module("files").digest
 
 
@@ -750,8 +731,6 @@ def test_the_state_folder_is_that_of_the_real_path(isolated: Path) -> None:
 
 
 # The runner's table and launcher in a project: one for several hosts, and none that is a link.
-
-
 PACK = '[pack]\nname = "own"\nversion = "1"\n\n[[hooks]]\nevent = "PreToolUse"\ncommand = "true"\n'
 
 

@@ -92,9 +92,6 @@ def test_the_other_hook_runs_as_it_did(name: str, way: Callable[[Path], str], fo
         assert [line["event"] for line in log] == ["wrap"] * (run(original, isolated)[0] == 2)
 
 
-# Its own command out of ours
-
-
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("name", [*IDS, "spaces", "one quote", "no UTF-8", "long"])
 def test_the_command_is_read_out_of_ours_word_for_word(name: str, scope: str, folder: Path, isolated: Path) -> None:
@@ -130,8 +127,6 @@ def test_an_edited_command_is_not_taken_for_ours(change: Callable[[str], str], f
 
 
 # A wrapped hook in a project: what a committed record of a stranger's making says is not believed.
-
-
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 KEEP = 'node "$CLAUDE_PROJECT_DIR"/keep.js'

@@ -6,8 +6,11 @@ names no folder of a machine: the folder's own path is `{TOP}` in it.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +20,18 @@ from tests.documents.table import read_table
 _TOP = "{TOP}"
 _HEADING = r"(?m)^== (\S+)(?: \((.+)\))? ==\n"
 _NO_NEWLINE, _AS = "no final newline", "as "
+
+
+@contextlib.contextmanager
+def alone(top: Path) -> Iterator[None]:
+    """The folder, not there yet, with nobody else in it, and gone afterwards."""
+    with open(f"{top}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(top, ignore_errors=True)
+        try:
+            yield
+        finally:
+            shutil.rmtree(top)
 
 
 def sections(top: Path, paths: Iterable[Path]) -> dict[str, str]:

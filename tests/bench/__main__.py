@@ -51,8 +51,6 @@ def ratio(call: Callable[[], float], yardstick: Callable[[], float], rounds: int
 
 
 # The runtime hook, against the bare interpreter and against itself
-
-
 def write_transcript(path: Path, size: int, *, one_line: bool = False) -> Path:
     """A transcript of that size, the bulk of it a hole in the file; without a line break if so wanted."""
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}

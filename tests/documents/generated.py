@@ -45,9 +45,6 @@ INSERTED: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-# The edits to try
-
-
 def edits(format: str, text: str, *values: Any) -> Iterator[Edit]:
     """Every kind of insertion, replacement and removal in every container, with these values or others by chance."""
     chance = random.Random(len(text))
@@ -82,9 +79,6 @@ def _walk(tree: Tree, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str |
         name, value = (one[0][2], one[1]) if kind == "map" else (number, one)
         if kind == "seq" or (one[0][:2] == ("scalar", "str") and keys.count(one[0]) == 1):
             yield from _walk(value, (*path, name))
-
-
-# Documents of each format
 
 
 REMARKS = (

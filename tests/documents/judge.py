@@ -31,8 +31,6 @@ BLANK = re.compile(r"\s+(?=[\]}])")
 
 
 # What a text says: every pair in its order, every scalar as it is spelled
-
-
 def tagged(value: Any) -> Tree:
     if isinstance(value, dict):
         return ("map", "map", sorted((tagged(key), tagged(inner)) for key, inner in value.items()))
@@ -133,9 +131,6 @@ def edited(format: str, tree: Tree, edit: Edit) -> Tree:
     return (kind, tag, sorted(pairs) if format == "toml" else pairs)
 
 
-# What stands in a text
-
-
 def line_ends(text: str) -> set[str]:
     return set(re.findall(r"\r\n|\r|\n", text))
 
@@ -224,9 +219,6 @@ def size(tree: Tree) -> int:
 
 def is_trivial(token: str) -> bool:
     return token.isspace() or is_comment(token) or token == ","
-
-
-# The judgement
 
 
 def judge(format: str, before: bytes, after: bytes, edit: Edit) -> None:

@@ -106,8 +106,6 @@ def test_an_element_that_went_comes_back_to_its_place(format: str, number: int) 
 
 
 # What JSON is: texts that every reader must take, and texts that it must not.
-
-
 TEXTS = [(kind, document_of(text).decode()) for kind, text in read_table("standard")]
 VALID = [text for kind, text in TEXTS if kind == "valid"]
 INVALID = [text for kind, text in TEXTS if kind == "invalid"]
@@ -152,8 +150,6 @@ def test_an_empty_file_is_an_empty_document_in_every_dialect(text: str) -> None:
 
 
 # Edits of what a program wrote: byte for byte what that program would have written.
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("bom", ["", BOM])
 @pytest.mark.parametrize("form", FORMS)
@@ -182,8 +178,6 @@ def test_a_document_made_from_nothing_is_what_json_writes(value: object) -> None
 
 
 # The judge bites: it refuses what other editors make of these files.
-
-
 @pytest.mark.parametrize(("asked", "before", "after"), read_table("wrong-edits"))
 def test_a_wrong_or_careless_edit_is_refused(asked: str, before: str, after: str) -> None:
     with pytest.raises((AssertionError, ValueError)):
@@ -191,8 +185,6 @@ def test_a_wrong_or_careless_edit_is_refused(asked: str, before: str, after: str
 
 
 # The rules for JSON and JSONC, row by row: which bytes an edit gives, what is read.
-
-
 def parse_json(text: str) -> JsonDocument:
     return JsonDocument.parse(text.encode("utf-8"), where=WHERE)
 
@@ -215,8 +207,6 @@ def test_what_a_strict_host_does_not_read_is_named_with_its_place(
 
 
 # The rules for TOML, row by row: which bytes an edit gives, what is read, what is masked.
-
-
 STOP = ("hooks", "Stop")
 HANDLER = {"type": "command", "command": ": hookctl=guard/stop; 'a' \"b\"", "timeout": 10}
 GROUP = {"hooks": [HANDLER]}
@@ -253,17 +243,12 @@ def test_an_edit_that_would_not_give_what_was_wanted_is_refused(monkeypatch: pyt
     from hookctl.documents import Splice
 
     document = parse_toml("a = 1 # one\nb = 2\n")
-    for wrong in (
-        [Splice(0, 0, "x = 1\n")],
-        [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")],
-    ):
+    for wrong in ([Splice(0, 0, "x = 1\n")], [Splice(0, 0, "c = 3 "), Splice(4, 5, "1")]):
         monkeypatch.setattr(TomlDocument, "_insert", lambda self, holder, key, new, wrong=wrong: wrong)
         assert refused(lambda: document.set(("c",), 3)) == ("unexpected", 1, 1)
 
 
 # Edits over look-alikes of Codex's config.toml: what was added goes without a trace.
-
-
 CORPUS = Path(__file__).parents[1] / "corpus"
 REFUSED = [*sorted(CORPUS.glob("codex-config/refused/*.toml")), *sorted(CORPUS.glob("hermes/refused/*.yaml"))]
 CODES = {  # by how a file's name begins

@@ -53,11 +53,7 @@ def test_the_first_setting_brings_the_whole_file() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        "{}",
-        '\n\n  {"hooks": {"a": [1]}}\n\n',
-        '{"a": "const settings ="}\n',
-    ],
+    ["{}", '\n\n  {"hooks": {"a": [1]}}\n\n', '{"a": "const settings ="}\n'],
     ids=["one line", "blank lines", "our words"],
 )
 def test_an_edit_changes_nothing_but_the_settings(settings: str) -> None:

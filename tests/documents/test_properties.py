@@ -16,17 +16,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.documents import yaml as hookctl_yaml
 from hookctl.errors import HookctlError
 
-from .generated import (
-    TOML_VALUES,
-    VALUES,
-    WRITTEN,
-    YAML,
-    call_everything,
-    edits,
-    json_texts,
-    nearly,
-    toml_texts,
-)
+from .generated import TOML_VALUES, VALUES, WRITTEN, YAML, call_everything, edits, json_texts, nearly, toml_texts
 from .judge import EMPTY, Path, at, edited, is_comment, judge, line_ends, read, tagged, tokens, value_of
 from .table import Edit
 from .test_document_rows import GROUP, STATE, STOP
@@ -173,9 +163,6 @@ def test_the_reader_in_python_does_as_well(name: str) -> None:
     check_some(name, "as it is")
 
 
-# JSON
-
-
 @settings(deadline=None, max_examples=150)
 @given(json_texts(remarks=True, object_only=True), st.data())
 def test_what_the_operator_edits_between_insert_and_remove_survives(text: str, data: st.DataObject) -> None:
@@ -209,9 +196,6 @@ def test_any_value_is_written_and_read_back(value: Any) -> None:
         document = parse("json", text).set(("new", "value"), value)
         assert parse("json", text_of(document)).get(("new", "value")) == json.loads(json.dumps(value))
         assert document.set(("new", "value"), value) is document
-
-
-# TOML
 
 
 @settings(deadline=None, max_examples=300)

@@ -202,8 +202,6 @@ def test_what_a_fuzzer_once_found_is_read_or_refused(path: Path) -> None:
 
 
 # What a YAML document refuses: always with its place, and always as it was before.
-
-
 def parse_yaml(text: str) -> YamlDocument:
     return YamlDocument.parse(text.encode("utf-8"), where=WHERE)
 

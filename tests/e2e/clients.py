@@ -101,9 +101,6 @@ def _run(command: list[str], what: str, folder: Path | None = None) -> None:
         raise Unavailable(f"{what} was not fetched: {done.stderr.strip()[-500:]}")
 
 
-# npm
-
-
 def npm_file(package: str, version: str, program: str) -> Path:
     """A file of an npm package, such as a program; PLATFORM in its name or version is this machine's.
 

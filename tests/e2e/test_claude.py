@@ -195,9 +195,6 @@ def test_at_several_scopes_at_once_a_stop_is_counted_once(claude: Client, place:
     assert [finding for finding in findings if finding["level"] == "error"] == []
 
 
-# Two packs
-
-
 def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     claude: Client, place: Place, tmp_path: Path
 ) -> None:
@@ -239,9 +236,6 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
 
 
-# Programs that are gone
-
-
 def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude: Client, place: Place) -> None:
     """Python's status for a missing file is a refusal to this host; test_other_hosts.py has it with them."""
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"python3 {place.root}/gone.py"}]}]}
@@ -253,8 +247,6 @@ def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude
 
 
 # The modes and presets of the guard
-
-
 def run_verb(place: Place, *arguments: str) -> None:
     """Call `hookctl run` from outside."""
     hookctl(place, "run", *arguments, "--project", str(place.project))
@@ -269,9 +261,6 @@ def env_of(place: Place) -> dict[str, str]:
 
 def breadcrumbs(place: Place) -> list[Path]:
     return list(state_folder(place).glob("guard/*/RESPAWN_REQUESTED"))
-
-
-# keepalive
 
 
 def test_an_armed_run_goes_on_far_beyond_the_host_s_own_cap_until_it_is_concluded(claude: Client, place: Place) -> None:
@@ -317,8 +306,6 @@ def test_a_run_that_the_agent_begins_itself_keeps_this_session_and_no_other(clau
 
 
 # Wake-ups: the preset bmad and the guard's own way differ in them
-
-
 @pytest.mark.parametrize(
     ("options", "after"),
     [(("--set", "yield_on_background=false"), ["open"]), (("--preset", "bmad"), KEPT)],
@@ -366,9 +353,6 @@ def windows(place: Place) -> list[dict[str, list[float]]]:
     return [json.loads(path.read_bytes())["w"] for path in paths]
 
 
-# nudge
-
-
 def test_a_call_of_an_earlier_prompt_does_not_count(claude: Client, place: Place) -> None:
     install(place, "--nudge", "Bash")
     first = play(claude, place, [NOTE, "one"])
@@ -386,9 +370,6 @@ def test_a_subagent_s_call_is_not_the_agent_s_own(claude: Client, place: Place) 
     run = play(claude, place, script)
     assert (run.count("sub"), notes(place)) == (2, ["once"])
     assert (run.requests, codes(place)) == (3, ["nudged", "no_work"])
-
-
-# dispatch
 
 
 def test_the_sixth_identical_call_in_five_minutes_is_refused(claude: Client, place: Place) -> None:
@@ -416,9 +397,6 @@ def test_calls_that_come_at_once_are_counted_one_by_one(claude: Client, place: P
     assert run.requests == 2
     assert sorted(failed for failed, _ in results(run)) == [False] * 3 + [True] * 5
     assert [list(count for _, count in window.values()) for window in windows(place)] == [[8]]
-
-
-# Several at once
 
 
 def test_breaker_nudge_and_dispatch_in_one_installation(claude: Client, place: Place) -> None:

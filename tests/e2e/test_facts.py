@@ -208,9 +208,6 @@ CODEXES = [
 ]  # fmt: skip
 
 
-# Copilot CLI
-
-
 def write_for_copilot(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
     if path.parent.name == ".claude":
         return facts.claude_like()(path, events, more)
@@ -317,9 +314,6 @@ COPILOTS = [
          replies=lambda place: [Call("view", {"path": f"{place.project}/gone"}), copilot.shell("exit 3"), "done"],
          check=tells_an_error),
 ]  # fmt: skip
-
-
-# Droid
 
 
 def write_for_droid(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
@@ -496,9 +490,6 @@ GEMINIS = [
          replies=lambda place: [Call("read_file", {"file_path": f"{place.project}/gone"}), gemini.shell("exit 3"),
                                 "done"], options=(gemini.YOLO,), check=tells_the_error_of_the_first),
 ]  # fmt: skip
-
-
-# Grok Build
 
 
 def grok_flags(probe: Probe) -> str:

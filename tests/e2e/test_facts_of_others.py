@@ -30,8 +30,6 @@ NO = verdict("block", "no")
 
 
 # Hermes: a turn that writes a file has an end that hooks hear of.
-
-
 def in_shell(command: str) -> str:
     """The form that hookctl writes for a host that runs no shell."""
     return f"sh -c {shlex.quote(command)}"
@@ -206,9 +204,6 @@ def test_a_new_prompt_of_the_same_session_starts_the_count_again(client: Client,
     assert not any("turn" in name for payload in payloads for name in payload["extra"])
 
 
-# Kimi Code
-
-
 def in_list(**fields: Any) -> str:
     """A hook in a list of TOML tables, as the file has it."""
     return "[[hooks]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
@@ -323,9 +318,6 @@ def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it
     told = [heard.payload for heard in failed.heard()]
     assert [payload["tool_name"] for payload in told] == ["Write", "Bash"], "a refused call is a failed one"
     assert told[0]["error"]["message"] == "no"
-
-
-# Mistral Vibe
 
 
 def hook(event: str, command: str, **fields: Any) -> str:
@@ -476,9 +468,6 @@ def test_three_retries_a_turn_are_heeded_of_all_hooks_together(client: Client, t
     assert vibe.play(client, place, ["done"], vibe.YOLO, "--continue").requests == 1 + VIBES_CAP
     assert len({heard.payload["session_id"] for heard in second.heard()}) == 1
     assert place.settings.read_bytes() == before
-
-
-# OpenHands
 
 
 def write_for_openhands(path: Path, events: Entries, more: Mapping[str, Any]) -> None:

@@ -124,9 +124,6 @@ def test_hooks_of_plugins_are_listed_as_the_client_runs_them(client: Client, pla
     assert states() == [("one", "off"), ("two", "ignored"), ("two", "runs")]
 
 
-# Pi
-
-
 def states(place: Any) -> dict[str, str]:
     """What hookctl says of the hooks of each owner."""
     return {hook["owner"]: hook["state"] for hook in hookctl_json(place, "hooks")["hooks"]}
@@ -202,9 +199,6 @@ def test_a_project_s_hooks_run_where_hookctl_says_so(client: Client, place: Any,
     assert ("Pi does not trust" in hookctl(place, "doctor", "--verbose").stdout) is not runs
 
 
-# Mistral Vibe
-
-
 def write_hooks(path: Path, *hooks: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(hooks))
@@ -251,9 +245,6 @@ def test_what_the_client_drops_is_what_is_listed_as_dropped(client: Client, plac
     states = {hook["line"]: hook["state"] for hook in hookctl_json(place, "hooks", "--host", "vibe")["hooks"]}
     listed = {number for number, line in enumerate(sorted(states)) if states[line] == "runs"}
     assert {*map(int, ran.read_text().split())} == listed == set(range(len(TAKEN)))
-
-
-# OpenHands
 
 
 @on("openhands")

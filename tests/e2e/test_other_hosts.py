@@ -120,9 +120,6 @@ def test_without_its_program_the_agent_just_stops_and_its_tools_run(host: Host) 
     assert (host.place.project / "ran").exists()
 
 
-# Copilot CLI
-
-
 @run_with("copilot")
 @pytest.mark.parametrize("hosts", [["claude"], ["vscode"], ["claude", "copilot", "vscode"]], ids=" and ".join)
 def test_another_ones_registration_in_a_project_does_for_copilot_and_counts_once(host: Host, hosts: list[str]) -> None:
@@ -130,9 +127,6 @@ def test_another_ones_registration_in_a_project_does_for_copilot_and_counts_once
         hookctl(host.place, "install", "--host", name, "--scope", "project")
     assert host.play("done", arguments=(copilot.TRUST,)) == ["blocked"] * 5 + ["tripped"]
     assert {entry["host"] for entry in decisions(host.place)} == {"copilot"}
-
-
-# Droid
 
 
 @run_with("droid")

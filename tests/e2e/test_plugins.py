@@ -20,14 +20,7 @@ from . import opencode as opencode_driver
 from . import pi as pi_driver
 from .agent import Place
 from .clients import Client
-from .plugins import (
-    as_an_extension,
-    by_own_means,
-    from_a_marketplace,
-    machine_of,
-    write_marketplace,
-    write_plugin,
-)
+from .plugins import as_an_extension, by_own_means, from_a_marketplace, machine_of, write_marketplace, write_plugin
 from .product import hookctl_json
 
 pytestmark = pytest.mark.e2e
@@ -131,8 +124,7 @@ def ran(case: Case, client: Client, place: Place) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES],
+    "case", [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
 )
 def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage

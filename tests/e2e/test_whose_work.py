@@ -109,8 +109,6 @@ def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, 
 
 
 # Two other clients: one with a variable of its session, one process a session; and one whose processes are shared.
-
-
 @pytest.mark.parametrize("case", [case for case in EVERY if case.id in ("qwen", "codex")])
 def test_the_same_with_another_client(case: Case, stage: tuple[Client, AnyPlace]) -> None:
     client, place = stage

@@ -98,9 +98,6 @@ def parts_of(text: str) -> tuple[str, str, str]:
     return what, letters, code.rstrip("]")
 
 
-# The project's files
-
-
 def work(lab: Lab, rest: str) -> None:
     number, _, heartbeat = rest.partition(" ") if '"' not in rest else (rest, "", "")
     beat = f', "heartbeat": "{heartbeat}"' if heartbeat else ""
@@ -150,9 +147,6 @@ def spoil_file(lab: Lab, rest: str) -> None:
     spoil(path, how)
 
 
-# The host
-
-
 def set_variable(lab: Lab, rest: str) -> None:
     name, _, value = rest.partition("=")
     lab.environment[name] = value
@@ -187,8 +181,6 @@ def wrapped(lab: Lab, rest: str) -> None:
 
 
 # What it leaves behind, and what it says
-
-
 def has_state(lab: Lab, rest: str) -> None:
     name, _, value = rest.partition(" ")
     assert lab.session()[name] == json.loads(value)

@@ -111,8 +111,6 @@ def test_a_thousand_live_keys_are_bounded_and_counted(lab: Lab) -> None:
 
 
 # Under load: a call that would be refused is refused and counted, or the log says that it was let go.
-
-
 def let_go(lab: Lab) -> list[str]:
     return [line["code"] for line in lab.log() if line["decision"] == "allow"]
 
@@ -184,8 +182,6 @@ def test_a_call_whose_time_is_up_at_any_line_is_refused_or_let_go_with_a_line(la
 
 
 # A call that several registrations ask about, and one that waited for the lock
-
-
 def ask(lab: Lab, configs: Sequence[str] = ("",), **fields: object) -> str:
     return "".join("D" if lab.call("pre-tool", config, **{**CALL, **fields}) else "A" for config in configs)
 

@@ -15,11 +15,7 @@ NEEDED = {name: ("prompt",) if name in PROMPT_EVENTS else () for name in NAMES}
 
 ALL = [*NAMES, *BORROWED]
 # `tools` tell of tool calls; Droid writes them down.
-GROUPS = {
-    "own": NAMES,
-    "all": ALL,
-    "tools": [name for name in NAMES if name not in ("claude", "codex", "grok")],
-}
+GROUPS = {"own": NAMES, "all": ALL, "tools": [name for name in NAMES if name not in ("claude", "codex", "grok")]}
 LET_GO = {name: "R" if BORROWED.get(name, name) in TALKATIVE else "A" for name in ALL}
 
 
@@ -115,9 +111,6 @@ def test_what_comes_as_a_prompt_and_is_none_gives_nothing_back(lab: Lab, name: s
     assert letters == "BB" + LET_GO[name]
 
 
-# --- tool calls ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", [name for name in ALL if name != "kiro"])  # that reads no JSON there
 def test_a_call_made_too_often_is_refused_in_the_host_s_form(lab: Lab, name: str) -> None:
     lab.config(dispatch_tools=["*"], dispatch_max=1)
@@ -130,9 +123,6 @@ def test_a_call_made_too_often_is_refused_in_the_host_s_form(lab: Lab, name: str
     assert list(lab.state.rglob("dispatch.json")) != []
 
 
-# --- where a session and a project are -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_every_event_is_of_the_same_session_and_project(lab: Lab, name: str) -> None:
     lab.task(remaining=2)
@@ -142,9 +132,6 @@ def test_every_event_is_of_the_same_session_and_project(lab: Lab, name: str) -> 
     assert session.stop() == "B"
     assert len([path for path in lab.folder.glob("*.json") if len(path.stem) == 16]) == 1
     assert {path.parent for path in lab.state.rglob("*.json*")} == {lab.folder}
-
-
-# --- another host's file ---------------------------------------------------------------------------------------------
 
 
 def beside(session: Session, name: str) -> Session:

@@ -74,8 +74,6 @@ def test_hooks_that_are_killed_at_any_moment_leave_exact_counts(lab: Lab) -> Non
 
 
 # The totals of the log: a line counts once, however often the log was turned over, and whoever was killed.
-
-
 rotation = module("rotation")
 HOSTS = st.sampled_from(["claude", "codex"])
 LINES = st.builds(

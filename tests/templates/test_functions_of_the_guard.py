@@ -31,9 +31,6 @@ def test_a_sticky_bit_protects_what_is_in_a_folder_and_no_file(
     assert files.is_out_of_reach("/x") is is_safe
 
 
-# Whose work it is
-
-
 def held(_: object) -> str:
     raise BlockingIOError
 
@@ -53,9 +50,6 @@ def test_a_block_is_said_only_once_the_work_is_held(
     stop = module("stop")
     monkeypatch.setattr(stop, "take_work", take)
     assert stop.hold_work(None, 3) == said
-
-
-# The wrapper
 
 
 def test_a_wrapper_that_fails_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,15 +41,6 @@ def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_defa
     assert config == {setting: DEFAULTS[setting] for setting in config}
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("max_stop_blocks", "3"), ("latch", 1), ("progress", []), ("progress", ["x"]), ("mode", "on"), ("reason", " ")],
-)
-def test_what_the_schema_refuses_the_hook_ignores(name: str, value: object) -> None:
-    assert not Draft202012Validator(SCHEMA).is_valid({name: value})
-    assert module("settings").read_setting(name, DEFAULTS[name], {name: value}) == DEFAULTS[name]
-
-
 def test_the_usual_call_imports_none_of_the_dear_modules(lab: Lab) -> None:
     """Each of them alone costs as much as the whole call."""
     lab.task(remaining=2)

@@ -19,8 +19,6 @@ from tests.documents.table import read_table
 from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of
 from .modules import module
 
-# --- the answer ------------------------------------------------------------------------------------------------------
-
 
 def test_a_block_says_what_remains_and_nothing_to_do_is_silent(lab: Lab) -> None:
     assert lab.call("stop") == ""
@@ -47,35 +45,18 @@ def test_a_closed_stdout_is_no_fault(lab: Lab) -> None:
     os.close(read)
     with open(write, "wb") as broken:
         done = subprocess.run(
-            lab.command("stop"),
-            input=json.dumps(lab.payload).encode(),
-            stdout=broken,
-            stderr=subprocess.PIPE,
-            env=lab.environment,
-            check=False,
-        )
+            lab.command("stop"), input=json.dumps(lab.payload).encode(), stdout=broken, stderr=subprocess.PIPE,
+            env=lab.environment, check=False,
+        )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-# --- input, session, flag --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "stdin",
-    [
-        b"",
-        b"{nope",
-        b"[]",
-        b"null",
-        b"\xff\xfe",
-        b"{} x",
-        b'{"session_id": 5}',
-        b"[" * 100_000,
-        b'{"a":' * 100_000,
-        b" " * 17_000_000,
-    ],
+    [b"", b"{nope", b"[]", b"null", b"\xff\xfe", b"{} x", b'{"session_id": 5}', b"[" * 100_000, b'{"a":' * 100_000,
+     b" " * 17_000_000],
     ids=lambda text: repr(text[:9]),
-)
+)  # fmt: skip
 def test_unusable_input_lets_go_and_is_logged_beside_the_projects(lab: Lab, stdin: bytes) -> None:
     lab.task(remaining=2)
     assert lab.raw("stop", stdin) == ""
@@ -142,16 +123,10 @@ def test_a_droids_subagent_that_stops_as_a_session_of_its_own_may_stop_too(lab: 
     assert lab.codes() == ["subagent" if is_sub else "blocked"]
 
 
-# --- knobs -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("wrong", [row[0] for row in read_table("wrong-tables", Path(__file__).parent / "rows")])
 def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: str) -> None:
     table = {**TABLE, "claude": {**TABLE["claude"], **json.loads(wrong)}}
     assert module("hosts").find_host(table, "claude", {}) is None
-
-
-# --- the project and the state folder --------------------------------------------------------------------------------
 
 
 def test_the_hosts_variable_comes_before_the_payload_and_the_payload_before_the_process(lab: Lab) -> None:
@@ -171,9 +146,6 @@ def test_the_hosts_variable_comes_before_the_payload_and_the_payload_before_the_
     assert (lab.state / "guard" / "events.jsonl").exists()
 
 
-# --- the host's cap --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("host", "blocks", "values"), read_table("caps", Path(__file__).parent / "rows"))
 def test_the_cap_is_read_as_the_host_reads_it(
     monkeypatch: pytest.MonkeyPatch, host: str, blocks: str, values: str
@@ -183,9 +155,6 @@ def test_the_cap_is_read_as_the_host_reads_it(
         monkeypatch.setattr(dialects, "env", lambda name, value=value: value)
         expected = (dialects.NO_CAP if limit is None else limit, host == "claude")
         assert dialects.read_cap(TABLE[host]["cap"]) == expected, value
-
-
-# --- tool calls ------------------------------------------------------------------------------------------------------
 
 
 def test_the_ring_holds_the_last_32_calls_and_a_repeated_one_stays_longer(lab: Lab) -> None:
@@ -211,9 +180,6 @@ def test_a_line_of_which_the_rest_is_still_to_come_is_read_when_it_is_whole(lab:
     assert lab.stop(True) == "B"
 
 
-# --- one stop, several registrations ---------------------------------------------------------------------------------
-
-
 def test_another_payload_is_another_stop(lab: Lab) -> None:
     lab.config(max_stop_blocks=1).task(remaining=2)
     other = lab.second()
@@ -225,9 +191,6 @@ def test_a_folder_that_has_answered_begins_a_new_stop(lab: Lab) -> None:
     other = lab.second()
     assert lab.stop() + lab.stop(False, other) + lab.stop(False, other) + lab.stop() == "BBRR"
     assert lab.session()["trips"] == 1
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_log_has_one_line_a_stop_with_exactly_these_keys(lab: Lab) -> None:
@@ -304,9 +267,6 @@ def test_forty_at_once_are_counted_exactly(lab: Lab) -> None:
         letters = sorted(pool.map(lambda _: lab.stop(), range(40)))
     assert "".join(letters) == "A" * 29 + "B" * 10 + "R"
     assert len(lab.log()) == 40
-
-
-# --- hostile and broken files ----------------------------------------------------------------------------------------
 
 
 def test_nothing_is_written_through_a_planted_link(lab: Lab) -> None:

@@ -112,9 +112,6 @@ def test_another_session_is_told_so_once_the_agents_process_is_gone(lab: Lab) ->
     assert is_told(lab)
 
 
-# Mode guard
-
-
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini"])
 def test_a_turn_is_ended_in_the_hosts_words(lab: Lab, host: str) -> None:
     lab.config(mode="guard", max_stop_blocks=2)

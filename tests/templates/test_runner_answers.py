@@ -59,9 +59,6 @@ def test_a_reason_after_a_failed_call_is_context(bench: Bench, host: str) -> Non
         assert said == ((TOLD[host], "context", []) if host in TOLD else (None, "none", ["context"]))
 
 
-# Claude Code itself
-
-
 CLAUDES = [
     (PRE, b' {"b":1, "hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}\n', "deny"),
     (PRE, b'{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"n":1.50}}}', "change"),
@@ -115,9 +112,6 @@ def test_no_spelling_of_allow_reaches_claude_code(bench: Bench, text: str) -> No
     ran = bench.say("claude", PRE, text)
     assert b"allow" not in ran.stdout
     assert b"approve" not in ran.stdout
-
-
-# A call of several parts
 
 
 ADD = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n@@\n-x\n+y\n*** End Patch\n"

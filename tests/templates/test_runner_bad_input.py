@@ -141,9 +141,6 @@ def test_a_file_of_the_pack_that_is_gone_is_a_failure(bench: Bench) -> None:
     assert is_refusal(bench.run("droid", PRE, call(bench), "exit 2", *options, *STRICT))
 
 
-# The payload
-
-
 UNREADABLE = {
     "nothing": b"",
     "noise": b"\0\xff{",
@@ -198,9 +195,6 @@ def test_odd_values_in_any_field_never_hide_a_refusal(bench: Bench, host: str) -
 def test_deep_nesting_is_asked_about_or_refused(bench: Bench, depth: int) -> None:
     data = json.dumps(call(bench))[:-1].encode() + b',"a":' + b"[" * depth + b"]" * depth + b"}"
     assert is_refusal(bench.run("droid", PRE, data, NO, *STRICT))
-
-
-# Folders and tables
 
 
 @pytest.mark.skipif(is_root(), reason="root may write anywhere")

@@ -50,9 +50,6 @@ def told(question: Any, names: Any) -> dict[str, Any]:
     return {**({"tool_name": question["tool_name"]} if "tool_name" in names else {}), **own}
 
 
-# Calls
-
-
 def test_every_host_has_calls() -> None:
     assert {host_of(name) for name in FILES} == set(hosts.names())
     for name, file in FILES.items():
@@ -94,9 +91,6 @@ def test_a_hook_for_either_is_asked_where_one_tool_writes_and_edits(bench: Bench
     (payload,) = [each["payload"] for each in FILES[host]["calls"] if each["name"] == call]
     asked = [len(bench.ask(host, PRE, payload, "--matcher", matcher)) for matcher in ("Write", "Edit", "Read")]
     assert asked == [1, 1, 0]
-
-
-# Rows
 
 
 def is_asked(question: Any, expected: Any, top: str = "") -> bool:
@@ -215,8 +209,6 @@ def test_a_sub_agent_stops_begins_and_ends_unheard(bench: Bench, host: str, fiel
 
 
 # Long calls, and hooks without an opinion
-
-
 def test_many_files_take_no_more_time_than_the_hook_has(bench: Bench) -> None:
     patch = "".join(f"*** Add File: f{number}\n+a\n" for number in range(300))
     payload = bench.tool_call("opencode", "apply_patch", {"patchText": patch})

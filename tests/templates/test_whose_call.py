@@ -38,9 +38,6 @@ def caller(registered: str, payload: dict[str, Any], monkeypatch: pytest.MonkeyP
     return str(found.name)
 
 
-# Who it is
-
-
 def test_each_that_runs_another_ones_file_is_played_here() -> None:
     assert {(name.partition("-")[0], host) for name, host in BORROWED.items()} == runs_ours()
 
@@ -70,8 +67,6 @@ def test_no_two_callers_are_alike(order: tuple[str, ...], monkeypatch: pytest.Mo
 
 
 # The guard: a subset of the registrations, in each order
-
-
 def subsets(name: str) -> list[list[str]]:
     """The other host's file alone, the caller's own alone, and both in each order; the first file perhaps twice."""
     host = BORROWED[name]

@@ -19,8 +19,6 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give fi
 
 
 # A stranger's project: what is his, and what a session did and another one does then.
-
-
 STRANGERS = {
     "the project": ("project", "work 3; 0=B", "S2:0=A[no_work]"),
     "its folder .hookctl": ("project/.hookctl", "work 3; 0=B", "S2:0=A[no_work]"),
@@ -73,9 +71,6 @@ def test_roots_hook_makes_nothing_in_another_users_home(lab: Lab) -> None:
     assert os.listdir(lab.home) == []
 
 
-# A locked guard.
-
-
 class LockedLab(Lab):
     """A guard that root has installed, and a user who runs it."""
 
@@ -119,12 +114,6 @@ SILENCERS = {
 }
 
 
-def silence(lab: LockedLab, name: str, number: int) -> None:
-    (lab.root / f"fresh-{number}").mkdir(exist_ok=True)
-    (lab.root / f"fresh-{number}").chmod(0o777)
-    lab.environment[name] = SILENCERS[name].format(root=lab.root, n=number)
-
-
 @pytest.mark.parametrize(
     ("name", "is_locked"),
     [*((name, True) for name in SILENCERS), *((f"HOOKCTL_{name}", False) for name in ("DISABLE", "STATE_DIR", "MODE"))],
@@ -134,7 +123,9 @@ def test_no_variable_ends_the_watch_over_chains_or_over_calls(locked: LockedLab,
     locked.config(locked=is_locked, dispatch_tools=["Task"], dispatch_max=2)
     letters, calls = "", ""
     for number in range(5):
-        silence(locked, name, number)
+        (locked.root / f"fresh-{number}").mkdir(exist_ok=True)
+        (locked.root / f"fresh-{number}").chmod(0o777)
+        locked.environment[name] = SILENCERS[name].format(root=locked.root, n=number)
         letters += locked.stop(number > 0)
         calls += locked.attempt("same")
     assert letters == ("AAAAH" if is_locked else "AAAAA")

@@ -101,9 +101,6 @@ def test_two_copies_for_one_stop_count_once(lab: Lab) -> None:
     assert len(lab.log()) == 6
 
 
-# What cannot be counted
-
-
 @pytest.mark.parametrize("stdin", [b"", b"[]", b"{", b'{"cwd":"/"}', b'{"a":"' + b"x" * (17 << 20) + b'"}'], ids=len)
 def test_a_denial_of_an_unknown_session_is_not_passed_on(lab: Lab, stdin: bytes) -> None:
     done = Wrapped(lab).run(stdin)
@@ -113,8 +110,6 @@ def test_a_denial_of_an_unknown_session_is_not_passed_on(lab: Lab, stdin: bytes)
 
 
 # A wrapped hook where prompts and tool calls come as events only, and what a person is told when it is let go.
-
-
 DENY = """echo '{"decision":"deny","reason":"go on"}'"""
 TOLD = "hookctl guard: let the agent stop. Stop hook denied 3 times without progress (limit 3). Last feedback: "
 

@@ -5,12 +5,7 @@ from typing import Any
 
 from . import Answer, Call, Reply, Request, json_answer
 
-_USAGE = {
-    "input_tokens": 10,
-    "output_tokens": 5,
-    "cache_creation_input_tokens": 0,
-    "cache_read_input_tokens": 0,
-}
+_USAGE = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 
 
 def is_main(request: Request) -> bool:
