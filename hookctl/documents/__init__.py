@@ -196,9 +196,8 @@ class Document:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
         if is_too_deep(value, len(path)):
             raise too_deep(self._text, self.where)
-        if comparable(self.get(path)) == comparable(value):
-            return self
-        return self._put(path, self._made(self._new, path, value))
+        new = self._made(self._new, path, value)
+        return self if value_at(self._tree, path) == new.tree else self._put(path, new)
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
@@ -239,7 +238,7 @@ class Document:
             raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
     def _append(self, path: Path, new: New) -> Document:
-        items, (node, length) = self.get(path), self.check_path(path)
+        items, (node, length) = value_at(self._tree, path), self.check_path(path)
         if length < len(path):
             node = None
         if items is MISSING or (node and self._is_vacant(node, "seq")):

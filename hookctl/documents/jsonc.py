@@ -13,7 +13,7 @@ import gc
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -111,7 +111,11 @@ class JsonDocument(Document):
         """The edited document, which must be as strict as before."""
         scans = (self._scan, *filter(None, [new.source]))
         is_lenient = any(one.comments or one.commas for one in scans)
-        return type(self)(text, self.where, strict=not is_lenient)
+        after = type(self)(text, self.where, strict=not is_lenient)
+        known = self._root.known if self._root else ()
+        if known and text.startswith(self._text[: known[-1]]):
+            after._root.known = known
+        return after
 
     # The layout of the file
 
@@ -308,6 +312,8 @@ class Scan(NamedTuple):
 class Node:
     """A value; what is in it is found when it is asked for."""
 
+    known: Sequence[int] = ()  # the first of its entries, as far as they are known
+
     def __init__(
         self,
         shadow: str,
@@ -323,9 +329,9 @@ class Node:
     @cached_property
     def entries(self) -> list[int]:
         """Where the members or elements begin, in their order."""
-        found, shadow = list[int](), self.shadow
-        find_children = re.compile(_CHILD).finditer
-        offset = skip_blanks(shadow, self.start + 1)
+        self.known = found = [*self.known]
+        shadow, find_children = self.shadow, re.compile(_CHILD).finditer
+        offset = found.pop() if found else skip_blanks(shadow, self.start + 1)
         while True:
             for match in find_children(shadow, offset):
                 if match.lastgroup is None:  # what is nested, or the closing bracket
