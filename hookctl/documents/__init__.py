@@ -49,21 +49,15 @@ class New(NamedTuple):
 class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
-    Errors are HookctlError with file, line and column. A format brings the nodes of its text: each
-    has the span of a value, where its entry begins (its key, or it), and finds what is in it.
+    Errors are HookctlError with file, line and column. A format brings `value`, the parsed root
+    value or MISSING in an empty document, and the nodes of its text: each has the span of a value,
+    where its entry begins (its key, or it), and finds what is in it. `_new(path, value)` and
+    `_source(path, text)` make a New (TypeError or ValueError for what cannot be written). The
+    splices of an edit come from `_fill(node, new)` of an empty document, `_replace(node, new)`,
+    `_insert(node, key, new)` behind the others in a node, `_insert_above(node, new)`, also above
+    its comments, and `_remove(node)`.
     """
 
-    # A value or a source text to be written at a path (TypeError or ValueError for what cannot be);
-    # the edited text; and the splices of an edit:
-    _new: Callable[[Any, Path, Any], New]
-    _source: Callable[[Any, Path, str], New]
-    _fill: Callable[[Any, Any, New], Sequence[Splice]]  # of an empty document
-    _replace: Callable[[Any, Any, New], Sequence[Splice]]
-    _insert: Callable[[Any, Any, str | None, New], Sequence[Splice]]  # behind the others in a node
-    _insert_above: Callable[[Any, Any, New], Sequence[Splice]]  # and above its comments
-    _remove: Callable[[Any, Any], Sequence[Splice]]
-
-    value: Any  # the parsed root value, or MISSING in an empty document
     event_field = ""  # where all hooks are in one list: the field with the event of each
     _root: Any = None  # the node of the root value
 

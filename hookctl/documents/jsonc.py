@@ -175,7 +175,6 @@ class JsonDocument(Document):
         if indent is None:
             member = self._member(None, new, self._indent_at(start), one_line=True)
             return [Splice(start, start, member + self._layout.comma)]
-        assert node.holder
         offset = line_start(self._text, start)
         offset = start_of_comments(self._text, offset, node.holder.start, self._shadow)
         member = self._member(None, new, indent)
@@ -222,7 +221,6 @@ class JsonDocument(Document):
 
     def _remove(self, node: Node) -> list[Splice]:
         holder = node.holder
-        assert holder
         comments = self._comments_in(holder.start, holder.end)
         is_alone = all(node.entry <= start < node.end for start, _ in comments)
         if len(holder.tree) == 1 and is_alone:

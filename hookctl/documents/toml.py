@@ -458,7 +458,6 @@ def parts(text: str) -> Iterator[tuple[Keys, int, int]]:
 def _member(text: str, offset: int) -> tuple[Keys, int, int]:
     """The names of a key, below a header or in an inline table, and the span of its value."""
     match = _NAME.match(text, offset)
-    assert match  # tomllib found a key there
     return names_of(match["keys"]), match.end(), _value_end(text, match.end())
 
 
