@@ -454,8 +454,9 @@ def judge_rights(file: File) -> Iterator[Finding]:
         paths.append(machine.folders.state)
     with contextlib.suppress(HookctlError):  # the rule about programs tells why
         paths += list_programs(machine.records, file.target, machine.folders)
-    found = owners.find_faults([path for path in paths if os.path.exists(path)])
-    for fault, path in {fault: path for path, fault in reversed(found.items())}.items():
+    known: dict[str, PathFault | None] = {}  # of folders: many files lie in one
+    found = {path: owners.find_fault(path, known) for path in paths if os.path.exists(path)}
+    for fault, path in {fault: path for path, fault in reversed(found.items()) if fault}.items():
         yield _report_loose(file, path, fault)
 
 

@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl.errors import UNEXPECTED, HookctlError
-from hookctl.model import LIMIT
 from hookctl.model import Path as Path
 
 BOM = "\ufeff"
@@ -138,13 +137,6 @@ class Document:
     def position(self, path: Path) -> tuple[int, int]:
         """Line and column (from 1) of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self.offset(path))
-
-    def lines(self, paths: Iterable[Path]) -> list[int]:
-        """The line (from 1) of the value at each path, or of its nearest existing parent."""
-        from bisect import bisect_right  # late: an edit asks for no lines
-
-        starts = [match.end() for match in BREAK.finditer(self._text)]
-        return [bisect_right(starts, self.offset(path)) + 1 for path in paths]
 
     def error_at(self, code: str, offset: int, message: str, hint: str) -> HookctlError:
         """The error for what is at an offset."""
@@ -412,9 +404,6 @@ def position_of(text: str, offset: int) -> tuple[int, int]:
 
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
-    if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
-        raise HookctlError("unparsable", message, path=where, hint=hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -363,12 +363,8 @@ class Node:
         return [self.child(index) for index, name in enumerate(names) if name == key]
 
 
-class _Constant(Exception):
-    """NaN or Infinity, which the standard library reads and JSON does not have."""
-
-
-def _refuse_constant(name: str) -> None:
-    raise _Constant(f"{name} is not a number in JSON")
+def _refuse_constant(name: str) -> None:  # which the standard library would read
+    raise ArithmeticError(f"{name} is not a number in JSON")
 
 
 def _members(pairs: list[tuple[str, Tree]]) -> Tree:
@@ -450,7 +446,7 @@ def _read(text: str, shadow: str) -> Scan:
         return Scan(text, shadow, -1, -1, MISSING)
     try:
         tree, end = _DECODER.raw_decode(shadow, start)
-    except _Constant as error:
+    except ArithmeticError as error:
         constant, _ = next(_spans_outside_strings(_CONSTANTS, shadow))
         raise json.JSONDecodeError(str(error), shadow, constant) from None
     after = skip_blanks(shadow, end)

@@ -171,12 +171,10 @@ def replace(
             os.unlink(old.path)
         else:
             with _temporary(old.path) as temp:
-                if old.data is None:
-                    write_new(temp, data, mode)
-                else:
-                    write_new(temp, data, PRIVATE, like=old.path, chmod=chmod)
+                like = "" if old.data is None else old.path
+                write_new(temp, data, PRIVATE if like else mode, like=like, chmod=chmod)
                 _require_unchanged(old)
-                put = _put_new if old.data is None else os.replace
+                put = os.replace if like else _put_new
                 put(temp, old.path)
         sync_folder(os.path.dirname(old.path))
     except FileNotFoundError:  # the file or its folder was removed meanwhile
@@ -419,8 +417,7 @@ def names_in(folder: str, pattern: str = ".*") -> list[str]:
     return []
 
 
-@contextlib.contextmanager
-def private_folder(purpose: str, state: str) -> Iterator[str]:
+def private_folder(purpose: str, state: str) -> contextlib.AbstractContextManager[str]:
     """A new private folder of the caller, removed at the end with its content.
 
     It lies in the system's folder for temporary files, or in the state folder where another user
@@ -429,8 +426,7 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
     import tempfile  # late: it takes long, and few calls need it
 
     usual = os.path.abspath(tempfile.gettempdir())
-    with folder_in(state if owners.find_fault(usual) else usual, purpose) as folder:
-        yield folder
+    return folder_in(state if owners.find_fault(usual) else usual, purpose)
 
 
 @contextlib.contextmanager

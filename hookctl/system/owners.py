@@ -21,12 +21,6 @@ _MOST_LINKS = 40
 _ACCESS_LIST = "system.posix_acl_access"
 
 
-def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
-    """The faults of these paths, by the path; many files lie in one folder, which is read once."""
-    known: dict[str, PathFault | None] = {}
-    return {path: fault for path in paths if (fault := find_fault(path, known))}
-
-
 def find_fault(
     path: str, known: dict[str, PathFault | None] | None = None, *, whole: bool = True
 ) -> PathFault | None:
