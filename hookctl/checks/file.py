@@ -298,7 +298,7 @@ def judge_blocks(file: File) -> Iterator[Finding]:
     if not isinstance(document, RulesDocument) or current is None:
         return
     known = {str(entry.path[0]): entry for entry in file.entries}
-    for pack in dict.fromkeys([*known, *document.packs]):
+    for pack in dict.fromkeys([*known, *(document.value or ())]):
         name, install = f"the block of rules of {pack}", file.install_of(pack)
         state = engine.state(known.get(pack), current, (pack,))
         if pack not in known:

@@ -46,7 +46,8 @@ Tree = Any
 
 # Most files are strict JSON, so these are compiled only when they are used.
 _COMMENTS = STRING + r'|(?P<match>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
-_COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
+# A trailing one; none without a value before it.
+_COMMAS = STRING + r'|[\[{:,][ \t\r\n]*+,|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -405,8 +406,7 @@ def scan(text: str, where: str, *, strict: bool) -> Scan:
         comments = tuple(_spans_outside_strings(_COMMENTS, shadow))
         shadow = _blank_out(shadow, comments)
         if re.search(r",[ \t\r\n]*[}\]]", shadow):
-            spans = _spans_outside_strings(_COMMAS, shadow)
-            commas = [span for span in spans if _follows_value(shadow, span[0])]
+            commas = list(_spans_outside_strings(_COMMAS, shadow))
             shadow = _blank_out(shadow, commas)
         places = frozenset(start for start, _ in commas)
         return _read(text, shadow)._replace(comments=comments, commas=places)
@@ -426,12 +426,6 @@ def _spans_outside_strings(pattern: str, shadow: str) -> Iterator[tuple[int, int
             return
         if match.lastgroup:
             yield match.span()
-
-
-def _follows_value(shadow: str, offset: int) -> bool:
-    while offset and shadow[offset - 1] in " \t\r\n":
-        offset -= 1
-    return offset > 0 and shadow[offset - 1] not in "[{,:"
 
 
 def _blank_out(shadow: str, spans: Iterable[tuple[int, int]]) -> str:

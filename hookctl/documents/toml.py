@@ -505,7 +505,7 @@ def keys_text(names: Iterable[str]) -> str:
 def inline(value: Any) -> str:
     """A plain value on one line.
 
-    Raises TypeError for a type that TOML does not have, ValueError for a lone surrogate.
+    Raises TypeError for a type that TOML does not have.
     """
     import tomlkit  # late: reading needs none of it
 
@@ -515,7 +515,6 @@ def inline(value: Any) -> str:
         return text_of({name: inline(inner) for name, inner in value.items()})
     if not isinstance(value, str | bool | int | float | date | time):
         raise TypeError(f"TOML has no {type(value).__name__}")
-    str(value).encode("utf-8")
     return tomlkit.item(value).as_string()
 
 

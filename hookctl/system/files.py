@@ -491,10 +491,7 @@ def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
 
 def list_backed_up(folders: Folders) -> list[str]:
     """The settings files that have backups."""
-    paths = []
-    for folder in backup_folders(folders.state):
-        with contextlib.suppress(HookctlError):
-            paths.append(_settings_path(folders, folder))
+    paths = [_settings_path(folders, folder) for folder in backup_folders(folders.state)]
     return sorted(filter(None, paths))
 
 
@@ -543,7 +540,7 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
     """
     needed_names = {f"first-{sha}" for sha in needed}
     for folder in backup_folders(folders.state):
-        with contextlib.suppress(OSError, HookctlError):
+        with contextlib.suppress(OSError):
             if _settings_path(folders, folder) in installed:
                 continue
             names = os.listdir(folder)
@@ -556,7 +553,7 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
 
 def _settings_path(folders: Folders, folder: str) -> str:
     """The settings file that the backups in a folder are of; empty where that is not known."""
-    data = read(os.path.join(folder, _PATH_FILE)).data or b""
+    data = read_or_none(os.path.join(folder, _PATH_FILE)) or b""
     return folders.resolve(os.fsdecode(data.removesuffix(b"\n")))
 
 
