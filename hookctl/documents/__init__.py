@@ -96,6 +96,10 @@ class Document:
         """The document as it is in the file, where this one shows it otherwise."""
         return self
 
+    def translate(self, path: Path) -> Path:
+        """The path in `real`."""
+        return path
+
     def name_of(self, path: Path) -> str:
         """The path as people find it in the file."""
         return ".".join(map(str, path))

@@ -97,14 +97,14 @@ class ListedDocument(Document):
         self.real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
     def check_path(self, path: Path, *, is_edited: bool = True) -> tuple[Any, int]:
-        return self.real.check_path(self._translate(path), is_edited=is_edited)
+        return self.real.check_path(self.translate(path), is_edited=is_edited)
 
     def name_of(self, path: Path) -> str:
         """The path with positions in the list; of an event, the field with it of its first hook."""
         if self._is_event(path) and self.get(path):
             path = (*path, 0, *([self._listing.event] if path[-1] else ()))
         name = ""
-        for key in self._translate(path):
+        for key in self.translate(path):
             name += f"[{key}]" if isinstance(key, int) else f".{key}"
         return name.removeprefix(".")
 
@@ -114,12 +114,12 @@ class ListedDocument(Document):
     def raw(self, path: Path) -> str:
         if self._is_event(path):
             raise KeyError(path)
-        return self.real.raw(self._translate(path))
+        return self.real.raw(self.translate(path))
 
     def offset(self, path: Path) -> int:
         if self._is_event(path) and self.get(path):
             path = (*path, 0)
-        return self.real.offset(self._translate(path))
+        return self.real.offset(self.translate(path))
 
     def set(self, path: Path, value: Any) -> Document:
         if self._is_event(path[:-2]) and self._listing.is_taken(path[-1]):
@@ -127,30 +127,30 @@ class ListedDocument(Document):
         if self._is_event(path[:-1]):
             value = self._listing.item_of(str(path[-2]), value)
         self._require_no_map(path)
-        return self._shown(self.real.set(self._translate(path), value))
+        return self._shown(self.real.set(self.translate(path), value))
 
     def set_raw(self, path: Path, text: str) -> Document:
         self._require_no_map(path)
-        return self._shown(self.real.set_raw(self._translate(path), text))
+        return self._shown(self.real.set_raw(self.translate(path), text))
 
     def append(self, path: Path, value: Any) -> Document:
         if self._is_event(path):
             value = self._listing.item_of(str(path[-1]), value)
-        return self._shown(self.real.append(self._translate(path), value))
+        return self._shown(self.real.append(self.translate(path), value))
 
     def remove(self, path: Path) -> Document:
         if not self._is_event(path):
-            return self._shown(self.real.remove(self._translate(path)))
+            return self._shown(self.real.remove(self.translate(path)))
         document: Document = self
         for number in reversed(range(len(self._numbers.get(str(path[-1]), ())))):
             document = document.remove((*path, number))
         return document
 
     def insert_raw(self, path: Path, text: str) -> Document:
-        return self._shown(self.real.insert_raw(self._translate(path), text))
+        return self._shown(self.real.insert_raw(self.translate(path), text))
 
     def block(self, path: Path) -> str:
-        return self.real.block(self._translate(path))
+        return self.real.block(self.translate(path))
 
     def _shown(self, real: Document) -> Document:
         return self if real is self.real else ListedDocument(real, self._listing)
@@ -165,8 +165,7 @@ class ListedDocument(Document):
         if self._is_event(path) or path == self._listing.path:
             raise unexpected(self, path, "hooks of a list are written one by one")
 
-    def _translate(self, path: Path) -> Path:
-        """The path in the file."""
+    def translate(self, path: Path) -> Path:
         root = self._listing.path
         if path[: len(root)] != root or len(path) <= len(root) + 1:
             return path[: len(root)] if self._is_event(path) else path
