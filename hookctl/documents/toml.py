@@ -251,10 +251,9 @@ class TomlDocument(Document):
 
     def _insert_above(self, node: Node, new: New) -> list[Splice]:
         if node.whole:
-            above = node.path[:-1]
-            items = list(self.get(above))
+            items = list(self.get(node.path[:-1]))
             items.insert(int(node.index), _plain(new))
-            return self._rewrite(node.whole, above, items)
+            return self._rewrite(node.whole, node.path[:-1], items)
         text = self._line_end.join(self._block(node.path, new))
         return self._add_above(node.statements[0], text)
 
