@@ -219,7 +219,7 @@ MINE = '{\n\t"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": 
 def robin(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The settings file of a host that nobody knew before, with a hook in it."""
     (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "adding-a-host.md").read_text(), re.S)
-    folder = shutil.copytree(Path(hosts.path_of("claude")).parent, isolated / "hosts")
+    folder = shutil.copytree(hosts.asset("hosts"), isolated / "hosts")
     text = text.replace('block = \'{"decision":"block","reason":%s}\'', 'block = \'{"verdict":"go on","because":%s}\'')
     text = text.replace('# project = "ROBIN_PROJECT"', 'project = "ROBIN_PROJECT"')
     put(folder / "robin.toml", text + '\n[cap]\nkey = "ROBIN_CAP"\ndefault = 6\noff = "0"\n')

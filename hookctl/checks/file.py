@@ -298,7 +298,7 @@ def judge_blocks(file: File) -> Iterator[Finding]:
     if not isinstance(document, RulesDocument) or current is None:
         return
     known = {str(entry.path[0]): entry for entry in file.entries}
-    for pack in dict.fromkeys([*known, *document.packs]):
+    for pack in dict.fromkeys([*known, *(document.value or ())]):
         name, install = f"the block of rules of {pack}", file.install_of(pack)
         state = engine.state(known.get(pack), current, (pack,))
         if pack not in known:
@@ -454,8 +454,9 @@ def judge_rights(file: File) -> Iterator[Finding]:
         paths.append(machine.folders.state)
     with contextlib.suppress(HookctlError):  # the rule about programs tells why
         paths += list_programs(machine.records, file.target, machine.folders)
-    found = owners.find_faults([path for path in paths if os.path.exists(path)])
-    for fault, path in {fault: path for path, fault in reversed(found.items())}.items():
+    known: dict[str, PathFault | None] = {}  # of folders: many files lie in one
+    found = {path: owners.find_fault(path, known) for path in paths if os.path.exists(path)}
+    for fault, path in {fault: path for path, fault in reversed(found.items()) if fault}.items():
         yield _report_loose(file, path, fault)
 
 

@@ -33,9 +33,8 @@ from hookctl.checks.file import (
     judge_rights,
 )
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host
+from hookctl.hosts import Client, Host, ask_client
 from hookctl.hosts.loading import read_status, why_disarmed
-from hookctl.hosts.version import Client, ask_client
 from hookctl.masking import masked_text
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal

@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl.errors import UNEXPECTED, HookctlError
-from hookctl.model import LIMIT
 from hookctl.model import Path as Path
 
 BOM = "\ufeff"
@@ -49,21 +48,15 @@ class New(NamedTuple):
 class Document:
     """An immutable settings file; each edit gives a new one, already verified by reading it again.
 
-    Errors are HookctlError with file, line and column. A format brings the nodes of its text: each
-    has the span of a value, where its entry begins (its key, or it), and finds what is in it.
+    Errors are HookctlError with file, line and column. A format brings `value`, the parsed root
+    value or MISSING in an empty document, and the nodes of its text: each has the span of a value,
+    where its entry begins (its key, or it), and finds what is in it. `_new(path, value)` and
+    `_source(path, text)` make a New (TypeError or ValueError for what cannot be written). The
+    splices of an edit come from `_fill(node, new)` of an empty document, `_replace(node, new)`,
+    `_insert(node, key, new)` behind the others in a node, `_insert_above(node, new)`, also above
+    its comments, and `_remove(node)`.
     """
 
-    # A value or a source text to be written at a path (TypeError or ValueError for what cannot be);
-    # the edited text; and the splices of an edit:
-    _new: Callable[[Any, Path, Any], New]
-    _source: Callable[[Any, Path, str], New]
-    _fill: Callable[[Any, Any, New], Sequence[Splice]]  # of an empty document
-    _replace: Callable[[Any, Any, New], Sequence[Splice]]
-    _insert: Callable[[Any, Any, str | None, New], Sequence[Splice]]  # behind the others in a node
-    _insert_above: Callable[[Any, Any, New], Sequence[Splice]]  # and above its comments
-    _remove: Callable[[Any, Any], Sequence[Splice]]
-
-    value: Any  # the parsed root value, or MISSING in an empty document
     event_field = ""  # where all hooks are in one list: the field with the event of each
     _root: Any = None  # the node of the root value
 
@@ -145,13 +138,6 @@ class Document:
         """Line and column (from 1) of the value at path, or of its nearest existing parent."""
         return position_of(self._text, self.offset(path))
 
-    def lines(self, paths: Iterable[Path]) -> list[int]:
-        """The line (from 1) of the value at each path, or of its nearest existing parent."""
-        from bisect import bisect_right  # late: an edit asks for no lines
-
-        starts = [match.end() for match in BREAK.finditer(self._text)]
-        return [bisect_right(starts, self.offset(path)) + 1 for path in paths]
-
     def error_at(self, code: str, offset: int, message: str, hint: str) -> HookctlError:
         """The error for what is at an offset."""
         return error_at(code, self._text, self.where, offset, message, hint)
@@ -196,9 +182,8 @@ class Document:
         """Replace the value at path, or insert it after its siblings; creates missing parents."""
         if is_too_deep(value, len(path)):
             raise too_deep(self._text, self.where)
-        if comparable(self.get(path)) == comparable(value):
-            return self
-        return self._put(path, self._made(self._new, path, value))
+        new = self._made(self._new, path, value)
+        return self if value_at(self._tree, path) == new.tree else self._put(path, new)
 
     def set_raw(self, path: Path, text: str) -> Document:
         """Like set(), with a source text from an earlier raw()."""
@@ -239,7 +224,7 @@ class Document:
             raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
     def _append(self, path: Path, new: New) -> Document:
-        items, (node, length) = self.get(path), self.check_path(path)
+        items, (node, length) = value_at(self._tree, path), self.check_path(path)
         if length < len(path):
             node = None
         if items is MISSING or (node and self._is_vacant(node, "seq")):
@@ -419,9 +404,6 @@ def position_of(text: str, offset: int) -> tuple[int, int]:
 
 def decode(data: bytes, where: str) -> str:
     """The bytes as text, line ends untouched; not_utf8, with the position, if they are not."""
-    if len(data) > LIMIT:
-        message, hint = "the file is larger than 16 MiB", "Check that it is the right file."
-        raise HookctlError("unparsable", message, path=where, hint=hint)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

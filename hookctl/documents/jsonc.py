@@ -13,7 +13,7 @@ import gc
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -46,7 +46,8 @@ Tree = Any
 
 # Most files are strict JSON, so these are compiled only when they are used.
 _COMMENTS = STRING + r'|(?P<match>//[^\r\n]*|/\*.*?\*/)|(?P<open>"|/\*)'
-_COMMAS = STRING + r'|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
+# A trailing one; none without a value before it.
+_COMMAS = STRING + r'|[\[{:,][ \t\r\n]*+,|(?P<match>,)(?=[ \t\r\n]*[}\]])|(?P<open>")'
 _CONSTANTS = STRING + r"|(?P<match>NaN|-?Infinity)"
 HOLE = "\0"  # in a new value: a given source text
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -111,7 +112,11 @@ class JsonDocument(Document):
         """The edited document, which must be as strict as before."""
         scans = (self._scan, *filter(None, [new.source]))
         is_lenient = any(one.comments or one.commas for one in scans)
-        return type(self)(text, self.where, strict=not is_lenient)
+        after = type(self)(text, self.where, strict=not is_lenient)
+        known = self._root.known if self._root else ()
+        if known and text.startswith(self._text[: known[-1]]):
+            after._root.known = known
+        return after
 
     # The layout of the file
 
@@ -171,7 +176,6 @@ class JsonDocument(Document):
         if indent is None:
             member = self._member(None, new, self._indent_at(start), one_line=True)
             return [Splice(start, start, member + self._layout.comma)]
-        assert node.holder
         offset = line_start(self._text, start)
         offset = start_of_comments(self._text, offset, node.holder.start, self._shadow)
         member = self._member(None, new, indent)
@@ -218,7 +222,6 @@ class JsonDocument(Document):
 
     def _remove(self, node: Node) -> list[Splice]:
         holder = node.holder
-        assert holder
         comments = self._comments_in(holder.start, holder.end)
         is_alone = all(node.entry <= start < node.end for start, _ in comments)
         if len(holder.tree) == 1 and is_alone:
@@ -308,6 +311,8 @@ class Scan(NamedTuple):
 class Node:
     """A value; what is in it is found when it is asked for."""
 
+    known: Sequence[int] = ()  # the first of its entries, as far as they are known
+
     def __init__(
         self,
         shadow: str,
@@ -323,9 +328,9 @@ class Node:
     @cached_property
     def entries(self) -> list[int]:
         """Where the members or elements begin, in their order."""
-        found, shadow = list[int](), self.shadow
-        find_children = re.compile(_CHILD).finditer
-        offset = skip_blanks(shadow, self.start + 1)
+        self.known = found = [*self.known]
+        shadow, find_children = self.shadow, re.compile(_CHILD).finditer
+        offset = found.pop() if found else skip_blanks(shadow, self.start + 1)
         while True:
             for match in find_children(shadow, offset):
                 if match.lastgroup is None:  # what is nested, or the closing bracket
@@ -359,12 +364,8 @@ class Node:
         return [self.child(index) for index, name in enumerate(names) if name == key]
 
 
-class _Constant(Exception):
-    """NaN or Infinity, which the standard library reads and JSON does not have."""
-
-
-def _refuse_constant(name: str) -> None:
-    raise _Constant(f"{name} is not a number in JSON")
+def _refuse_constant(name: str) -> None:  # which the standard library would read
+    raise ArithmeticError(f"{name} is not a number in JSON")
 
 
 def _members(pairs: list[tuple[str, Tree]]) -> Tree:
@@ -405,8 +406,7 @@ def scan(text: str, where: str, *, strict: bool) -> Scan:
         comments = tuple(_spans_outside_strings(_COMMENTS, shadow))
         shadow = _blank_out(shadow, comments)
         if re.search(r",[ \t\r\n]*[}\]]", shadow):
-            spans = _spans_outside_strings(_COMMAS, shadow)
-            commas = [span for span in spans if _follows_value(shadow, span[0])]
+            commas = list(_spans_outside_strings(_COMMAS, shadow))
             shadow = _blank_out(shadow, commas)
         places = frozenset(start for start, _ in commas)
         return _read(text, shadow)._replace(comments=comments, commas=places)
@@ -428,12 +428,6 @@ def _spans_outside_strings(pattern: str, shadow: str) -> Iterator[tuple[int, int
             yield match.span()
 
 
-def _follows_value(shadow: str, offset: int) -> bool:
-    while offset and shadow[offset - 1] in " \t\r\n":
-        offset -= 1
-    return offset > 0 and shadow[offset - 1] not in "[{,:"
-
-
 def _blank_out(shadow: str, spans: Iterable[tuple[int, int]]) -> str:
     """The shadow with blanks for everything in these spans except line breaks."""
     blank = re.compile(r"[^\r\n]").sub
@@ -446,7 +440,7 @@ def _read(text: str, shadow: str) -> Scan:
         return Scan(text, shadow, -1, -1, MISSING)
     try:
         tree, end = _DECODER.raw_decode(shadow, start)
-    except _Constant as error:
+    except ArithmeticError as error:
         constant, _ = next(_spans_outside_strings(_CONSTANTS, shadow))
         raise json.JSONDecodeError(str(error), shadow, constant) from None
     after = skip_blanks(shadow, end)

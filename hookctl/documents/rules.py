@@ -55,11 +55,6 @@ class RulesDocument(Document):
             return self._text[marks[0].end() : marks[1].start()]
         return self._text[marks[0].start() : marks[-1].end()]
 
-    @property
-    def packs(self) -> list[str]:
-        """The packs with a marker line in the text."""
-        return list(self._marks)
-
     def is_clear(self, pack: str) -> bool:
         """Whether the marker lines of a pack, if it has any, make one block."""
         return [mark["kind"] for mark in self._marks.get(pack, ())] in ([], ["begin", "end"])

@@ -251,10 +251,9 @@ class TomlDocument(Document):
 
     def _insert_above(self, node: Node, new: New) -> list[Splice]:
         if node.whole:
-            above = node.path[:-1]
-            items = list(self.get(above))
+            items = list(self.get(node.path[:-1]))
             items.insert(int(node.index), _plain(new))
-            return self._rewrite(node.whole, above, items)
+            return self._rewrite(node.whole, node.path[:-1], items)
         text = self._line_end.join(self._block(node.path, new))
         return self._add_above(node.statements[0], text)
 
@@ -458,7 +457,6 @@ def parts(text: str) -> Iterator[tuple[Keys, int, int]]:
 def _member(text: str, offset: int) -> tuple[Keys, int, int]:
     """The names of a key, below a header or in an inline table, and the span of its value."""
     match = _NAME.match(text, offset)
-    assert match  # tomllib found a key there
     return names_of(match["keys"]), match.end(), _value_end(text, match.end())
 
 
@@ -506,7 +504,7 @@ def keys_text(names: Iterable[str]) -> str:
 def inline(value: Any) -> str:
     """A plain value on one line.
 
-    Raises TypeError for a type that TOML does not have, ValueError for a lone surrogate.
+    Raises TypeError for a type that TOML does not have.
     """
     import tomlkit  # late: reading needs none of it
 
@@ -516,7 +514,6 @@ def inline(value: Any) -> str:
         return text_of({name: inline(inner) for name, inner in value.items()})
     if not isinstance(value, str | bool | int | float | date | time):
         raise TypeError(f"TOML has no {type(value).__name__}")
-    str(value).encode("utf-8")
     return tomlkit.item(value).as_string()
 
 

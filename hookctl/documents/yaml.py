@@ -177,7 +177,6 @@ class YamlDocument(Document):
     def _remove(self, node: Node) -> list[Splice]:
         """Remove a child; a collection without any other becomes a pair of brackets."""
         holder = node.holder
-        assert holder
         start, end = self._start(node), self._content_end(node)
         if node.index + 1 < len(holder.children):
             return self._cut(start, end, self._start(holder.children[node.index + 1]))
@@ -242,7 +241,6 @@ class YamlDocument(Document):
         if node.key:
             self._indicator_end(node)  # refuses `? key`
             return node.key.start
-        assert node.holder
         start = node.holder.children[node.index - 1].end if node.index else node.holder.start
         while not self._text.startswith("-", start):
             gap = _GAP.match(self._text, start)
@@ -284,10 +282,8 @@ class Node:
         self.values = 0  # itself, what is in it and what its aliases stand for; 0 while it is read
         target = known.setdefault(id(node), self)
         if target is not self:
-            assert holder
             before = holder.children[-1].end if holder.children else holder.start
             alias = _ALIAS.match(text, key.end if key else before)
-            assert alias  # the reader found one there
             self.kind, self.tag, (self.start, self.end) = "alias", "", alias.span(1)
             self.values = target.values
             if not target.values:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from hookctl import clock
 from hookctl.errors import usage_error
 from hookctl.hosts import Host
-from hookctl.hosts.hook_id import shorten
 from hookctl.hosts.matchers import explain_mismatch, fits, fits_word
+from hookctl.hosts.shapes import shorten
 from hookctl.packs.protocol import (
     EVENTS,
     FAILURE_EVENT,

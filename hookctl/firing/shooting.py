@@ -28,7 +28,7 @@ from hookctl.firing.calls import (
     is_meant,
 )
 from hookctl.firing.reading import judge, read_answer
-from hookctl.hosts import hook_id, loading
+from hookctl.hosts import loading, shapes
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
@@ -288,8 +288,8 @@ def list_shots(bench: Bench, call: Call) -> Iterator[Shot]:
     file = HookFile(host, "user", pack.source, variables=env if host.env_path else {})
     for wanted in bench.look_at(host)[0]:
         matcher = wanted.value.get("matcher") or ""
-        name = hook_id.digest(host.name, "user", call.event, matcher, wanted.value["command"])
-        id = name[: hook_id.LENGTH]
+        name = shapes.hook_digest(host.name, "user", call.event, matcher, wanted.value["command"])
+        id = name[: shapes.ID_LENGTH]
         fields = {**wanted.value}
         hook = Hook(file, wanted.path, call.event, fields, matcher, own_id=wanted.id, id=id)
         yield Shot(hook, call)

@@ -10,13 +10,17 @@ import os
 import re
 import shutil
 from collections.abc import Container, Mapping
+from typing import NamedTuple
 
 from hookctl.errors import USAGE, HookctlError, nearest
 from hookctl.hosts.model import SCOPES as SCOPES
 from hookctl.hosts.model import Host as Host
 from hookctl.hosts.model import Table
 from hookctl.hosts.shapes import Shape
+from hookctl.system import owners
+from hookctl.system.folders import Folders
 from hookctl.system.package_data import asset, list_data, read_data
+from hookctl.system.project import is_inside, look
 
 RULES = "rules"  # the format of a file with instructions for the agent
 # Their files are checked by the tests. A file of any other name is checked whenever it is loaded.
@@ -25,6 +29,7 @@ SHIPPED = (
     "kimi", "kiro", "opencode", "openhands", "pi", "qwen", "vibe", "vscode", "windsurf",
 )  # fmt: skip
 
+_SECONDS = 15  # for a client to say its version
 _FOLDER = "hosts"  # in the package
 _HUGE = 1e300  # the hook takes no larger number either
 
@@ -46,11 +51,6 @@ def load(name: str) -> Host:
     if error:
         raise error
     return Host(read_data(_FOLDER, f"{name}.toml").decode())
-
-
-def load_readers(host: Host) -> list[Host]:
-    """The other hosts that run hookctl's hooks in the files of this one."""
-    return [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
 
 
 def reader_title(agent: Table) -> str:
@@ -105,12 +105,6 @@ def managed_layout(host: Host, path: str) -> Host:
     return host._replace(format="toml") if path.endswith(".toml") else host
 
 
-def other_layouts(host: Host) -> list[Host]:
-    """The variants of a host whose hooks stand elsewhere in the very same file."""
-    others = [layout for layout in load(host.name).layouts() if layout.shape != host.shape]
-    return [layout for layout in others if layout.files == host.files]
-
-
 def config_folder(host: Host, environ: Mapping[str, str]) -> str:
     """The host's settings folder of this user; its variable comes before the folder in HOME."""
     config = host.config
@@ -145,6 +139,27 @@ def client(host: Host, environ: Mapping[str, str]) -> str:
     commands = (host.client.command, *host.client.other_commands)
     found = (shutil.which(name, path=path) for name in commands)
     return next(filter(None, found), "")
+
+
+class Client(NamedTuple):
+    """The host's own program."""
+
+    path: str  # empty if there is none on PATH
+    version: str  # empty if it did not say
+
+
+def ask_client(host: Host, folders: Folders) -> Client:
+    """A host's own program, and the version that it prints; one of the project's is not started."""
+    from hookctl.system.processes import ask  # late: most commands ask no client
+
+    program = client(host, folders.environ)
+    is_asked = program and host.client.asks_version and not owners.find_fault(program)
+    here = look(folders.cwd, folders.environ) if is_asked else ""
+    if not is_asked or is_inside(here, program, folders.home):
+        return Client(program, "")
+    said = ask([os.path.abspath(program), *host.client.version_args], None, _SECONDS)
+    version = re.search(r"[0-9]+(?:\.[0-9]+)+", said.out)
+    return Client(program, version[0] if version else "")
 
 
 def parse_version(version: str) -> list[int]:

@@ -239,14 +239,6 @@ def find_fault(
     return Unreadable(path, line, message, fault.code, fault.fix, scope, stops)
 
 
-def describe(document: Document, fault: Fault) -> str:
-    """A fault with its line and the name of its place."""
-    if not fault.path:
-        return f"the file {fault.reason}"
-    line = document.position(fault.path)[0]
-    return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
-
-
 def reach_of(host: Host, kind: str, event: str = "") -> str:
     """How far a fault of a kind reaches: by the first row that fits."""
     for row in host.loading.costs:

@@ -69,81 +69,77 @@ class Tables(dict[str, Any]):
         return super().get(name, default)
 
 
-def _table(name: str, kind: Any = Table) -> Any:
-    """A table of a host's file, read when it is asked for first; as it stands, without a kind."""
-    if kind is None:
-        return cached_property(lambda host: host.data.get(name, {}))
-    return cached_property(lambda host: kind(name, host.data.get(name, {})))
-
-
-def _list(name: str) -> Any:
-    return cached_property(lambda host: [Table(name, row) for row in host.data.get(name, ())])
+# Tables that are records, and those that are rows of them; any other one is as it stands.
+_RECORDS = (
+    "client", "config", "registration", "environment", "dialect", "loading", "handlers",
+    "trust",  # the approval that a hook needs before it runs
+    "folder_trust", "guard",
+    "permission",  # to report its work without being asked
+    "matchers",
+)  # fmt: skip
+_ROWS = ("switches", "also_read_by")
+_TABLES = (
+    *_RECORDS,
+    *_ROWS,
+    "events",  # canonical to the host's own name
+    "sure_events",  # events that are less sure
+    "files",  # the settings file of each scope, with placeholders
+    "other_files",  # whose subject is another
+    "managed_files",  # patterns for each platform
+    "rules",  # the file with instructions for the agent, by scope
+    "cap",  # its limit of blocks in a row; empty: hooks always win
+    "told_by",  # how another host's registration knows its calls
+    "payload",  # for the hook: how to read the events
+    "denials",  # for the hook: what else denies a stop
+    "known_keys",  # rules for the types of settings
+    "tools",  # the names of its own tools, by class
+    "runner",  # for the runner: how it asks and what it understands
+    "plugins",  # where it keeps them, and what says which of them are on
+    "sends",  # to its hooks, beside event and call, by protocol event
+    "reads",  # what it makes of a hook's answer, by protocol event
+)
 
 
 class Host:
     """One coding agent: what its file says, by the names of its keys and tables."""
 
-    format: str  # with the listing, if the file has one list of all hooks
-    shape: Shape
-    scopes: tuple[str, ...]  # those with a settings file, in hookctl's own order
-    scope_rules: Table
-    env_path: Path  # the map in a settings file with every hook's environment; empty if none
-    env_field: str  # the field of a hook with its own environment; empty if there is none
-    cap_key: str  # the variable that sets its cap; empty if none does
     stands = ""  # the name of the settings variant; empty for the usual one
     where = ""  # the schema's word for where a variant is
 
-    events = _table("events", None)  # canonical to the host's own name
-    sure_events = _table("sure_events", None)  # events that are less sure
-    files = _table("files", None)  # the settings file of each scope, with placeholders
-    other_files = _table("other_files", None)  # whose subject is another
-    managed_files = _table("managed_files", None)  # patterns for each platform
-    rules = _table("rules", None)  # the file with instructions for the agent, by scope
-    cap = _table("cap", None)  # its limit of blocks in a row; empty: hooks always win
-    told_by = _table("told_by", None)  # how another host's registration knows its calls
-    payload = _table("payload", None)  # for the hook: how to read the events
-    denials = _table("denials", None)  # for the hook: what else denies a stop
-    known_keys = _table("known_keys", None)  # rules for the types of settings
-    tools = _table("tools", None)  # the names of its own tools, by class
-    runner = _table("runner", None)  # for the runner: how it asks and what it understands
-    plugins = _table("plugins", None)  # where it keeps them, and what says which of them are on
-    sends = _table("sends", None)  # to its hooks, beside event and call, by protocol event
-    reads = _table("reads", None)  # what it makes of a hook's answer, by protocol event
-    client = _table("client")
-    config = _table("config")
-    registration = _table("registration")
-    environment = _table("environment")
-    dialect = _table("dialect")
-    loading = _table("loading")
-    handlers = _table("handlers")
-    trust = _table("trust")  # the approval that a hook needs before it runs
-    folder_trust = _table("folder_trust")
-    guard = _table("guard")
-    permission = _table("permission")  # to report its work without being asked
-    matchers = _table("matchers")
-    switches = _list("switches")
-    also_read_by = _list("also_read_by")
-
     def __init__(self, file: Tables | str) -> None:
         self.data = data = Tables(file) if isinstance(file, str) else file
-        absent = {
-            key: empty for key, empty in _load_defaults()[""].items() if key not in Host.__dict__
-        }
-        self.__dict__.update({**absent, **data.values_above})
+        absent = _load_defaults()[""]
+        tables = (*_TABLES, *Host.__dict__)
+        self.__dict__.update({key: absent[key] for key in absent if key not in tables})
+        self.__dict__.update(data.values_above)
         form, path = self.registration, tuple(self.environment.path)
         flat = ("*",) if form.event else tuple(form.flat)
         texts = tuple(self.permission.path)
         self.shape = Shape(tuple(form.root), flat, form.shell, form.positions, texts)
+        # Those with a settings file, in hookctl's own order.
         self.scopes = tuple(scope for scope in SCOPES if scope in self.files)
         self.scope_rules = Table("scopes", data.get("scopes"))
         if self.managed_files:
             self.scope_rules.precedence = ["managed", *self.scope_rules.precedence]
+        # The map in a settings file with every hook's environment, or the field of a hook with it.
         self.env_path = path if self.environment.channel == "settings" else ()
         self.env_field = path[0] if self.environment.channel == "hook" else ""
-        self.cap_key = self.cap.get("key", "")
-        if form.event:
+        self.cap_key = self.cap.get("key", "")  # the variable that sets its cap; '' if none does
+        if form.event:  # the file has one list of all hooks
             renamed = [f"{name}={path}" for name, path in form.names.items()]
             self.format += LISTED + ",".join([".".join([*form.root, form.event]), *renamed])
+
+    def __getattr__(self, name: str) -> Any:
+        """A table of its file, read when it is asked for first."""
+        if name not in _TABLES:
+            raise AttributeError(name)
+        table = self.data.get(name, () if name in _ROWS else {})
+        if name in _RECORDS:
+            table = Table(name, table)
+        elif name in _ROWS:
+            table = [Table(name, row) for row in table]
+        self.__dict__[name] = table
+        return table
 
     def _replace(self, **fields: Any) -> Host:
         other = copy.copy(self)

@@ -6,9 +6,11 @@ matcher of its group if the group holds nothing else. The rest of hookctl sees p
 this module wraps them for a host without a shell.
 """
 
+import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
@@ -24,9 +26,12 @@ from hookctl.model import (
     Prune,
     Put,
 )
+from hookctl.system import files
 
 _HEAD = re.compile(r": hookctl=([A-Za-z0-9._-]+/[A-Za-z0-9._-]+); ")
 _ANY = "{pack}"  # in a root: one key for each pack
+ID_LENGTH = 12  # characters
+_SHORT = 8  # that people see: enough for the commands that take one
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PLACEHOLDER: dict[str, Any] = {"hooks": []}  # an empty group: later groups keep their position
 
@@ -56,6 +61,28 @@ FAILS_OPEN = "trap '[ $? -eq 2 ] || exit 0' EXIT; "
 def head(id: str) -> str:
     """The mark of our commands: a shell no-op that is valid before any sh command."""
     return f": hookctl={id}; "
+
+
+def hook_digest(host: str, scope: str, event: str, matcher: str, command: str) -> str:
+    """The digest that names a hook, whoever put it there; an ID is its beginning."""
+    text = json.dumps([host, scope, event, matcher, command])
+    return files.digest(text.encode("ascii"))
+
+
+def number_ids(digests: Sequence[str]) -> list[str]:
+    """The IDs of hooks, from the digests of all of them: a repeated one gets its number."""
+    seen = Counter[str]()
+    ids = []
+    for name in digests:
+        seen[name] += 1
+        ids.append(name[:ID_LENGTH] + (f"#{seen[name]}" if seen[name] > 1 else ""))
+    return ids
+
+
+def shorten(id: str) -> str:
+    """The beginning of an ID, with the number of a repeat."""
+    name, sign, number = id.partition("#")
+    return name[:_SHORT] + sign + number
 
 
 def is_ours(command: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.hosts import Host, shapes
-from hookctl.hosts.hook_id import shorten
+from hookctl.hosts.shapes import shorten
 from hookctl.model import Path
 
 # What a step does to the text of its layer.

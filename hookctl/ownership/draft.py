@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, other_layouts, shapes
+from hookctl.hosts import Host, load, shapes
 from hookctl.hosts.model import APPROVALS
 from hookctl.model import (
     WRAP,
@@ -169,7 +169,9 @@ class Draft:
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
         reason = f"{self.host.title} reads its hooks elsewhere in this file now"
-        for layout in other_layouts(self.host) if self.host.variants else ():
+        for layout in load(self.host.name).layouts():
+            if layout.shape == self.host.shape or layout.files != self.host.files:
+                continue
             hooks = shapes.elements(layout.shape, self.document.value)
             stranded = [hook for hook in hooks if hook.pack == pack]
             edits, ids = tuple(map(DropHook, stranded)), {hook.id for hook in stranded}

@@ -9,7 +9,7 @@ from functools import partial
 
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
-from hookctl.hosts import Host, detected, load, loading, settings_path, shapes
+from hookctl.hosts import Host, ask_client, detected, load, loading, settings_path, shapes
 from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_config, guard_content, pack_content
@@ -389,8 +389,6 @@ def tell_notices(draft: Draft, pack: Pack) -> None:
         draft.tell("start_folder", text, level="info")
     if not (host.client.since and draft.is_edited):
         return
-    from hookctl.hosts.version import ask_client  # late: most plans change nothing
-
     ask = partial(ask_client, host, folders)
     version = draft.sources.once(("version", host.name), ask).version
     known = draft.packs.get(GUARD)

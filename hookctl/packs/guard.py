@@ -8,7 +8,7 @@ import shlex
 from typing import Any
 
 from hookctl import __version__
-from hookctl.hosts import Host, load, load_readers, names, parse_version, timeout
+from hookctl.hosts import Host, load, names, parse_version, timeout
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -275,7 +275,7 @@ def is_newer(version: str) -> bool:
 
 def host_table(host: Host) -> dict[str, Any]:
     """The facts for config.json about every host that may run this host's registration."""
-    others = load_readers(host)
+    others = [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
     table: dict[str, Any] = {}
     for one in (host, *others):
         cap = one.cap

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.errors import HookctlError, nearest, usage_error
-from hookctl.hosts import Host, codex, hook_id
-from hookctl.hosts.hook_id import digest
+from hookctl.hosts import Host, codex, shapes
 from hookctl.hosts.loading import Unreadable
 from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
@@ -97,12 +96,12 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
 def list_hooks(found: Iterable[Hook]) -> list[Hook]:
     """Every hook, in the order in which the hosts read them, with its ID; equal ones run once."""
     hooks = _judge_repeats(list(found))
-    names = hook_id.number(list(map(_digest, hooks)))
+    names = shapes.number_ids(list(map(_digest, hooks)))
     return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
 
 
 def _digest(hook: Hook) -> str:
-    return digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
+    return shapes.hook_digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
 
 
 def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:

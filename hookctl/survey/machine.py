@@ -455,8 +455,7 @@ def list_hooks_of(
     """The hooks that stand in a file, from its entries; `shared` stops those of others, too."""
     host, own = file.host, None
     of_all = [each._replace(is_shared=True) for each in shared if each]
-    lines = document.lines(entry.path for entry in entries)
-    for entry, line in zip(entries, lines, strict=True):
+    for entry in entries:
         if not file.plugin:  # there is none of ours
             own = shapes.element(host.shape, entry.path, entry.fields, entry.group)
         matcher = entry.matcher if isinstance(entry.matcher, str) else ""
@@ -465,6 +464,7 @@ def list_hooks_of(
             found += _judge_entry(host, document, entry, closed.get(entry.path))
         fields, id = (own.fields, own.id) if own else (entry.fields, "")
         obstacles = tuple(filter(None, (*found, *of_all)))
+        line, _ = document.position(entry.path)
         yield Hook(file, entry.path, entry.event, fields, matcher, line, id, obstacles)
 
 
@@ -497,7 +497,10 @@ def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) ->
     length = len(host.shape.root) + 1
     if fault.path == entry.path[: len(fault.path)] and len(fault.path) >= length:
         return f"its {'event' if len(fault.path) == length else 'group'} {fault.reason}"
-    return loading.describe(document, fault)
+    if not fault.path:
+        return f"the file {fault.reason}"
+    line, _ = document.position(fault.path)
+    return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
 
 
 def _suggest_event(host: Host, event: str) -> str:

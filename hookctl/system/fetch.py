@@ -63,6 +63,7 @@ _HINT = (
     "network. A private repository needs git+ssh:// and a key in "
     "ssh-agent; SSL_CERT_FILE names the certificates of your authority."
 )
+_NO_GIT = "Install git, or clone it elsewhere and give the path of the pack in it."
 Tell = Callable[[str], None]
 
 
@@ -218,7 +219,7 @@ class Commit:
     def _read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
         """What git prints, where it ends with a status that is fine."""
         if not self._program:
-            raise self._no_git("git is not installed")
+            raise self._error("git is not installed", _NO_GIT, "git_missing")
         seconds = PATIENCE - (time.monotonic() - self._begin)
         with (
             tempfile.TemporaryFile(dir=self._folder) as said,
@@ -240,7 +241,8 @@ class Commit:
                 message = f"git was not done after {PATIENCE:.0f} seconds"
                 raise self._error(message, "Check the network, and try again.") from None
             except OSError as error:
-                raise self._no_git(f"git cannot be started ({error.strerror})") from None
+                message = f"git cannot be started ({error.strerror})"
+                raise self._error(message, _NO_GIT, "git_missing") from None
             if status not in fine:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
@@ -268,12 +270,8 @@ class Commit:
         reason = "".join(fatal[:1]).removeprefix("fatal: ")[:200]
         return self._error(f"git cannot fetch it: {reason}", _HINT)
 
-    def _no_git(self, message: str) -> HookctlError:
-        hint = "Install git, or clone it elsewhere and give the path of the pack in it."
-        return HookctlError("git_missing", message, path=self._address.text, hint=hint)
-
-    def _error(self, message: str, hint: str) -> HookctlError:
-        return HookctlError("fetch_failed", message, path=self._address.text, hint=hint)
+    def _error(self, message: str, hint: str, code: str = "fetch_failed") -> HookctlError:
+        return HookctlError(code, message, path=self._address.text, hint=hint)
 
 
 def _limit() -> None:

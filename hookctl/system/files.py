@@ -171,12 +171,10 @@ def replace(
             os.unlink(old.path)
         else:
             with _temporary(old.path) as temp:
-                if old.data is None:
-                    write_new(temp, data, mode)
-                else:
-                    write_new(temp, data, PRIVATE, like=old.path, chmod=chmod)
+                like = "" if old.data is None else old.path
+                write_new(temp, data, PRIVATE if like else mode, like=like, chmod=chmod)
                 _require_unchanged(old)
-                put = _put_new if old.data is None else os.replace
+                put = os.replace if like else _put_new
                 put(temp, old.path)
         sync_folder(os.path.dirname(old.path))
     except FileNotFoundError:  # the file or its folder was removed meanwhile
@@ -419,8 +417,7 @@ def names_in(folder: str, pattern: str = ".*") -> list[str]:
     return []
 
 
-@contextlib.contextmanager
-def private_folder(purpose: str, state: str) -> Iterator[str]:
+def private_folder(purpose: str, state: str) -> contextlib.AbstractContextManager[str]:
     """A new private folder of the caller, removed at the end with its content.
 
     It lies in the system's folder for temporary files, or in the state folder where another user
@@ -429,8 +426,7 @@ def private_folder(purpose: str, state: str) -> Iterator[str]:
     import tempfile  # late: it takes long, and few calls need it
 
     usual = os.path.abspath(tempfile.gettempdir())
-    with folder_in(state if owners.find_fault(usual) else usual, purpose) as folder:
-        yield folder
+    return folder_in(state if owners.find_fault(usual) else usual, purpose)
 
 
 @contextlib.contextmanager
@@ -495,10 +491,7 @@ def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
 
 def list_backed_up(folders: Folders) -> list[str]:
     """The settings files that have backups."""
-    paths = []
-    for folder in backup_folders(folders.state):
-        with contextlib.suppress(HookctlError):
-            paths.append(_settings_path(folders, folder))
+    paths = [_settings_path(folders, folder) for folder in backup_folders(folders.state)]
     return sorted(filter(None, paths))
 
 
@@ -547,7 +540,7 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
     """
     needed_names = {f"first-{sha}" for sha in needed}
     for folder in backup_folders(folders.state):
-        with contextlib.suppress(OSError, HookctlError):
+        with contextlib.suppress(OSError):
             if _settings_path(folders, folder) in installed:
                 continue
             names = os.listdir(folder)
@@ -560,7 +553,7 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
 
 def _settings_path(folders: Folders, folder: str) -> str:
     """The settings file that the backups in a folder are of; empty where that is not known."""
-    data = read(os.path.join(folder, _PATH_FILE)).data or b""
+    data = read_or_none(os.path.join(folder, _PATH_FILE)) or b""
     return folders.resolve(os.fsdecode(data.removesuffix(b"\n")))
 
 

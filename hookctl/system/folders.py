@@ -18,6 +18,7 @@ class Folders:
 
     def __init__(self, state: str, data: str, environ: Mapping[str, str], cwd: str) -> None:
         self.state = state  # ledger, journal, backups, the guard's sessions and logs
+        self._real_state = os.path.realpath(state)
         self.data = data  # runtime files that settings files point to
         self.environ = environ
         self.cwd = cwd
@@ -31,10 +32,6 @@ class Folders:
     def home(self) -> str:
         """The real path of HOME."""
         return os.path.realpath(self.environ["HOME"])
-
-    @cached_property
-    def _real_state(self) -> str:
-        return os.path.realpath(self.state)
 
     @cached_property
     def cache(self) -> str:

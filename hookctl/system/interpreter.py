@@ -26,18 +26,15 @@ def choose(environ: Mapping[str, str]) -> tuple[str, str]:
         path, version = answer or ("", (0, 0))
         # In a virtual environment, or a version manager's folder, it will hardly stay.
         is_lasting = os.path.isabs(path) and not re.search(_VERSION, os.path.dirname(path))
-        if version < MINIMUM or not is_lasting or _is_in_environment(path):
-            continue
-        if not owners.find_fault(path):
+        is_fit = version >= MINIMUM and is_lasting and not _is_in_environment(path)
+        if is_fit and not owners.find_fault(path):
             return path, ""
     base = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
-    warning = ""
-    if re.search(_VERSION, base):
-        warning = (
-            f"no system python3 was found, so the hook runs with {base}; "
-            "when that version is removed, run `hookctl install` again (`hookctl doctor` tells)"
-        )
-    return base, warning
+    warning = (
+        f"no system python3 was found, so the hook runs with {base}; "
+        "when that version is removed, run `hookctl install` again (`hookctl doctor` tells)"
+    )
+    return base, warning if re.search(_VERSION, base) else ""
 
 
 def python3(environ: Mapping[str, str], project: str) -> str:

@@ -21,12 +21,6 @@ _MOST_LINKS = 40
 _ACCESS_LIST = "system.posix_acl_access"
 
 
-def find_faults(paths: Iterable[str]) -> dict[str, PathFault]:
-    """The faults of these paths, by the path; many files lie in one folder, which is read once."""
-    known: dict[str, PathFault | None] = {}
-    return {path: fault for path in paths if (fault := find_fault(path, known))}
-
-
 def find_fault(
     path: str, known: dict[str, PathFault | None] | None = None, *, whole: bool = True
 ) -> PathFault | None:
@@ -151,12 +145,10 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
     new, names = os.fstat(handle), _list_extended(path)
-    if new.st_gid != old.st_gid:
-        with contextlib.suppress(OSError):
-            os.fchown(handle, -1, old.st_gid)
-    if new.st_uid != old.st_uid:
-        with contextlib.suppress(OSError):
-            os.fchown(handle, old.st_uid, -1)
+    for owner in ((-1, old.st_gid), (old.st_uid, -1)):
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+            with contextlib.suppress(OSError):
+                os.fchown(handle, *owner)
     new = os.fstat(handle)
     # No other owner, and no other group unless it has no rights of its own.
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and _ACCESS_LIST in names:

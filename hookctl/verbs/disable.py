@@ -7,7 +7,7 @@ from functools import partial
 
 from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
-from hookctl.hosts.hook_id import shorten
+from hookctl.hosts.shapes import shorten
 from hookctl.model import WRAP, Line, Message, Record, Result
 from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result

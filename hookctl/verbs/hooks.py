@@ -10,7 +10,7 @@ from typing import Any
 from hookctl import hosts
 from hookctl.errors import usage_error
 from hookctl.firing.calls import find_event
-from hookctl.hosts.hook_id import shorten
+from hookctl.hosts.shapes import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line, Result
 from hookctl.output.lines import (

@@ -99,18 +99,10 @@ def test_a_path_through_nothing_double_or_shared_is_let_through(format: str, tex
     assert formats.parse(format, text.encode()).check_path(path)[1] <= len(path)
 
 
-def test_more_than_16_mib_is_refused() -> None:
-    big = b'"' + b"x" * (16 * 1024 * 1024 - 2) + b'"'
-    assert JsonDocument.parse(big).data == big
-    with pytest.raises(HookctlError, match="16 M") as caught:
-        JsonDocument.parse(big + b"\n", where="/x")
-    assert (caught.value.code, caught.value.path) == ("unparsable", "/x")
-
-
 def test_an_integer_of_thousands_of_digits_is_refused() -> None:
     document = parse('{"a": 1, "n": ' + "1" * 5000 + "}")
     assert len(document.raw(("n",))) == 5000
-    for ask in (lambda: document.value, lambda: document.get(("a",)), lambda: document.set(("a",), 2)):
+    for ask in (lambda: document.value, lambda: document.get(("a",))):
         assert refused(ask)[0] == "unparsable"
 
 
