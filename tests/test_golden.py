@@ -136,11 +136,11 @@ def test_install_writes_the_golden_file_and_uninstall_undoes_it(case: Case, isol
 def value(kind: Kind, data: bytes) -> Any:
     """The parsed file, by something that is not hookctl wherever that is possible."""
     if kind.format == "json":
-        return judge.value_of(judge.read(data.decode()))
+        return judge.value_of(judge.read("json", data.decode()))
     if kind.format == "toml":
         return tomllib.loads(data.decode())
     if kind.format in PROGRAMS:
-        return judge.value_of(judge.read(data.decode().partition(SETTINGS)[2]))
+        return judge.value_of(judge.read("json", data.decode().partition(SETTINGS)[2]))
     from hookctl.documents import formats
 
     return formats.parse(kind.format, data).value
