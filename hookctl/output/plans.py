@@ -18,7 +18,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
 from hookctl.model import WRAP, Action, Line, Path, Result
-from hookctl.output.lines import OK, WARN, amount, tilde
+from hookctl.output.lines import amount, tilde
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Plan
 from hookctl.settings.targets import GUARD, RULES
@@ -117,7 +117,7 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
     if target.scope != "user":
         title += f" ({target.scope})"
     has_warning = any(message.level == "warning" for message in file.messages)
-    mark = WARN if has_warning or file.path in warned else OK
+    mark = "warn" if has_warning or file.path in warned else "ok"
     return [Line(title, mark, path=tilde(file.path)), *details]
 
 

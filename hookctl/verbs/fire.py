@@ -14,19 +14,7 @@ from hookctl.firing.shooting import Stand, choose, choose_of_pack
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import (
-    ERROR,
-    OK,
-    SKIP,
-    WARN,
-    amount,
-    confirm,
-    cut,
-    place,
-    progress,
-    say,
-    tildes,
-)
+from hookctl.output.lines import amount, confirm, cut, place, progress, say, tildes
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
@@ -44,12 +32,12 @@ _OF_USER = ("user", "managed")
 _LONGEST = 60  # characters of a command in its line
 _WIDEST = 300  # characters of an output or a reason
 _MARKS = {
-    "failed": ERROR,
-    "timeout": ERROR,
-    "not_run": SKIP,
-    "unknown": WARN,
-    "deny": WARN,
-    "block": WARN,
+    "failed": "error",
+    "timeout": "error",
+    "not_run": "skip",
+    "unknown": "warn",
+    "deny": "warn",
+    "block": "warn",
 }
 _WOULD = {
     "allow": "would make the call, without asking anybody",
@@ -156,7 +144,7 @@ def fire(
             stand = Stand(room, folders.state, start)
             volleys.append(stand.fire(call, shots, environ, _show_progress))
     text = [line for volley in volleys for line in _volley_lines(volley)]
-    text += [Line(reason, SKIP) for reason in skipped]
+    text += [Line(reason, "skip") for reason in skipped]
     return Result({"hosts": [*map(_describe, volleys)]}, tuple(text))
 
 
@@ -271,13 +259,13 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
         text += f" ({amount(skipped, 'hook')} not run)"
     if reason := cut(masked_text(verdict.reason), _WIDEST):
         text += f": {reason}"
-    yield Line(text, OK if outcome in ("none", "allow", "context", "change") else WARN)
+    yield Line(text, "ok" if outcome in ("none", "allow", "context", "change") else "warn")
 
 
 def _lines_of(shot: Shot) -> Iterator[Line]:
     ran, reading = shot.ran, shot.reading
     name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
-    yield name_hook(shot.hook, name, _MARKS.get(reading.outcome, OK))
+    yield name_hook(shot.hook, name, _MARKS.get(reading.outcome, "ok"))
     if reading.outcome == "not_run":
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return

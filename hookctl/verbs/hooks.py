@@ -13,19 +13,7 @@ from hookctl.firing.calls import find_event
 from hookctl.hosts.hook_id import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line, Result
-from hookctl.output.lines import (
-    ERROR,
-    OK,
-    SKIP,
-    WARN,
-    amount,
-    cut,
-    fix,
-    place,
-    show_ms,
-    tilde,
-    tildes,
-)
+from hookctl.output.lines import amount, cut, fix, place, show_ms, tilde, tildes
 from hookctl.packs.guard import original_of
 from hookctl.packs.protocol import EVENTS
 from hookctl.survey.listing import take_inventory
@@ -70,7 +58,7 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     for file in inventory.unreadable:
         unreadable.append({"path": file.path, "line": file.line, "message": file.message})
         text = f"its hooks are not known: {file.message}"
-        lines.append(Line(text, ERROR, path=place(file.path, file.line)))
+        lines.append(Line(text, "error", path=place(file.path, file.line)))
     running = sum(hook.state == RUNS for hook in listed)
     text = f"{running} of {amount(len(listed), 'hook')} will run" if listed else "no hooks here"
     data = {"hooks": lambda: [_describe(hook) for hook in listed], "unreadable": unreadable}
@@ -138,7 +126,7 @@ def _hook_lines(hooks: Sequence[Hook], missing: Container[str]) -> Iterator[Line
 
 
 def _mark(state: str) -> str:
-    return OK if state == RUNS else SKIP if state in WANTED else WARN
+    return "ok" if state == RUNS else "skip" if state in WANTED else "warn"
 
 
 def _lines_of(hook: Hook) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from hookctl import errors, packs
 from hookctl.errors import HookctlError
 from hookctl.model import GIT, Line, Message, Record, Result
-from hookctl.output.lines import ERROR, SKIP, say, tilde
+from hookctl.output.lines import say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.consent import Review, agree, require_agreement
@@ -147,13 +147,14 @@ def _upgrade_pack(
         sources.forget()  # the one before has written
         plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
     except HookctlError as error:
-        line = Line(f"{name}: left as it is", ERROR, path=tilde(source))
+        line = Line(f"{name}: left as it is", "error", path=tilde(source))
         code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
         return Result({}, (line,), errors=(error.as_dict(),), exit_code=code)
     title = f"{name} {pack.version}"
     result = plan_result(plan, [Line(f"{title} is up to date.")], dry_run=dry_run)
     if plan.empty:
-        result = result._replace(text=(Line(f"{title}: nothing to do", SKIP, path=tilde(source)),))
+        line = Line(f"{title}: nothing to do", "skip", path=tilde(source))
+        result = result._replace(text=(line,))
     return with_review(result, review, dry_run=dry_run)
 
 
