@@ -58,11 +58,11 @@ from hookctl.work.run_files import (
     RunFiles,
     Work,
     describe_owner,
-    find_fault,
     find_work,
     is_armed,
     locate,
     read_end,
+    read_task,
 )
 
 _ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
@@ -270,7 +270,7 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     state = project.state_folder(machine.folders.state, root)
     environ, now, is_brought = machine.environ, machine.now, file.target.shared
     run_files = locate(root, file.config, environ, state, now, is_brought=is_brought)
-    if fault := find_fault(run_files):
+    if fault := read_task(run_files)[1]:
         yield here.find("run_unusable", run_files.task_path, fault=fault)
     active = os.path.join(state, "ACTIVE")
     if os.path.lexists(active) and read_end(run_files) is None:

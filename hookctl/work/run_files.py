@@ -172,21 +172,30 @@ def read_end(run_files: RunFiles) -> float | None:
     return end
 
 
-def read_task(run_files: RunFiles) -> dict[str, Any]:
-    """The values in task.json that may be shown, another system's under our names."""
+def read_task(run_files: RunFiles) -> tuple[dict[str, Any], str]:
+    """The values in task.json that may be shown, another system's under our names.
+
+    Then why the guard reads no number of remaining work; '' where it does, or none is there.
+    """
+    path = run_files.task_path
     try:
-        task = parse(files.read(run_files.task_path).data or b"", run_files.task_path).value
-    except HookctlError:
-        return {}
+        task = _parse(files.read(path).data or b"{}", path).value
+    except HookctlError as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        return {}, f"{error.message}{where}"
+    name = run_files.task_names.get("remaining", "remaining")
+    number = task.get(name) if isinstance(task, dict) else task
+    is_number = number is None or whole_number(str(number)) is not None
+    fault = "" if is_number else f"`{name}` is not a whole number"
     if not isinstance(task, dict):
-        return {}
+        return {}, fault
     for ours, theirs in run_files.task_names.items():
         if theirs in task:
             task[ours] = task.pop(theirs)
-    return {key: mask_foreign(run_files, run_files.task_path, value) for key, value in task.items()}
+    return {key: _mask_foreign(run_files, path, value) for key, value in task.items()}, fault
 
 
-def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
+def _mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
     """The value, or a mask if it may come from a foreign file and is no count.
 
     The hook reads through links. A repository could bring a link to another file, or name one in
@@ -199,26 +208,13 @@ def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
     return MASK if is_named or is_linked else value
 
 
-def parse(data: bytes, path: str) -> JsonDocument:
+def _parse(data: bytes, path: str) -> JsonDocument:
     """Parse as strictly as the hook does, which takes no comments and no large file."""
     limit = guard_module("files").FILE_LIMIT
     if len(data) > limit:
         message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
     return JsonDocument.parse(data, where=path, strict=True)
-
-
-def find_fault(run_files: RunFiles) -> str:
-    """Why the guard reads no number of remaining work; '' where it does, or none is there."""
-    try:
-        task = parse(files.read(run_files.task_path).data or b"{}", run_files.task_path).value
-    except HookctlError as error:
-        where = f" (line {error.line}, column {error.column})" if error.line else ""
-        return f"{error.message}{where}"
-    name = run_files.task_names.get("remaining", "remaining")
-    number = task.get(name) if isinstance(task, dict) else task
-    is_number = number is None or whole_number(str(number)) is not None
-    return "" if is_number else f"`{name}` is not a whole number"
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
@@ -231,7 +227,7 @@ def set_task(run_files: RunFiles, key: str, value: Any) -> None:
         )
 
     path = run_files.task_path
-    _replace(run_files, path, lambda old: parse(old or b"", path).set((key,), value).data)
+    _replace(run_files, path, lambda old: _parse(old or b"", path).set((key,), value).data)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:
@@ -474,7 +470,7 @@ def _show_owner(run_files: RunFiles, name: str) -> str:
         return name
     path = run_files.path_of("OWNER")
     read_from = path if guard_module("files").read_line(path) else run_files.task_path
-    return str(mask_foreign(run_files, read_from, name))
+    return str(_mask_foreign(run_files, read_from, name))
 
 
 def find_caller(folders: Folders) -> Caller:
@@ -518,11 +514,15 @@ def _list_declined(run_files: RunFiles, sessions: list[str]) -> list[str]:
     return [item for item in known if isinstance(item, str) and item not in sessions]
 
 
-def name_owner(run_files: RunFiles, owner: str) -> None:
-    """Give the work to a session for good."""
+def give_to(run_files: RunFiles, owner: str) -> str:
+    """Give the work for good to the session that a person names, or to nobody; whose it is now."""
+    if owner == NOBODY:
+        free(run_files)
+        return describe_next(run_files)
     hash = session_hash(owner)
     write_mark(run_files, "OWNER", f"{owner}\n")
     _write_claim(run_files, session=hash, owner=hash, fixed=True, t=int(run_files.now))
+    return f"session {owner}"
 
 
 def take(run_files: RunFiles, caller: Caller) -> None:
