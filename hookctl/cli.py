@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,9 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 from hookctl import __version__
 from hookctl.errors import INTERRUPTED, OK, usage_error
 from hookctl.verbs.options import COMPLETE, read_options
-
-if TYPE_CHECKING:  # late: typer's own affair
-    from typer._click import Context, HelpFormatter
 
 # The headings of `hookctl --help`: the three main jobs, then the rest; what each command does.
 MORE = "More"
@@ -188,12 +185,12 @@ def _main(version: _Version = False) -> None:
 class _Program(TyperGroup):
     """The program, whose help shows its commands in groups, the last one by name only."""
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Give the command that is called its options."""
         name, found, rest = super().resolve_command(ctx, args)
         return name, name and found and command(name), rest
 
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a list for each group of commands, every description in full."""
         columns = max(map(len, NAMES))
         *groups, (_, others) = GROUPS.items()
@@ -207,7 +204,7 @@ class _Program(TyperGroup):
 class _Command(TyperCommand):
     """A command, whose help shows its arguments, and its options in panels."""
 
-    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and then a list for each panel of options."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):

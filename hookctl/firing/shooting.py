@@ -68,7 +68,7 @@ class Stand:
         call: Call,
         shots: Sequence[Shot],
         environ: Mapping[str, str],
-        show: Callable[[Shot], None],
+        show: Callable[[str], None],
     ) -> Volley:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
         fired: list[Shot] = []
@@ -82,7 +82,7 @@ class Stand:
                 if why_not:
                     fired.append(shot._replace(reading=Reading("not_run", why_not)))
                     continue
-                show(shot)
+                show(f"{shot.host.title}: {shot.name} ...")
                 told = _with_input(shot.call, change)
                 ran = self._run(keeper, shot, told, environ)
                 reading = self._read(told, shot, ran)

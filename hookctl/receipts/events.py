@@ -87,12 +87,6 @@ class Kind(NamedTuple):
 Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no project was known
 
 
-def reason_of(line: dict[str, Any]) -> str:
-    """The reason in a line of the log, in words."""
-    reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
-    return reasons.get(line.get("code", ""), "")
-
-
 def read(state: str) -> list[dict[str, Any]]:
     """Every line that the hook logged, in order of time; invalid lines are skipped."""
     return _read_files(find(state, f"{_FILE}*")[::-1])  # within a folder the older one first

@@ -27,8 +27,6 @@ from hookctl.verbs.choosing import in_project, load_hosts
 from hookctl.verbs.hooks import BEHIND_ID, name_hook
 from hookctl.verbs.pack import load_pack
 
-_OF_USER = ("user", "managed")
-
 _LONGEST = 60  # characters of a command in its line
 _WIDEST = 300  # characters of an output or a reason
 _MARKS = {
@@ -142,14 +140,10 @@ def fire(
             start = machine.start_of(call.host)
             environ = _environ(machine, call.host, start, is_project_run=run_project)
             stand = Stand(room, folders.state, start)
-            volleys.append(stand.fire(call, shots, environ, _show_progress))
+            volleys.append(stand.fire(call, shots, environ, progress))
     text = [line for volley in volleys for line in _volley_lines(volley)]
     text += [Line(reason, "skip") for reason in skipped]
     return Result({"hosts": [*map(_describe, volleys)]}, tuple(text))
-
-
-def _show_progress(shot: Shot) -> None:
-    progress(f"{shot.host.title}: {shot.name} ...")
 
 
 def _name_foreign_hooks(
@@ -176,7 +170,7 @@ def _environ(
     environ = dict(machine.environ)
     user = machine.active_file(host, "user")[1]
     for source in reversed(machine.sources(host, user, start) if host.env_path else ()):
-        if source.scope in _OF_USER or is_project_run:
+        if source.scope in ("user", "managed") or is_project_run:
             environ |= effective.variables([source])
     return environ
 

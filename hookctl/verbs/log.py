@@ -95,7 +95,8 @@ def _make_lines(events_shown: list[dict[str, Any]]) -> list[Line]:
     lines = []
     for event in events_shown:
         word, name = event.get("decision", ""), event.get("code", "")
-        reason = events.reason_of(event)
+        reasons = events.OF_WRAPPED if event.get("event") == events.WRAPPED else events.CODES
+        reason = reasons.get(name, "")
         if event.get("kind") == events.RUN:
             word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
         more = []

@@ -44,13 +44,12 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     now = clock.now(folders.environ)
     earliest = clock.moment(since, now) if since else float("-inf")
     findings, listed, counted = doctor(folders), hooks(folders), stats(folders, since)
-    decided, days = 0, dict[str, Counter[str]]()
+    days = dict[str, Counter[str]]()
     seen = [*events.read(folders.state), *events.read_untold(folders.state)]
     for event in sorted(seen, key=lambda event: event["t"]):
         if event.get("decision") in events.DONE and event["t"] >= earliest:
             day = days.setdefault(clock.local(event["t"])[:10], Counter())
             day[event["decision"]] += events.number_of(event)
-            decided += events.number_of(event)
     rows = [["DAY", *map(str.upper, events.DONE.values())]] if days else []
     rows += [[day, *(str(counts[word]) for word in events.DONE)] for day, counts in days.items()]
     about = f"{clock.local(now)}, by hookctl {__version__}"
@@ -71,7 +70,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     numbers = {
         "hooks": len(found),
         "runs": sum(hook["runs"] for hook in counted.data["hooks"]),
-        "decisions": decided,
+        "decisions": sum(counts.total() for counts in days.values()),
     }
     said = ", ".join(amount(number, noun[:-1]) for noun, number in numbers.items())
     odd = [finding for finding in findings.data["findings"] if finding["level"] != "info"]

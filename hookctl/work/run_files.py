@@ -296,9 +296,8 @@ def _clear_mark(run_files: RunFiles, name: str) -> None:
 
 def end_of_run(run_files: RunFiles, duration: str) -> float:
     """When a run of this duration ends; without one, the run that is going on, or 12 hours."""
-    end = read_end(run_files) if is_armed(run_files) and not duration else None
-    if end is not None:
-        return end
+    if is_armed(run_files) and not duration:
+        return float(guard_module("work").read_end(run_files))
     span = clock.seconds(duration or DEFAULT_SPAN)
     if not 0 < span <= _LONGEST_SPAN:
         raise usage_error(f"a run cannot last {duration}", "Give 7 days at most, as --for 12h.")
@@ -530,8 +529,8 @@ def take(run_files: RunFiles, caller: Caller) -> None:
     hash = session_hash(caller.session)
     declined = _list_declined(run_files, [hash])
     write_mark(run_files, "OWNER", f"{caller.session}\n")
-    agent = {"process": caller.process, "host": caller.host, "declined": declined}
-    _write_claim(run_files, session=hash, owner=hash, t=int(run_files.now), **agent)
+    values = {"session": hash, "owner": hash, "process": caller.process, "host": caller.host}
+    _write_claim(run_files, **values, declined=declined, t=int(run_files.now))
 
 
 def free(run_files: RunFiles) -> None:
