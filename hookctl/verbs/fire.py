@@ -139,8 +139,7 @@ def fire(
             os.mkdir(room, 0o700)
             start = machine.start_of(call.host)
             environ = _environ(machine, call.host, start, is_project_run=run_project)
-            stand = Stand(room, folders.state, start)
-            volleys.append(stand.fire(call, shots, environ, progress))
+            volleys.append(Stand(room, folders.state, start).fire(call, shots, environ, progress))
     text = [line for volley in volleys for line in _volley_lines(volley)]
     text += [Line(reason, "skip") for reason in skipped]
     return Result({"hosts": [*map(_describe, volleys)]}, tuple(text))
@@ -232,8 +231,7 @@ def _describe(volley: Volley) -> dict[str, Any]:
 
 def _volley_lines(volley: Volley) -> Iterator[Line]:
     call, shots, verdict = volley
-    of_tool = f" {call.tool}" if call.tool else ""
-    yield Line(f"{call.host.title}  {call.event}{of_tool}")
+    yield Line(f"{call.host.title}  {call.event} {call.tool}".rstrip())
     for shot in shots:
         yield from _lines_of(shot)
     if not shots:

@@ -92,8 +92,8 @@ def install(
         from hookctl.ownership.consent import agree  # late: most calls are about the guard
 
         named = " ".join(f"--host {target.host.name}" for target in targets)
-        scope_option = _scope_option(targets[0])
-        command = f"hookctl plan {shlex.quote(content.source)} {named}{scope_option}"
+        named += _scope_option(targets[0])
+        command = f"hookctl plan {shlex.quote(content.source)} {named}"
         permission = choosing.permission(yes, accept_changed, json)
         review = agree(sources, content, targets, choice, permission, command)
     with locked_run(folders, say, dry_run=dry_run):

@@ -434,8 +434,7 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
         group: dict[str, Any] = {"hooks": [entry]}
         if hook.matcher is not None and hook.matcher not in FOR_ALL:
             group = {"matcher": hook.matcher, **group}
-        event = hook.event if hook.native else EVENTS[hook.event]
-        events.setdefault(event, []).append(group)
+        events.setdefault(hook.event if hook.native else EVENTS[hook.event], []).append(group)
     written = {name: data for name, (data, _) in pack.contents.items()}
     written[".claude-plugin/plugin.json"] = _dump(about)
     written["hooks/hooks.json"] = _dump({"hooks": events})

@@ -94,13 +94,14 @@ def run(
         # Agents end a command of their own after two minutes.
         return _wait(run_files, timeout or "100s", stall)
     warnings = tuple(_warnings(folders, run_files.project))
+    work_files.find_caller(run_files, folders)
     lines: list[str] = []
     if action == "start":
-        lines = _start(folders, run_files, owner.strip(), remaining, duration)
+        lines = _start(run_files, owner.strip(), remaining, duration)
     elif action == "remaining":
-        lines = _remaining(folders, run_files, owner.strip(), count)
+        lines = _remaining(run_files, owner.strip(), count)
     elif action == "release":
-        lines = _release(folders, run_files)
+        lines = _release(run_files)
     elif action == "heartbeat":
         value, before = clock.stamp(run_files.now), work_files.read_task(run_files)[0]
         while value == before.get("heartbeat"):  # only a change counts as progress
@@ -135,21 +136,18 @@ def _warnings(folders: Folders, project: str) -> Iterator[Message]:
             yield Message("the guard is disabled here: `hookctl enable guard`", "note")
 
 
-def _start(
-    folders: Folders, run_files: RunFiles, owner: str, remaining: str, duration: str
-) -> list[str]:
+def _start(run_files: RunFiles, owner: str, remaining: str, duration: str) -> list[str]:
     work_files.require_short_owner(owner)
     end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
     if remaining:
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
     work_files.begin(run_files, end)
     with work_files.locked(run_files):
-        caller = work_files.find_caller(folders)
-        if owner or not caller.session:
+        if owner or not run_files.session:
             owner = work_files.give_to(run_files, owner or NOBODY)
         else:
-            work_files.take(run_files, caller)
-            owner = f"session {caller.session}"
+            work_files.take(run_files)
+            owner = f"session {run_files.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     settings = run_files.settings
     cost = cost_of_run(settings.keepalive_cap) if settings.mode == "keepalive" else _ARMED
@@ -160,45 +158,45 @@ def _start(
     ]
 
 
-def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) -> list[str]:
+def _remaining(run_files: RunFiles, owner: str, count: str) -> list[str]:
     if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
     work_files.require_short_owner(owner)
     with work_files.locked(run_files):
-        before, caller = work_files.find_work(run_files), work_files.find_caller(folders)
-        is_own = work_files.is_holder(caller, before)
+        before, session = work_files.find_work(run_files), run_files.session
+        is_own = before.holder.is_self(run_files)
         is_waiting = before.remaining > 0 and not before.is_stale
         work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
         said = [*_describe_work(run_files)]
         if owner:
             said.append(f"it belongs to {work_files.give_to(run_files, owner)}")
-        elif caller.session and before.is_named and not is_own:
+        elif session and before.is_named and not is_own:
             said.append(f"it stays with {before.owner}, which --owner named")
-        elif number == 0 or not (caller.session or is_waiting or before.is_named):
+        elif number == 0 or not (session or is_waiting or before.is_named):
             work_files.free(run_files)
-        elif caller.session and not before.is_named:
-            work_files.take(run_files, caller)
+        elif session and not before.is_named:
+            work_files.take(run_files)
             if not is_own:
-                text = f"it belongs to this session ({caller.session}) now"
+                text = f"it belongs to this session ({session}) now"
                 if not before.is_free:
                     text += f", and no longer to {before.owner}"
                 said.append(text)
     return said
 
 
-def _release(folders: Folders, run_files: RunFiles) -> list[str]:
+def _release(run_files: RunFiles) -> list[str]:
     with work_files.locked(run_files):
-        caller, work = work_files.find_caller(folders), work_files.find_work(run_files)
+        work = work_files.find_work(run_files)
         name, session = work.owner, work.holder.session
         if not session:
             return ["no session holds this work, so nothing changes"]
-        if caller.session and not work_files.is_holder(caller, work):
+        if run_files.session and not work.holder.is_self(run_files):
             return [f"this work belongs to {name}"]
         if session_hash(work_files.find_kept_owner(run_files)) == session:
             return [f"it stays with {name}, which another system's file or the setting owner names"]
-        work_files.give_back(run_files, session, caller)
+        work_files.give_back(run_files, session)
     return [
         f"given back: {name} is not asked about this work again",
         f"it belongs to {work_files.describe_next(run_files)}; any session may take new work",

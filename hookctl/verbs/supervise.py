@@ -53,8 +53,7 @@ def supervise(
     with work_files.alone(run_files.folder):
         end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
-        until = clock.local(end)
-        say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
+        say(f"a run of {run_files.project} until {clock.local(end)}: STOP and CONCLUDE are cleared")
         with Guardian() as guardian:
             return _run(folders, run_files, command, respawns, guardian)
 

@@ -38,9 +38,10 @@ _UNMOVED = "unmoved"  # in the state folder: since when the task has said what i
 
 
 class RunFiles:
-    """The files of one project's run, as a call of the guard's hook without a session has them."""
+    """The files of one project's run, and who asks about it, as a call of the guard has them."""
 
-    session = task_owner = ""
+    session = host_name = process = ""  # of an agent whose tool runs hookctl; empty: a person does
+    task_owner = ""
 
     def __init__(
         self,
@@ -123,8 +124,7 @@ def find_project(folders: Folders, named: str = "") -> str:
     if named:
         return project.named(named)
     for name in hosts.names():
-        variable = hosts.load(name).environment.project
-        folder = folders.environ.get(variable, "")
+        folder = folders.environ.get(hosts.load(name).environment.project, "")
         if os.path.isdir(folder):
             return project.find(folder, folders.environ)
     return project.find(folders.cwd, folders.environ)
@@ -331,8 +331,8 @@ def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
     name = f"{session}.json"
     if not re.fullmatch(_SESSION_FILE, name):
         return False
-    stored = read_object(os.path.join(run_files.folder, name))
-    said = guard_module("state").keep_usable(stored)
+    path = os.path.join(run_files.folder, name)
+    said = guard_module("state").keep_usable(read_object(path))
     return said.get("terminal") is True or said.get("nudges") == 0 or said.get("ignored") is False
 
 
@@ -439,14 +439,6 @@ class Work(NamedTuple):
         return f"{text}, process {pid}" if pid else text
 
 
-class Caller(NamedTuple):
-    """Who runs the command: a session, in one of its agent's tools; or a person."""
-
-    session: str = ""  # its id; empty: a person
-    host: str = ""
-    process: str = ""
-
-
 def find_work(run_files: RunFiles) -> Work:
     """The work that waits in a project, its holder by the guard's rules, and if it is stale."""
     guard = guard_module("work")
@@ -472,8 +464,8 @@ def _show_owner(run_files: RunFiles, name: str) -> str:
     return str(_mask_foreign(run_files, read_from, name))
 
 
-def find_caller(folders: Folders) -> Caller:
-    """The session that this command runs in; else a person, also where two agents name one."""
+def find_caller(run_files: RunFiles, folders: Folders) -> None:
+    """Note the session that this command runs in; none where two agents name one."""
     callers = []
     for name in hosts.names():
         environment = hosts.load(name).environment
@@ -481,17 +473,9 @@ def find_caller(folders: Folders) -> Caller:
         if session:
             pid = folders.environ.get(environment.process, "")
             process = guard_module("work").describe_process(pid) if pid.isdecimal() else ""
-            callers.append(Caller(session, name, process))
-    return callers[0] if len(callers) == 1 else Caller()
-
-
-def is_holder(caller: Caller, work: Work) -> bool:
-    """Whether the caller's session, or one before it in the same process, holds the work."""
-    holder = work.holder
-    if not caller.session or not holder.session:
-        return False
-    is_same = bool(caller.process) and caller.process == holder.process and not holder.fixed
-    return is_same or session_hash(caller.session) == holder.session
+            callers.append((session, name, process))
+    if len(callers) == 1:
+        run_files.session, run_files.host_name, run_files.process = callers[0]
 
 
 def locked(run_files: RunFiles) -> AbstractContextManager[None]:
@@ -524,13 +508,13 @@ def give_to(run_files: RunFiles, owner: str) -> str:
     return f"session {owner}"
 
 
-def take(run_files: RunFiles, caller: Caller) -> None:
+def take(run_files: RunFiles) -> None:
     """Give the work to the session that the command runs in, until its process is gone."""
-    hash = session_hash(caller.session)
+    hash = session_hash(run_files.session)
     declined = _list_declined(run_files, [hash])
-    write_mark(run_files, "OWNER", f"{caller.session}\n")
-    values = {"session": hash, "owner": hash, "process": caller.process, "host": caller.host}
-    _write_claim(run_files, **values, declined=declined, t=int(run_files.now))
+    write_mark(run_files, "OWNER", f"{run_files.session}\n")
+    agent = {"process": run_files.process, "host": run_files.host_name, "declined": declined}
+    _write_claim(run_files, session=hash, owner=hash, t=int(run_files.now), **agent)
 
 
 def free(run_files: RunFiles) -> None:
@@ -540,9 +524,9 @@ def free(run_files: RunFiles) -> None:
         _write_claim(run_files)
 
 
-def give_back(run_files: RunFiles, session: str, caller: Caller) -> None:
+def give_back(run_files: RunFiles, session: str) -> None:
     """Take the work from its holder; the guard does not give it to that session again."""
-    sessions = [session] + [session_hash(caller.session)] * bool(caller.session)
+    sessions = [session] + [session_hash(run_files.session)] * bool(run_files.session)
     declined = _list_declined(run_files, sessions)
     _clear_mark(run_files, "OWNER")
     _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])
