@@ -124,12 +124,8 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
 def _details_of(file: Draft) -> Iterator[Line]:
     """A line about the changed files of each folder, and one about each thing that is kept."""
     names: dict[tuple[str, str, str], list[str]] = {}
-    kept = []
     for action in file.actions:
-        if action.action == "keep":
-            text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
-            kept.append(Line(text, indent=4, sign="="))
-        elif action.kind == "file":
+        if action.kind == "file" and action.action != "keep":
             folder, name = os.path.split(str(action.path[0]))
             names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     for (sign, folder, reason), contents in names.items():
@@ -139,7 +135,9 @@ def _details_of(file: Draft) -> Iterator[Line]:
             text = "program files"
         text += f": {reason}" if reason else ""
         yield Line(text, indent=4, path=tilde(folder), sign=sign)
-    yield from kept
+    for action in file.kept:
+        text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
+        yield Line(text, indent=4, sign="=")
 
 
 def _name_entry(file: Draft, action: Action, value: object) -> str:

@@ -23,6 +23,10 @@ from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
 
 _LONGEST = 200  # characters of a command that machines are shown
+_FIELDS = (  # of a hook, as --json has them
+    *("id", "host", "scope", "event", "matcher", "command", "file", "line", "owner"),
+    *("state", "reason", "fix"),
+)
 _COUNTED = ("runs", "failures", "median_ms", "p95_ms", "bytes", "last_run")  # of its receipts
 _LONGEST_TEXT = 60  # characters of a command or a matcher in its line
 _BEHIND_MARK = 8  # columns: the mark and the indentation
@@ -67,18 +71,8 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
 
 def _describe(hook: Hook) -> dict[str, Any]:
     return {
-        "id": hook.id,
-        "host": hook.host,
-        "scope": hook.scope,
-        "event": hook.event,
-        "matcher": hook.matcher,
+        **{name: getattr(hook, name) for name in _FIELDS},
         "command": shown_command(hook),
-        "file": hook.file,
-        "line": hook.line,
-        "owner": hook.owner,
-        "state": hook.state,
-        "reason": hook.reason,
-        "fix": hook.fix,
         **{name: getattr(hook.receipts, name) for name in _COUNTED},
         "name": hook.own_id,
         "plugin": hook.plugin,

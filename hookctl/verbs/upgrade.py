@@ -144,7 +144,6 @@ def _upgrade_pack(
         if isinstance(found, HookctlError):
             raise found
         pack, review = found
-        sources.forget()  # the one before has written
         plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
     except HookctlError as error:
         line = Line(f"{name}: left as it is", "error", path=tilde(source))
