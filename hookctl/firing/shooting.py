@@ -33,7 +33,7 @@ from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
-from hookctl.receipts.events import read_object
+from hookctl.receipts import read_object
 from hookctl.settings.targets import GUARD
 from hookctl.survey.listing import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of

@@ -10,18 +10,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import clock, errors
+from hookctl import clock, errors, receipts
+from hookctl import work as work_files
 from hookctl.errors import HookctlError, require_known, usage_error
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import amount, cut, labelled, progress, say
 from hookctl.packs.guard import cost_of_run
-from hookctl.receipts import events
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.project import session_hash
-from hookctl.work import run_files as work_files
-from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
+from hookctl.work import BREADCRUMB, NOBODY, RunFiles, Work
 
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 _PAUSE = 1.0  # seconds between two looks at a small file
@@ -241,8 +240,9 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
     sessions = set()
-    for line in events.read_folder(run_files.folder):
-        if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
+    for line in receipts.read_folder(run_files.folder):
+        is_of_stop = line.get("event") == "stop" and line["t"] >= since
+        if is_of_stop and line.get(receipts.IGNORED) is True:
             sessions.add(str(line.get("session")))
     return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
 

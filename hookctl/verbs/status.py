@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, errors, hosts
+from hookctl import work as work_files
 from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -31,7 +32,6 @@ from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
-from hookctl.work import run_files as work_files
 
 _STATES = {
     "owned": "",

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from hookctl import clock
+from hookctl import work as work_files
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount, say
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.processes import Guardian
-from hookctl.work import run_files as work_files
-from hookctl.work.run_files import RunFiles
+from hookctl.work import RunFiles
 
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause

@@ -1,4 +1,4 @@
-"""The guard's log and packs' receipts: a line for each decision and each run, by project."""
+"""What the guard decided, and receipts: how often each hook ran, how it ended, how long it took."""
 
 from __future__ import annotations
 

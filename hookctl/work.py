@@ -1,4 +1,4 @@
-"""The files of a project's run, what they say, and whose the work is.
+"""The work in hand of a project: the files of a run, and whose the work is.
 
 People and agents write the same files, so other content in them stays, and no link is followed.
 The guard's own modules read them, so that both understand them alike.
@@ -21,7 +21,7 @@ from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
 from hookctl.packs.choices import confine, read_settings, variables_of, whole_number
-from hookctl.receipts.events import read_object
+from hookctl.receipts import read_object
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
