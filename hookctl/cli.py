@@ -96,6 +96,9 @@ def call(arguments: list[str]) -> int:
     name, words, parser = "hookctl", arguments or ["--help"], None
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
+    elif words[0] == "--version":
+        print(f"hookctl {__version__}")
+        return OK
     elif words[0] in NAMES:
         name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
     try:
@@ -163,20 +166,10 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     return result.exit_code
 
 
-def _print_version(value: bool) -> None:
-    if value:
-        print(f"hookctl {__version__}")
-        raise typer.Exit()
-
-
-_Version = Annotated[
-    bool,
-    typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
-]
-
-
-def _main(version: _Version = False) -> None:
-    pass
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Only for its help text: `call` prints the version."""
 
 
 # The help texts: commands in groups, options in panels, and no description cut short.

@@ -15,6 +15,7 @@ from hookctl.model import Line, Result
 from hookctl.output.lines import labelled, show_ms, table
 from hookctl.receipts import HookName, Kind, Runs, read_runs
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.system.project import named, state_folder
 
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
@@ -143,8 +144,9 @@ def _export(tallies: list[Tally], runs: Mapping[HookName, Runs]) -> Iterator[str
         yield from _write_counter(metric, description, counts)
     yield f"# HELP {_DURATION} How long the runs of hooks took."
     yield f"# TYPE {_DURATION} histogram"
+    # The upper ends of the buckets; the last one has none.
+    ends = [f"{end / 1000:g}" for end in guard_module("receipts").BUCKETS] + ["+Inf"]
     for written, found in of_hooks:
-        ends = [f"{end / 1000:g}" for end in found.ends] + ["+Inf"]
         for end, number in zip(ends, accumulate(found.buckets), strict=True):
             yield f'{_DURATION}_bucket{{{written},le="{end}"}} {number}'
         yield f"{_DURATION}_sum{{{written}}} {found.ms / 1000:.3f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 
 from hookctl import errors, packs
 from hookctl.errors import HookctlError
@@ -87,8 +87,9 @@ def upgrade_meant(
             others = _find_installed(folders, "", hosts, scope, root)[0]
             names = ", ".join(sorted({name for name, *_ in others})) or "none is installed"
             raise errors.usage_error(f"{pack!r} is not installed here", f"Use one of: {names}.")
-        act = partial(_upgrade_pack, sources, brought=brought, choice=choice, dry_run=dry_run)
-        results = [*map(act, installed)]
+        results = [
+            _upgrade_pack(sources, item, brought, choice, dry_run=dry_run) for item in installed
+        ]
     here = root or project.look(folders.cwd, folders.environ)
     for error in problems:
         if error.path.startswith(f"{here}/"):
