@@ -25,7 +25,6 @@ from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
-Text = str | Line
 _SIGNS = {
     "write": "+",
     "replace": "~",
@@ -50,7 +49,7 @@ _LONGEST = 60  # characters of a value
 
 def plan_result(
     plan: Plan,
-    done: Sequence[Text] = (),
+    done: Sequence[str | Line] = (),
     *,
     dry_run: bool,
     warned: Container[str] = (),
@@ -60,7 +59,7 @@ def plan_result(
     `warned` are files in which not all that was asked for is done.
     """
     data: dict[str, Any] = {"actions": [], "kept": [], "files": []}
-    text: list[Text] = []
+    text: list[str | Line] = []
     for file in plan.files:
         text += [*unified(file), *_details_of(file)] if dry_run else _file_lines(file, warned)
         for action in sorted(file.actions, key=lambda one: one.kind != "file"):
@@ -100,8 +99,8 @@ def _make_diff(file: Draft) -> OwnText:
     return OwnText("".join(f"{line}\n" for line in unified(file)))
 
 
-def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
-    details: list[Text] = []
+def _file_lines(file: Draft, warned: Container[str]) -> list[str | Line]:
+    details: list[str | Line] = []
     for action in file.actions:
         if action.action == "keep" or action.kind == "file":
             continue

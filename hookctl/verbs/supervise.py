@@ -87,7 +87,6 @@ def _run(
             respawns += 1
             with work_files.locked(run_files):
                 work_files.free(run_files)  # the session that held the work is gone
-    run_files.now = clock.now(folders.environ)
     say(f"not started again: {reason} (exit code {status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
     if end is not None and work_files.is_armed(run_files) and not run_files.mark:
