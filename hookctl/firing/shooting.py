@@ -83,7 +83,7 @@ class Stand:
                     fired.append(shot._replace(reading=Reading("not_run", why_not)))
                     continue
                 show(f"{shot.host.title}: {shot.name} ...")
-                told = _with_input(shot.call, change)
+                told = shot.call if change is None else _with_input(shot.call, change)
                 ran = self._run(keeper, shot, told, environ)
                 reading = self._read(told, shot, ran)
                 fired.append(shot._replace(ran=ran, reading=reading))
@@ -182,9 +182,7 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
 
 
 def _with_input(call: Call, change: Any) -> Call:
-    """The call as the next hook sees it, with the input that one before has changed, if any."""
-    if change is None:
-        return call
+    """The call as the next hook sees it, with the input that one before has changed."""
     payload = {**call.payload}
     for path in call.host.runner.get("fields", {}).get("tool_input", ("tool_input",)):
         if path in payload:

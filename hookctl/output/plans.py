@@ -134,7 +134,7 @@ def _details_of(file: Draft) -> Iterator[Line]:
             text = "program files"
         text += f": {reason}" if reason else ""
         yield Line(text, indent=4, path=tilde(folder), sign=sign)
-    for action in file.kept:
+    for action in [one for one in file.actions if one.action == "keep"]:
         text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
         yield Line(text, indent=4, sign="=")
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from hookctl import hosts as known
-from hookctl.errors import HookctlError, require_known, usage_error
+from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import Host
 from hookctl.model import Record
 from hookctl.output.lines import confirm, say
@@ -96,7 +96,8 @@ def load_hosts(names: Sequence[str]) -> list[Host]:
 
 def known_scope(scope: str) -> str:
     """A scope that files can be filtered by; empty for all of them."""
-    require_known("scope", scope or "user", known.SCOPES)
+    if scope not in ("", *known.SCOPES):
+        raise usage_error(f"unknown scope {scope!r}", "Use user, project or local.")
     return scope
 
 
