@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,9 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 from hookctl import __version__
 from hookctl.errors import INTERRUPTED, OK, usage_error
 from hookctl.verbs.options import COMPLETE, read_options
-
-if TYPE_CHECKING:  # late: typer's own affair
-    from typer._click import Context, HelpFormatter
 
 # The headings of `hookctl --help`: the three main jobs, then the rest; what each command does.
 MORE = "More"
@@ -99,6 +96,9 @@ def call(arguments: list[str]) -> int:
     name, words, parser = "hookctl", arguments or ["--help"], None
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
+    elif words[0] == "--version":
+        print(f"hookctl {__version__}")
+        return OK
     elif words[0] in NAMES:
         name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
     try:
@@ -166,20 +166,10 @@ def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
     return result.exit_code
 
 
-def _print_version(value: bool) -> None:
-    if value:
-        print(f"hookctl {__version__}")
-        raise typer.Exit()
-
-
-_Version = Annotated[
-    bool,
-    typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
-]
-
-
-def _main(version: _Version = False) -> None:
-    pass
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Only for its help text: `call` prints the version."""
 
 
 # The help texts: commands in groups, options in panels, and no description cut short.
@@ -188,12 +178,12 @@ def _main(version: _Version = False) -> None:
 class _Program(TyperGroup):
     """The program, whose help shows its commands in groups, the last one by name only."""
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Give the command that is called its options."""
         name, found, rest = super().resolve_command(ctx, args)
         return name, name and found and command(name), rest
 
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a list for each group of commands, every description in full."""
         columns = max(map(len, NAMES))
         *groups, (_, others) = GROUPS.items()
@@ -207,7 +197,7 @@ class _Program(TyperGroup):
 class _Command(TyperCommand):
     """A command, whose help shows its arguments, and its options in panels."""
 
-    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and then a list for each panel of options."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)  # of a process, or of the machine
@@ -64,6 +64,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if not matches:  # vscode is as near to codex as a misspelled short name: 0.73
         matches = difflib.get_close_matches(word.lower(), names, 1, cutoff=0.75)
     return f"Did you mean {names[matches[0]]}? " if matches else ""
+
+
+def require_known(what: str, word: str, known: Collection[str]) -> None:
+    """Refuse (usage) a word that is none of the known ones, and name them."""
+    if word not in known:
+        hint = f"{nearest(word, known)}Use one of: {', '.join(known)}."
+        raise usage_error(f"unknown {what} {word!r}", hint)
 
 
 def usage_error(message: str, hint: str, path: str = "") -> HookctlError:

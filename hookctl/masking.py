@@ -133,12 +133,27 @@ def flag_of(word: Any) -> str:
 
 
 def masked_text(text: str) -> str:
-    """A text with each secret in it masked, known by its name or by its look."""
+    """A text with each secret in it masked, known by its name or by its look.
+
+    By its name in `NAME=value`, `"name": value`, `--name value`, `"--name", "value"`.
+    """
     if isinstance(text, OwnText):
         return text
     if len(text) > LONGEST:
         return _in_parts(text, masked_text)
-    return by_look(_by_name(text))
+    parts, done = [], 0
+    for match in re.finditer(_NAMED, text):
+        is_flag = bool(match["flag"]) and len(match["name"]) > 1
+        is_named = bool(match["says"] or is_flag) and is_secret(match["name"])
+        if match.start() < done or not is_named:
+            continue
+        is_data = re.search("[:,]", match["gap"])
+        value = re.compile(_DATA if is_data else f"{_BRACKETS}|{_WORD}").match(text, match.end())
+        parts.append(text[done : match.end()])
+        if value and value[0]:
+            parts.append(_mask(value[0], text))
+        done = value.end() if value else match.end()
+    return by_look("".join([*parts, text[done:]]))
 
 
 def by_look(text: str) -> str:
@@ -150,11 +165,10 @@ def by_look(text: str) -> str:
         return text
     if len(text) > LONGEST:
         return _in_parts(text, by_look)
-    is_ours = bool(re.search(_OURS, text))
 
     def fill(match: re.Match[str]) -> str:
         kept = match[match.lastindex] if match.lastindex else ""
-        return kept + _mask(match[0][len(kept) :], is_ours)
+        return kept + _mask(match[0][len(kept) :], text)
 
     return re.sub(_LOOKS, fill, text, flags=re.ASCII)
 
@@ -164,7 +178,7 @@ def _in_parts(text: str, mask: Callable[[str], str]) -> str:
 
     A word longer than a part is secret, except in a command of hookctl's.
     """
-    is_ours = bool(re.search(_OURS, text))
+    is_ours = re.search(_OURS, text)
     parts = [""]
     for word in re.split(r"(?<=[\s\",;])", text):
         if len(word) > LONGEST and not is_ours:
@@ -175,30 +189,9 @@ def _in_parts(text: str, mask: Callable[[str], str]) -> str:
     return "".join(part if len(part) > LONGEST else mask(part) for part in parts)
 
 
-def _mask(secret: str, is_ours: bool) -> str:
-    """The mask for a secret; in a pack's command only a bare word has one."""
-    return secret if is_ours and not re.fullmatch(_BARE, secret) else MASK
-
-
-def _by_name(text: str) -> str:
-    """A text with the values of secret names masked.
-
-    `NAME=value`, `"name": value`, `--name value`, `"--name", "value"`.
-    """
-    is_ours = bool(re.search(_OURS, text))
-    parts, done = [], 0
-    for match in re.finditer(_NAMED, text):
-        is_flag = bool(match["flag"]) and len(match["name"]) > 1
-        is_named = bool(match["says"] or is_flag) and is_secret(match["name"])
-        if match.start() < done or not is_named:
-            continue
-        is_data = re.search("[:,]", match["gap"])
-        value = re.compile(_DATA if is_data else f"{_BRACKETS}|{_WORD}").match(text, match.end())
-        parts.append(text[done : match.end()])
-        if value and value[0]:
-            parts.append(_mask(value[0], is_ours))
-        done = value.end() if value else match.end()
-    return "".join([*parts, text[done:]])
+def _mask(secret: str, text: str) -> str:
+    """The mask for a secret in a text; in a pack's command only a bare word has one."""
+    return secret if re.search(_OURS, text) and not re.fullmatch(_BARE, secret) else MASK
 
 
 # Characters that nobody sees

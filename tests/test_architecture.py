@@ -127,12 +127,12 @@ WRITING = {
 
 
 def test_files_are_replaced_in_one_place_only() -> None:
-    # A journal goes, with the bytes that 0.2.0 kept beside it; run_files removes the marks of a run.
+    # A journal goes, with the bytes that 0.2.0 kept beside it; work removes the marks of a run.
     allowed = {"system.files": WRITING, "ownership.execute": {"os.unlink", "shutil.rmtree"}}
     # A package comes and goes by one rename; see system.packages.
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"ownership.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
-    allowed |= {"work.run_files": {"os.unlink"}}
+    allowed |= {"work": {"os.unlink"}}
     allowed |= {"packs.cases": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own
     allowed |= {"firing.shooting": {"os.unlink", "shutil.copyfile"}}  # likewise
     for name, path in modules().items():

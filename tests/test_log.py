@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from hookctl.receipts import events
-from hookctl.receipts.events import RECENT, HookName, read_receipts, read_runs
+from hookctl.receipts import CODES, DONE, RECENT, HookName, read_receipts, read_runs
 from hookctl.system import project
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
@@ -61,10 +60,10 @@ def test_the_hook_says_nothing_that_log_does_not_know() -> None:
         path for path in (root / "templates" / "guard").rglob("*.py") if path.name not in ("answer.py", "payload.py")
     ]
     source = "\n".join(path.read_text() for path in modules)  # without the words of the runner
-    decided = set(re.findall(rf'"(?:{"|".join(events.DONE)})", "(\w+)"', source))
-    assert {"tripped", "blocked", "no_work"} <= decided <= set(events.CODES)
+    decided = set(re.findall(rf'"(?:{"|".join(DONE)})", "(\w+)"', source))
+    assert {"tripped", "blocked", "no_work"} <= decided <= set(CODES)
     documented = re.findall(r"\[([a-z_]+)\](?!\()", (root / "docs" / "guard.md").read_text())
-    assert {"off", "not_owner"} <= set(documented) <= set(events.CODES)
+    assert {"off", "not_owner"} <= set(documented) <= set(CODES)
 
 
 GARBAGE = [

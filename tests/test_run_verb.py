@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from hookctl import work as run_files
 from hookctl.system import project
 from hookctl.verbs import run as run_verb
-from hookctl.work import run_files
-from hookctl.work.run_files import RunFiles
+from hookctl.work import RunFiles
 from tests.conftest import Hookctl, Outcome, put
 from tests.texts import rows
 from tests.trees import tree

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain, product
 from typing import Any
 
-from hookctl import clock, hosts
+from hookctl import clock, hosts, receipts
 from hookctl.checks import codes
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import (
@@ -43,7 +43,6 @@ from hookctl.packs.abilities import lacks
 from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.runner import find_event
-from hookctl.receipts import events
 from hookctl.settings import effective
 from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model
@@ -53,15 +52,15 @@ from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.work.run_files import (
+from hookctl.work import (
     RunFiles,
     Work,
     describe_owner,
-    find_fault,
     find_work,
     is_armed,
     locate,
     read_end,
+    read_task,
 )
 
 _ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
@@ -197,8 +196,8 @@ def judge_silence(here: HostHere) -> Iterator[Finding]:
         if at is not None and since < at < machine.now - _AT_WORK and _SESSION.fullmatch(name):
             ended.append((at, project.session_hash(name)))
     newest = sorted(ended, reverse=True)[:_ENOUGH]
-    lines = events.read(machine.folders.state) if len(newest) == _ENOUGH else []
-    logged = {line.get("session") for line in lines if line.get("event") != events.WRAPPED}
+    lines = receipts.read(machine.folders.state) if len(newest) == _ENOUGH else []
+    logged = {line.get("session") for line in lines if line.get("event") != receipts.WRAPPED}
     if len(newest) == _ENOUGH and logged.isdisjoint(session for _, session in newest):
         seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
         yield here.find("hook_silent", everywhere[0].path, id=effective.STOP, seen=seen)
@@ -269,7 +268,7 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     state = project.state_folder(machine.folders.state, root)
     environ, now, is_brought = machine.environ, machine.now, file.target.shared
     run_files = locate(root, file.config, environ, state, now, is_brought=is_brought)
-    if fault := find_fault(run_files):
+    if fault := read_task(run_files)[1]:
         yield here.find("run_unusable", run_files.task_path, fault=fault)
     active = os.path.join(state, "ACTIVE")
     if os.path.lexists(active) and read_end(run_files) is None:

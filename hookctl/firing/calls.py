@@ -30,14 +30,6 @@ from hookctl.system.processes import Output
 
 SESSION = "hookctl-fire"
 _ABSENT = "{absent}"  # a field that other events have
-# What an event is matched by, where it is no call of a tool.
-_MATCHED = {
-    "SessionStart": ("source",),
-    "SessionEnd": ("reason",),
-    "PreCompact": ("trigger",),
-    "Notification": ("notification_type",),
-    "SubagentStop": ("agent_type",),
-}
 _EXAMPLES: dict[str, dict[str, Any]] = {  # the input of a tool that is given none
     "Bash": {"command": "true"},
     "Write": {"file_path": "{project}/example.txt", "content": "text\n"},
@@ -169,9 +161,8 @@ def is_meant(call: Call, matcher: str | None) -> bool:
         return fits(host, matcher, names)
     if explain_mismatch(call.host, call.event, matcher):
         return False
-    values = [call.payload.get(name) for name in _MATCHED.get(call.protocol, ())]
-    words = [value for value in values if isinstance(value, str)]
-    return not words or any(fits_word(call.host, call.event, matcher, word) for word in words)
+    word = call.payload.get(guard_module("runner").MATCHED.get(call.protocol, ""))
+    return not isinstance(word, str) or fits_word(call.host, call.event, matcher, word)
 
 
 def _claudes_name(host: Host, tool: str) -> str:

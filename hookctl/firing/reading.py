@@ -7,7 +7,7 @@ or any value: `hookSpecificOutput.updatedInput`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookctl.firing.calls import Call, Reading
@@ -44,100 +44,97 @@ def read_answer(call: Call, ran: Output) -> Reading:
         said = ran.status or ran.out.strip()
         reason = f"what {call.host.title} makes of an answer to {call.event} is not known"
         return Reading("unknown", reason) if said else Reading("none")
-    return _Reader(call, {**table, **rules}).read(ran)
+    refusal = "block" if call.protocol in _BLOCKING else "deny"
+    return _read(call, {**table, **rules, "refusal": refusal}, ran)
 
 
-class _Reader:
-    """Reads answers to one event of one host."""
+def _read(call: Call, rules: Mapping[str, Any], ran: Output) -> Reading:
+    runner = guard_module("answer")
+    status, text = ran.status or 0, ran.out.strip(runner.BLANKS)
+    told = ran.err.strip()
+    if call.host.denials.get("stderr"):
+        told = text = text or ran.err.strip(runner.BLANKS)
+    values = runner.object_in(text)
+    if values is not None and is_within(status, rules.get("json", "0")):
+        answer = _read_object(call, rules, values)
+        is_text = answer == Reading("none") and rules.get("any_text")
+        is_read = status == 0 and not is_text
+        if is_read or rules.get("json_first") or answer.refuses:
+            return answer
+    told = told or text if status > _REFUSED else told
+    does = read_status(rules, status, told)  # what a status says by itself
+    if does in ("refuse", "end"):
+        own_words = rules.get("status_reason")
+        reason = own_words.format(status=status) if own_words else told
+        outcome = "end" if does == "end" else rules["refusal"]
+        return Reading(outcome, reason, source="status", refuses=True)
+    if does:
+        return Reading("context", context=told) if told else Reading("none")
+    if status:
+        said = "".join(f": {line[:200]}" for line in ran.err.strip().splitlines()[-1:])
+        return Reading("failed", f"exit status {status}{said}")
+    if rules.get("closed"):
+        return Reading(rules["refusal"], "it printed no decision", refuses=True)
+    if text.startswith(("{", "[")) and not rules.get("any_text"):
+        return Reading("failed", "its output is not one JSON object")
+    if text and rules.get("text") == "context":
+        return Reading("context", context=text)
+    return Reading("none")
 
-    def __init__(self, call: Call, rules: Mapping[str, Any]) -> None:
-        self._call, self._rules = call, rules
-        self._is_stop = call.protocol in STOPS
-        self._refusal = "block" if call.protocol in _BLOCKING else "deny"
 
-    def read(self, ran: Output) -> Reading:
-        runner = guard_module("answer")
-        status, text = ran.status or 0, ran.out.strip(runner.BLANKS)
-        told = ran.err.strip()
-        if self._call.host.denials.get("stderr"):
-            told = text = text or ran.err.strip(runner.BLANKS)
-        values = runner.object_in(text)
-        if values is not None and is_within(status, self._rules.get("json", "0")):
-            answer = self._read_object(values)
-            is_text = answer == Reading("none") and self._rules.get("any_text")
-            is_read = status == 0 and not is_text
-            if is_read or self._rules.get("json_first") or answer.refuses:
-                return answer
-        told = told or text if status > _REFUSED else told
-        does = read_status(self._rules, status, told)  # what a status says by itself
-        if does in ("refuse", "end"):
-            own_words = self._rules.get("status_reason")
-            reason = own_words.format(status=status) if own_words else told
-            outcome = "end" if does == "end" else self._refusal
-            return Reading(outcome, reason, source="status", refuses=True)
-        if does:
-            return Reading("context", context=told) if told else Reading("none")
-        if status:
-            said = "".join(f": {line[:200]}" for line in ran.err.strip().splitlines()[-1:])
-            return Reading("failed", f"exit status {status}{said}")
-        if self._rules.get("closed"):
-            return Reading(self._refusal, "it printed no decision", refuses=True)
-        if text.startswith(("{", "[")) and not self._rules.get("any_text"):
-            return Reading("failed", "its output is not one JSON object")
-        if text and self._rules.get("text") == "context":
-            return Reading("context", context=text)
-        return Reading("none")
+def _read_object(call: Call, rules: Mapping[str, Any], values: dict[str, Any]) -> Reading:
+    fault = _find_fault(call, rules, values)
+    if fault:
+        return Reading("failed", f"{fault}, so {call.host.title} ignores the answer")
+    ended, refused = _match(rules, "end", values), _match(rules, "refuse", values)
+    reason, stop_reason = _find_reason(values), _text_at(values, "stopReason")
+    if refused and not (ended and call.protocol in STOPS):  # the end of a turn beats it at a stop
+        outcome = "end" if ended or _match(rules, "end_of_refusal", values) else rules["refusal"]
+        reason = stop_reason if refused == "continue=false" else reason
+        return Reading(outcome, reason, source=_source_of(refused), refuses=True)
+    if ended:
+        return Reading("end", stop_reason, refuses=call.protocol in STOPS)
+    asked, allowed = _match(rules, "ask", values), _match(rules, "allow", values)
+    change = _value_at(values, _match(rules, "change", values))
+    if rules.get("change_allows") and not allowed:
+        change = None
+    context = _text_at(values, _match(rules, "context", values))
+    if asked or allowed or change is not None:
+        outcome = "ask" if asked else "allow" if change is None else "change"
+        return Reading(outcome, reason, change, context, _source_of(asked or allowed))
+    return Reading("context", context=context) if context else Reading("none")
 
-    def _read_object(self, values: dict[str, Any]) -> Reading:
-        fault = self._find_fault(values)
-        if fault:
-            return Reading("failed", f"{fault}, so {self._call.host.title} ignores the answer")
-        ended, refused = self._match("end", values), self._match("refuse", values)
-        reason, stop_reason = _find_reason(values), _text_at(values, "stopReason")
-        if refused and not (ended and self._is_stop):  # the end of a turn beats it at a stop
-            outcome = "end" if ended or self._match("end_of_refusal", values) else self._refusal
-            reason = stop_reason if refused == "continue=false" else reason
-            return Reading(outcome, reason, source=_source_of(refused), refuses=True)
-        if ended:
-            return Reading("end", stop_reason, refuses=self._is_stop)
-        asked, allowed = self._match("ask", values), self._match("allow", values)
-        change = _value_at(values, self._match("change", values))
-        if self._rules.get("change_allows") and not allowed:
-            change = None
-        context = _text_at(values, self._match("context", values))
-        if asked or allowed or change is not None:
-            outcome = "ask" if asked else "allow" if change is None else "change"
-            return Reading(outcome, reason, change, context, _source_of(asked or allowed))
-        return Reading("context", context=context) if context else Reading("none")
 
-    def _find_fault(self, values: dict[str, Any]) -> str:
-        """What makes the host pass over the whole object."""
-        rules, nested = self._rules, values.get(_NESTED)
-        decisions = rules.get("decisions")
-        decision = values.get("decision")
-        if decisions and decision is not None and decision not in decisions:
-            return f"it does not know the decision {json.dumps(decision)[:80]}"
-        is_named = isinstance(nested, dict) and nested.get("hookEventName") == self._call.event
-        if rules.get("named") and nested is not None and not is_named:
-            return f"{_NESTED} is not for {self._call.event}"
-        strange = _others(values, rules.get("keys"))
-        strange += _others(nested, rules.get("strict"))
-        if strange:
-            return f"it does not know {', '.join(strange)}"
-        needs_reason = rules.get("needs_reason") and self._match("refuse", values)
-        if needs_reason and not _find_reason(values).strip():
-            return "a refusal without a reason is void"
-        return ""
+def _find_fault(call: Call, rules: Mapping[str, Any], values: dict[str, Any]) -> str:
+    """What makes the host pass over the whole object."""
+    nested, decision = values.get(_NESTED), values.get("decision")
+    decisions = rules.get("decisions")
+    if decisions and decision is not None and decision not in decisions:
+        return f"it does not know the decision {json.dumps(decision)[:80]}"
+    is_named = isinstance(nested, dict) and nested.get("hookEventName") == call.event
+    if rules.get("named") and nested is not None and not is_named:
+        return f"{_NESTED} is not for {call.event}"
+    strange: list[str] = []
+    for told, known in ((values, rules.get("keys")), (nested, rules.get("strict"))):
+        if known is not None and isinstance(told, dict):
+            strange += [key for key in told if key not in known]
+    if strange:
+        return f"it does not know {', '.join(strange)}"
+    needs_reason = rules.get("needs_reason") and _match(rules, "refuse", values)
+    if needs_reason and not _find_reason(values).strip():
+        return "a refusal without a reason is void"
+    return ""
 
-    def _match(self, name: str, values: dict[str, Any]) -> str:
-        """The first of the forms with this name that the object has; '' if none."""
-        for form in self._rules.get(name, ()):
-            path, _, word = form.partition("=")
-            value = _value_at(values, path)
-            is_meant = not word or value == {"true": True, "false": False}.get(word, word)
-            if value is not None and is_meant:
-                return str(form)
-        return ""
+
+def _match(rules: Mapping[str, Any], name: str, values: dict[str, Any]) -> str:
+    """The first of the forms with this name that the object has; '' if none."""
+    for form in rules.get(name, ()):
+        path, _, word = form.partition("=")
+        value = _value_at(values, path)
+        is_meant = not word or value == {"true": True, "false": False}.get(word, word)
+        if value is not None and is_meant:
+            return str(form)
+    return ""
 
 
 def _value_at(values: dict[str, Any], path: str) -> Any:
@@ -155,12 +152,6 @@ def _text_at(values: dict[str, Any], path: str) -> str:
 def _find_reason(values: dict[str, Any]) -> str:
     """The first reason that an object has, in the order in which hosts look."""
     return next(filter(None, (_text_at(values, path) for path in _REASONS)), "")
-
-
-def _others(values: Any, known: Iterable[str] | None) -> list[str]:
-    if known is None or not isinstance(values, dict):
-        return []
-    return [key for key in values if key not in known]
 
 
 def _source_of(form: str) -> str:

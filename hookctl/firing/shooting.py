@@ -33,7 +33,7 @@ from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
 from hookctl.packs.model import Pack
-from hookctl.receipts.events import read_object
+from hookctl.receipts import read_object
 from hookctl.settings.targets import GUARD
 from hookctl.survey.listing import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of
@@ -68,7 +68,7 @@ class Stand:
         call: Call,
         shots: Sequence[Shot],
         environ: Mapping[str, str],
-        show: Callable[[Shot], None],
+        show: Callable[[str], None],
     ) -> Volley:
         """Run the hooks in the host's order; `show` tells of each one before it runs."""
         fired: list[Shot] = []
@@ -82,8 +82,8 @@ class Stand:
                 if why_not:
                     fired.append(shot._replace(reading=Reading("not_run", why_not)))
                     continue
-                show(shot)
-                told = _with_input(shot.call, change)
+                show(f"{shot.host.title}: {shot.name} ...")
+                told = shot.call if change is None else _with_input(shot.call, change)
                 ran = self._run(keeper, shot, told, environ)
                 reading = self._read(told, shot, ran)
                 fired.append(shot._replace(ran=ran, reading=reading))
@@ -182,9 +182,7 @@ def _words_of(shot: Shot, variables: Mapping[str, str]) -> list[str]:
 
 
 def _with_input(call: Call, change: Any) -> Call:
-    """The call as the next hook sees it, with the input that one before has changed, if any."""
-    if change is None:
-        return call
+    """The call as the next hook sees it, with the input that one before has changed."""
     payload = {**call.payload}
     for path in call.host.runner.get("fields", {}).get("tool_input", ("tool_input",)):
         if path in payload:

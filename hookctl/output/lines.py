@@ -15,11 +15,6 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import by_look, plain, shown, veiled
 from hookctl.model import INTERRUPTED, Line, Message, Result
 
-OK = "ok"  # done, or fine
-WARN = "warn"  # look at this
-ERROR = "error"
-SKIP = "skip"
-
 _SYMBOLS = {"ok": "✓", "warn": "!", "error": "✗", "skip": "-"}
 _COLOURS = {  # of marks and signs
     **{"ok": "32", "warn": "33", "error": "31", "skip": "2"},
@@ -108,7 +103,7 @@ def labelled(rows: Iterable[tuple[str, str]], indent: int = 2) -> list[Line]:
 def other_projects(others: Sequence[str], command: str) -> list[Line]:
     """The line about the projects on record that a command left out; none where there is none."""
     text = f"{amount(len(others), 'other project')}: `hookctl {command} --all` shows more"
-    return [Line(text, SKIP)] if others else []
+    return [Line(text, "skip")] if others else []
 
 
 def tilde(path: str) -> str:

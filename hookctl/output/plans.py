@@ -18,14 +18,13 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
 from hookctl.model import WRAP, Action, Line, Path, Result
-from hookctl.output.lines import OK, WARN, amount, tilde
+from hookctl.output.lines import amount, tilde
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Plan
 from hookctl.settings.targets import GUARD, RULES
 from hookctl.system.files import digest
 from hookctl.system.packages import HOOK, PACKAGES, PACKS
 
-Text = str | Line
 _SIGNS = {
     "write": "+",
     "replace": "~",
@@ -50,7 +49,7 @@ _LONGEST = 60  # characters of a value
 
 def plan_result(
     plan: Plan,
-    done: Sequence[Text] = (),
+    done: Sequence[str | Line] = (),
     *,
     dry_run: bool,
     warned: Container[str] = (),
@@ -60,7 +59,7 @@ def plan_result(
     `warned` are files in which not all that was asked for is done.
     """
     data: dict[str, Any] = {"actions": [], "kept": [], "files": []}
-    text: list[Text] = []
+    text: list[str | Line] = []
     for file in plan.files:
         text += [*unified(file), *_details_of(file)] if dry_run else _file_lines(file, warned)
         for action in sorted(file.actions, key=lambda one: one.kind != "file"):
@@ -100,8 +99,8 @@ def _make_diff(file: Draft) -> OwnText:
     return OwnText("".join(f"{line}\n" for line in unified(file)))
 
 
-def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
-    details: list[Text] = []
+def _file_lines(file: Draft, warned: Container[str]) -> list[str | Line]:
+    details: list[str | Line] = []
     for action in file.actions:
         if action.action == "keep" or action.kind == "file":
             continue
@@ -117,19 +116,15 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[Text]:
     if target.scope != "user":
         title += f" ({target.scope})"
     has_warning = any(message.level == "warning" for message in file.messages)
-    mark = WARN if has_warning or file.path in warned else OK
+    mark = "warn" if has_warning or file.path in warned else "ok"
     return [Line(title, mark, path=tilde(file.path)), *details]
 
 
 def _details_of(file: Draft) -> Iterator[Line]:
     """A line about the changed files of each folder, and one about each thing that is kept."""
     names: dict[tuple[str, str, str], list[str]] = {}
-    kept = []
     for action in file.actions:
-        if action.action == "keep":
-            text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
-            kept.append(Line(text, indent=4, sign="="))
-        elif action.kind == "file":
+        if action.kind == "file" and action.action != "keep":
             folder, name = os.path.split(str(action.path[0]))
             names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
     for (sign, folder, reason), contents in names.items():
@@ -139,7 +134,9 @@ def _details_of(file: Draft) -> Iterator[Line]:
             text = "program files"
         text += f": {reason}" if reason else ""
         yield Line(text, indent=4, path=tilde(folder), sign=sign)
-    yield from kept
+    for action in [one for one in file.actions if one.action == "keep"]:
+        text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
+        yield Line(text, indent=4, sign="=")
 
 
 def _name_entry(file: Draft, action: Action, value: object) -> str:

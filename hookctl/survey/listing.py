@@ -14,7 +14,7 @@ from hookctl.hosts.loading import Unreadable
 from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
 from hookctl.packs.runner import find_event
-from hookctl.receipts.events import HookName, read_runs
+from hookctl.receipts import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.machine import (

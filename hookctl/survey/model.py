@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hookctl.hosts import Host
 from hookctl.hosts.model import Table
 from hookctl.model import Path
-from hookctl.receipts.events import Runs
+from hookctl.receipts import Runs
 
 # The states of a hook. All but the first say why it does not run.
 RUNS = "runs"

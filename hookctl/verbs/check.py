@@ -9,7 +9,7 @@ from hookctl import errors, packs
 from hookctl.checks import project as rules
 from hookctl.checks.codes import worst_first
 from hookctl.model import Line, Result
-from hookctl.output.lines import OK, amount
+from hookctl.output.lines import amount
 from hookctl.system.folders import Folders
 from hookctl.system.project import has_mark, upwards
 from hookctl.verbs.doctor import finding_lines
@@ -45,7 +45,7 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
         text = finding_lines(findings, [], verbose=True)
     elif installed := ", ".join(sorted({name for _, name, _ in declared.packs})):
         places = amount(len([file for file in declared.files if file.record]), "settings file")
-        text = [Line(f"{installed}: complete, in {places}", OK, path=declared.folder)]
+        text = [Line(f"{installed}: complete, in {places}", "ok", path=declared.folder)]
     return Result(data, tuple(text), exit_code=errors.FAILED if has_failed else errors.OK)
 
 

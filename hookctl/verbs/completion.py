@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.completion import get_completion_script
 
-from hookctl.errors import usage_error
+from hookctl.errors import require_known
 from hookctl.model import Result
 from hookctl.system.folders import Folders
 from hookctl.verbs.options import COMPLETE
@@ -27,8 +27,7 @@ Examples:
 
 def completion(folders: Folders, shell: str) -> Result:
     """The completion script for one shell."""
-    if shell not in SHELLS:
-        raise usage_error(f"unknown shell {shell!r}", f"Shells: {', '.join(SHELLS)}.")
+    require_known("shell", shell, SHELLS)
     script = get_completion_script(prog_name="hookctl", complete_var=COMPLETE, shell=shell)
     if shell == "zsh":
         script += f"\n\n{_AUTOLOADED}"

@@ -10,14 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hookctl import hosts
+from hookctl import hosts, receipts
 from hookctl.model import Line, Result
 from hookctl.output.lines import emit
 from hookctl.ownership.own_files import new_config
 from hookctl.packs import guard
 from hookctl.packs.choices import Settings
 from hookctl.packs.programs import load_programs
-from hookctl.receipts import events
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK
@@ -110,4 +109,4 @@ def _stop(top: str, python: str, payload: dict[str, Any]) -> tuple[str, dict[str
     )
     answer = json.loads(process.stdout or "{}")
     said = str(answer.get("reason") or answer.get("systemMessage") or "")
-    return said, events.read(os.path.join(top, "state"))[-1]
+    return said, receipts.read(os.path.join(top, "state"))[-1]

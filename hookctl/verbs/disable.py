@@ -71,8 +71,7 @@ def disable(
         make_plan = partial(plan_disable, sources, chosen)
         plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
     done = _describe_done([pack for _, pack in sorted(packs)], going, staying)
-    result = plan_result(plan, [*done], dry_run=dry_run)
-    return result._replace(messages=tuple(filter(None, notes)))
+    return plan_result(plan, [*done], dry_run=dry_run)._replace(messages=tuple(filter(None, notes)))
 
 
 def _find_meant(

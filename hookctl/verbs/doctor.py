@@ -9,14 +9,14 @@ from hookctl.checks.codes import Finding
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Line, Result
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, other_projects, say, tilde
+from hookctl.output.lines import amount, other_projects, say, tilde
 from hookctl.output.lines import fix as fix_line
 from hookctl.packs.choices import Choice, Permission
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
 
-_MARKS = {"error": ERROR, "warning": WARN}
+_MARKS = {"error": "error", "warning": "warn"}
 _HIDING = ("ledger_unreadable", "ledger_newer")  # without the record nothing is known to be fine
 _IDLE = ("disabled", "not_approved")  # easily forgotten
 _ALWAYS = (*_IDLE, "work_waiting")  # said whatever their level
@@ -115,18 +115,18 @@ def finding_lines(
     for finding in once:
         if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
             # A note that names something to do is not simply fine.
-            mark = _MARKS.get(finding.level, SKIP if finding.fix else OK)
+            mark = _MARKS.get(finding.level, "skip" if finding.fix else "ok")
             text = f"{finding.message} [{finding.code}]"
             lines.append(Line(text, mark, path=tilde(finding.path)))
             lines += [fix_line(finding.fix)] if finding.fix else []
     is_known = not any(finding.code in _HIDING for finding in findings)
     for host in hosts if is_known else ():
         own = [finding for finding in findings if finding.host == host.name]
-        text, mark = f"{host.title}: nothing wrong", OK
+        text, mark = f"{host.title}: nothing wrong", "ok"
         if notes := sum(one.code != "work_waiting" for one in own):
-            text, mark = f"{host.title}: {amount(notes, 'note')} with --verbose", SKIP
+            text, mark = f"{host.title}: {amount(notes, 'note')} with --verbose", "skip"
         for missing in [one for one in own if one.code == "not_installed"]:
-            text, mark = missing.message, SKIP
+            text, mark = missing.message, "skip"
         # Its findings have lines of their own.
         is_told = any(one.level in _MARKS or one.code in _IDLE for one in own)
         if not (is_told or (verbose and own)):

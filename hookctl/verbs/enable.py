@@ -33,8 +33,8 @@ def enable(
     """Put back what these IDs mean, each where it was."""
     names = [one.name for one in load_hosts(host)]
     with locked_run(folders, say, dry_run=dry_run):
-        known = store.load_disabled(folders)  # refuses one that cannot be read
-        disabled = [hook for file in known.values() for hook in file.hooks]
+        # Refuses a record that cannot be read.
+        disabled = [hook for file in store.load_disabled(folders).values() for hook in file.hooks]
         wanted: list[DisabledHook] = []
         messages: list[Message] = []
         for text in ids:

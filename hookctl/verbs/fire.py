@@ -14,19 +14,7 @@ from hookctl.firing.shooting import Stand, choose, choose_of_pack
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import (
-    ERROR,
-    OK,
-    SKIP,
-    WARN,
-    amount,
-    confirm,
-    cut,
-    place,
-    progress,
-    say,
-    tildes,
-)
+from hookctl.output.lines import amount, confirm, cut, place, progress, say, tildes
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
@@ -39,17 +27,15 @@ from hookctl.verbs.choosing import in_project, load_hosts
 from hookctl.verbs.hooks import BEHIND_ID, name_hook
 from hookctl.verbs.pack import load_pack
 
-_OF_USER = ("user", "managed")
-
 _LONGEST = 60  # characters of a command in its line
 _WIDEST = 300  # characters of an output or a reason
 _MARKS = {
-    "failed": ERROR,
-    "timeout": ERROR,
-    "not_run": SKIP,
-    "unknown": WARN,
-    "deny": WARN,
-    "block": WARN,
+    "failed": "error",
+    "timeout": "error",
+    "not_run": "skip",
+    "unknown": "warn",
+    "deny": "warn",
+    "block": "warn",
 }
 _WOULD = {
     "allow": "would make the call, without asking anybody",
@@ -153,15 +139,10 @@ def fire(
             os.mkdir(room, 0o700)
             start = machine.start_of(call.host)
             environ = _environ(machine, call.host, start, is_project_run=run_project)
-            stand = Stand(room, folders.state, start)
-            volleys.append(stand.fire(call, shots, environ, _show_progress))
+            volleys.append(Stand(room, folders.state, start).fire(call, shots, environ, progress))
     text = [line for volley in volleys for line in _volley_lines(volley)]
-    text += [Line(reason, SKIP) for reason in skipped]
+    text += [Line(reason, "skip") for reason in skipped]
     return Result({"hosts": [*map(_describe, volleys)]}, tuple(text))
-
-
-def _show_progress(shot: Shot) -> None:
-    progress(f"{shot.host.title}: {shot.name} ...")
 
 
 def _name_foreign_hooks(
@@ -188,7 +169,7 @@ def _environ(
     environ = dict(machine.environ)
     user = machine.active_file(host, "user")[1]
     for source in reversed(machine.sources(host, user, start) if host.env_path else ()):
-        if source.scope in _OF_USER or is_project_run:
+        if source.scope in ("user", "managed") or is_project_run:
             environ |= effective.variables([source])
     return environ
 
@@ -250,8 +231,7 @@ def _describe(volley: Volley) -> dict[str, Any]:
 
 def _volley_lines(volley: Volley) -> Iterator[Line]:
     call, shots, verdict = volley
-    of_tool = f" {call.tool}" if call.tool else ""
-    yield Line(f"{call.host.title}  {call.event}{of_tool}")
+    yield Line(f"{call.host.title}  {call.event} {call.tool}".rstrip())
     for shot in shots:
         yield from _lines_of(shot)
     if not shots:
@@ -271,13 +251,13 @@ def _volley_lines(volley: Volley) -> Iterator[Line]:
         text += f" ({amount(skipped, 'hook')} not run)"
     if reason := cut(masked_text(verdict.reason), _WIDEST):
         text += f": {reason}"
-    yield Line(text, OK if outcome in ("none", "allow", "context", "change") else WARN)
+    yield Line(text, "ok" if outcome in ("none", "allow", "context", "change") else "warn")
 
 
 def _lines_of(shot: Shot) -> Iterator[Line]:
     ran, reading = shot.ran, shot.reading
     name = shot.hook.own_id or cut(masked_text(shot.hook.command), _LONGEST)
-    yield name_hook(shot.hook, name, _MARKS.get(reading.outcome, OK))
+    yield name_hook(shot.hook, name, _MARKS.get(reading.outcome, "ok"))
     if reading.outcome == "not_run":
         yield Line(f"not run: {tildes(reading.reason)}", indent=BEHIND_ID)
         return

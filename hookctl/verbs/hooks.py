@@ -13,19 +13,7 @@ from hookctl.firing.calls import find_event
 from hookctl.hosts.shapes import shorten
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line, Result
-from hookctl.output.lines import (
-    ERROR,
-    OK,
-    SKIP,
-    WARN,
-    amount,
-    cut,
-    fix,
-    place,
-    show_ms,
-    tilde,
-    tildes,
-)
+from hookctl.output.lines import amount, cut, fix, place, show_ms, tilde, tildes
 from hookctl.packs.guard import original_of
 from hookctl.packs.protocol import EVENTS
 from hookctl.survey.listing import take_inventory
@@ -35,6 +23,10 @@ from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, load_hosts
 
 _LONGEST = 200  # characters of a command that machines are shown
+_FIELDS = (  # of a hook, as --json has them
+    *("id", "host", "scope", "event", "matcher", "command", "file", "line", "owner"),
+    *("state", "reason", "fix"),
+)
 _COUNTED = ("runs", "failures", "median_ms", "p95_ms", "bytes", "last_run")  # of its receipts
 _LONGEST_TEXT = 60  # characters of a command or a matcher in its line
 _BEHIND_MARK = 8  # columns: the mark and the indentation
@@ -70,7 +62,7 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
     for file in inventory.unreadable:
         unreadable.append({"path": file.path, "line": file.line, "message": file.message})
         text = f"its hooks are not known: {file.message}"
-        lines.append(Line(text, ERROR, path=place(file.path, file.line)))
+        lines.append(Line(text, "error", path=place(file.path, file.line)))
     running = sum(hook.state == RUNS for hook in listed)
     text = f"{running} of {amount(len(listed), 'hook')} will run" if listed else "no hooks here"
     data = {"hooks": lambda: [_describe(hook) for hook in listed], "unreadable": unreadable}
@@ -79,18 +71,8 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
 
 def _describe(hook: Hook) -> dict[str, Any]:
     return {
-        "id": hook.id,
-        "host": hook.host,
-        "scope": hook.scope,
-        "event": hook.event,
-        "matcher": hook.matcher,
+        **{name: getattr(hook, name) for name in _FIELDS},
         "command": shown_command(hook),
-        "file": hook.file,
-        "line": hook.line,
-        "owner": hook.owner,
-        "state": hook.state,
-        "reason": hook.reason,
-        "fix": hook.fix,
         **{name: getattr(hook.receipts, name) for name in _COUNTED},
         "name": hook.own_id,
         "plugin": hook.plugin,
@@ -138,7 +120,7 @@ def _hook_lines(hooks: Sequence[Hook], missing: Container[str]) -> Iterator[Line
 
 
 def _mark(state: str) -> str:
-    return OK if state == RUNS else SKIP if state in WANTED else WARN
+    return "ok" if state == RUNS else "skip" if state in WANTED else "warn"
 
 
 def _lines_of(hook: Hook) -> Iterator[Line]:

@@ -43,8 +43,8 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
         for record in found.records.values():
             for name, pack in record.packs.items() if record.host == one.name else ():
                 packs.append({"pack": name, "version": pack.version, "scope": record.scope})
-        facts_of_one = _gather_facts(one, folders, found.records)
-        facts.append({**facts_of_one, "packs": None if problems else packs})
+        its_facts = _gather_facts(one, folders, found.records)
+        facts.append({**its_facts, "packs": None if problems else packs})
     lines: list[str | Line] = []
     for one in facts if host else ():
         lines += _describe_host(one)
@@ -58,10 +58,11 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
 def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
     environment, environ = host.environment, folders.environ
     paths = {scope: known.settings_path(host, scope, environ, _PROJECT) for scope in host.scopes}
-    also: dict[str, None] = {}  # other files of the same scopes with hooks
-    for variant in host.variants:
-        for scope in host.scopes:
-            also[known.settings_path(variant, scope, environ, _PROJECT)] = None
+    also = [  # other files of the same scopes with hooks
+        known.settings_path(variant, scope, environ, _PROJECT)
+        for variant in host.variants
+        for scope in host.scopes
+    ]
     config = known.config_folder(host, environ)
     return {
         "host": host.name,
@@ -71,7 +72,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "format": host.syntax,
         "comments": bool(host.comments),
         "files": paths,
-        "also": [path for path in also if path not in paths.values()],
+        "also": [path for path in dict.fromkeys(also) if path not in paths.values()],
         "managed": host.managed_files.get(sys.platform, []),
         "rules": {  # the file with instructions for the agent of each scope
             scope: pattern.format(config=config, project=_PROJECT)

@@ -92,12 +92,11 @@ def install(
         from hookctl.ownership.consent import agree  # late: most calls are about the guard
 
         named = " ".join(f"--host {target.host.name}" for target in targets)
-        scope_option = _scope_option(targets[0])
-        command = f"hookctl plan {shlex.quote(content.source)} {named}{scope_option}"
+        named += _scope_option(targets[0])
+        command = f"hookctl plan {shlex.quote(content.source)} {named}"
         permission = choosing.permission(yes, accept_changed, json)
         review = agree(sources, content, targets, choice, permission, command)
     with locked_run(folders, say, dry_run=dry_run):
-        sources.forget()
         plan, review = install_agreed(sources, content, targets, choice, review, dry_run=dry_run)
     return _describe(plan, content, choice, targets, review, dry_run=dry_run)
 
@@ -121,6 +120,7 @@ def install_agreed(
     dry_run: bool,
 ) -> tuple[Plan, Review | None]:
     """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
+    sources.forget()  # what was read before the lock, or before another pack was written
     make_plan = partial(plan_install, sources, pack, targets, choice)
     if pack.source:
         from hookctl.ownership import consent  # late: most calls are about the guard

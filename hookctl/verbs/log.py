@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from json import dumps
 from typing import Any
 
-from hookctl import clock
+from hookctl import clock, receipts
 from hookctl.model import Line, Result
 from hookctl.output.lines import emit
-from hookctl.receipts import events
 from hookctl.system.folders import Folders
 from hookctl.system.project import named, session_hash, state_folder
 
@@ -57,13 +56,13 @@ def log(
 
     runs = runs or json
     if not follow:
-        lines = _select(folders, is_wanted, runs, events.read_untold(folders.state))
+        lines = _select(folders, is_wanted, runs, receipts.read_untold(folders.state))
         nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
         return Result({"events": lines}, tuple(_make_lines(lines) or [nothing]))
     shown: set[str] = set()
     last_marks: object = None
     while True:  # until interrupted or the output is closed
-        marks = events.marks(folders.state)
+        marks = receipts.marks(folders.state)
         lines = _select(folders, is_wanted, runs) if marks != last_marks else []
         for event, line in zip(lines, _make_lines(lines), strict=True):
             key = dumps(event)
@@ -78,10 +77,10 @@ def _select(
     folders: Folders, is_wanted: _Filter, has_runs: bool, untold: Sequence[dict[str, Any]] = ()
 ) -> list[dict[str, Any]]:
     """The lines that the filter lets through, and those of `untold`, which no file has yet."""
-    lines = [*events.read(folders.state), *untold]
+    lines = [*receipts.read(folders.state), *untold]
     if has_runs:
-        lines += events.read_receipts(folders.state)
-    paths = events.project_paths(folders.state)
+        lines += receipts.read_receipts(folders.state)
+    paths = receipts.project_paths(folders.state)
     wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
 
@@ -95,8 +94,9 @@ def _make_lines(events_shown: list[dict[str, Any]]) -> list[Line]:
     lines = []
     for event in events_shown:
         word, name = event.get("decision", ""), event.get("code", "")
-        reason = events.reason_of(event)
-        if event.get("kind") == events.RUN:
+        reasons = receipts.OF_WRAPPED if event.get("event") == receipts.WRAPPED else receipts.CODES
+        reason = reasons.get(name, "")
+        if event.get("kind") == receipts.RUN:
             word, name, reason = event.get("outcome", ""), event.get("id", ""), ""
         more = []
         for field in _DETAILS:

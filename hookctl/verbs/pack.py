@@ -14,7 +14,7 @@ from typing import Any
 from hookctl import hosts as known
 from hookctl import packs
 from hookctl.documents.toml import block, inline
-from hookctl.errors import FAILED, OK, HookctlError, nearest, usage_error
+from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
 from hookctl.firing.calls import Asked, Place, is_meant, make_call
 from hookctl.firing.shooting import Stand, list_shots
 from hookctl.hosts import Host, shapes
@@ -70,9 +70,7 @@ def pack(
         return _make(folders, subject, lang, output)
     if action == "import":
         return _import(folders, host, output)
-    if action not in ACTIONS:
-        hint = f"{nearest(action, ACTIONS)}Use one of: {', '.join(ACTIONS)}."
-        raise usage_error(f"unknown action {action!r}", hint)
+    require_known("action", action, ACTIONS)
     content = load_pack(subject)
     if action == "export":
         return _export(folders, content, form, output)
@@ -116,9 +114,7 @@ def _require_name(name: str) -> None:
 
 def _make(folders: Folders, name: str, language: str, output: str) -> Result:
     _require_name(name)
-    if language not in LANGUAGES:
-        hint = f"{nearest(language, LANGUAGES)}Use one of: {', '.join(LANGUAGES)}."
-        raise usage_error(f"there is no template in {language!r}", hint)
+    require_known("language", language, LANGUAGES)
     folder = _new_folder(folders, output or name)
     place = ("templates", "pack", language)
     # Folders have no ending; an installation adds one with bytecode.
@@ -438,8 +434,7 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
         group: dict[str, Any] = {"hooks": [entry]}
         if hook.matcher is not None and hook.matcher not in FOR_ALL:
             group = {"matcher": hook.matcher, **group}
-        event = hook.event if hook.native else EVENTS[hook.event]
-        events.setdefault(event, []).append(group)
+        events.setdefault(hook.event if hook.native else EVENTS[hook.event], []).append(group)
     written = {name: data for name, (data, _) in pack.contents.items()}
     written[".claude-plugin/plugin.json"] = _dump(about)
     written["hooks/hooks.json"] = _dump({"hooks": events})

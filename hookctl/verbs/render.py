@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from hookctl import hosts
 from hookctl.documents import formats
-from hookctl.errors import FAILED, HookctlError, nearest, usage_error
+from hookctl.errors import FAILED, HookctlError, require_known, usage_error
 from hookctl.hosts import Host, loading, shapes
 from hookctl.model import Current, Hooks, Message, Result, Wanted
 from hookctl.output.lines import amount
@@ -131,9 +131,7 @@ def _find_managed(host: Host, platform: str, pack: str) -> tuple[str, bool]:
     knows of none.
     """
     platform = platform or ("macos" if sys.platform == "darwin" else "linux")
-    if platform not in _PLATFORMS:
-        hint = f"{nearest(platform, _PLATFORMS)}Platforms: {', '.join(_PLATFORMS)}."
-        raise usage_error(f"unknown platform {platform!r}", hint)
+    require_known("platform", platform, _PLATFORMS)
     named = _PLATFORMS[platform]
     patterns = host.managed_files.get(named, [])
     if not patterns:

@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from html import escape
 from string import Template
 
-from hookctl import __version__, clock, masking
+from hookctl import __version__, clock, masking, receipts
 from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, table, tilde
-from hookctl.receipts import events
 from hookctl.survey.model import RUNS, WANTED
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -44,15 +43,14 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     now = clock.now(folders.environ)
     earliest = clock.moment(since, now) if since else float("-inf")
     findings, listed, counted = doctor(folders), hooks(folders), stats(folders, since)
-    decided, days = 0, dict[str, Counter[str]]()
-    seen = [*events.read(folders.state), *events.read_untold(folders.state)]
+    days = dict[str, Counter[str]]()
+    seen = [*receipts.read(folders.state), *receipts.read_untold(folders.state)]
     for event in sorted(seen, key=lambda event: event["t"]):
-        if event.get("decision") in events.DONE and event["t"] >= earliest:
+        if event.get("decision") in receipts.DONE and event["t"] >= earliest:
             day = days.setdefault(clock.local(event["t"])[:10], Counter())
-            day[event["decision"]] += events.number_of(event)
-            decided += events.number_of(event)
-    rows = [["DAY", *map(str.upper, events.DONE.values())]] if days else []
-    rows += [[day, *(str(counts[word]) for word in events.DONE)] for day, counts in days.items()]
+            day[event["decision"]] += receipts.number_of(event)
+    rows = [["DAY", *map(str.upper, receipts.DONE.values())]] if days else []
+    rows += [[day, *(str(counts[word]) for word in receipts.DONE)] for day, counts in days.items()]
     about = f"{clock.local(now)}, by hookctl {__version__}"
     about += f"; runs and decisions of the last {since}" if since else ""
     page = Template(read_data("templates", "report", "page.html").decode()).substitute(
@@ -71,7 +69,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     numbers = {
         "hooks": len(found),
         "runs": sum(hook["runs"] for hook in counted.data["hooks"]),
-        "decisions": decided,
+        "decisions": sum(counts.total() for counts in days.values()),
     }
     said = ", ".join(amount(number, noun[:-1]) for noun, number in numbers.items())
     odd = [finding for finding in findings.data["findings"] if finding["level"] != "info"]

@@ -10,18 +10,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from hookctl import clock, errors
-from hookctl.errors import HookctlError, nearest, usage_error
+from hookctl import clock, errors, receipts
+from hookctl import work as work_files
+from hookctl.errors import HookctlError, require_known, usage_error
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import amount, cut, labelled, progress, say
 from hookctl.packs.guard import cost_of_run
-from hookctl.receipts import events
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.project import session_hash
-from hookctl.work import run_files as work_files
-from hookctl.work.run_files import BREADCRUMB, NOBODY, RunFiles, Work
+from hookctl.work import BREADCRUMB, NOBODY, RunFiles, Work
 
 ACTIONS = ("start", "heartbeat", "remaining", "conclude", "stop", "release", "status", "wait")
 _PAUSE = 1.0  # seconds between two looks at a small file
@@ -69,9 +68,7 @@ def run(
     project: str = "",
 ) -> Result:
     """Do one action on the run of a project: the named one, the host's, or the working folder's."""
-    if action not in ACTIONS:
-        hint = f"{nearest(action, ACTIONS)}Actions: {', '.join(ACTIONS)}."
-        raise usage_error(f"unknown action {action!r}", hint)
+    require_known("action", action, ACTIONS)
     for option, given, actions in (
         ("a number", count, "remaining"),
         ("--remaining", remaining, "start"),
@@ -96,15 +93,16 @@ def run(
         # Agents end a command of their own after two minutes.
         return _wait(run_files, timeout or "100s", stall)
     warnings = tuple(_warnings(folders, run_files.project))
+    work_files.find_caller(run_files, folders)
     lines: list[str] = []
     if action == "start":
-        lines = _start(folders, run_files, owner.strip(), remaining, duration)
+        lines = _start(run_files, owner.strip(), remaining, duration)
     elif action == "remaining":
-        lines = _remaining(folders, run_files, owner.strip(), count)
+        lines = _remaining(run_files, owner.strip(), count)
     elif action == "release":
-        lines = _release(folders, run_files)
+        lines = _release(run_files)
     elif action == "heartbeat":
-        value, before = clock.stamp(run_files.now), work_files.read_task(run_files)
+        value, before = clock.stamp(run_files.now), work_files.read_task(run_files)[0]
         while value == before.get("heartbeat"):  # only a change counts as progress
             value += "+"
         work_files.set_task(run_files, "heartbeat", value)
@@ -113,14 +111,14 @@ def run(
         work_files.write_mark(run_files, action.upper(), "")
         work_files.clear(os.path.join(run_files.folder, BREADCRUMB))
         lines = [_describe_mark(action.upper())]
-    work = work_files.find_work(run_files)
-    data = _data(run_files, work)
+    work, (task, fault) = work_files.find_work(run_files), work_files.read_task(run_files)
+    data = _data(run_files, work, task)
     let_go = any(one.open for one in work_files.read_sessions(run_files))
     text = [Line(one) for one in lines]
     if action == "status":
-        text = labelled(_status(run_files, work, data, let_go), indent=0)
+        text = labelled(_status(run_files, work, data, fault, let_go), indent=0)
     is_left = work.is_stale or (work.remaining > 0 and let_go)
-    needs_a_look = check and (data["ignored"] or is_left or work_files.find_fault(run_files))
+    needs_a_look = check and (data["ignored"] or is_left or fault)
     exit_code = errors.FAILED if needs_a_look else errors.OK
     return Result(data, tuple(text), warnings, exit_code=exit_code)
 
@@ -137,21 +135,18 @@ def _warnings(folders: Folders, project: str) -> Iterator[Message]:
             yield Message("the guard is disabled here: `hookctl enable guard`", "note")
 
 
-def _start(
-    folders: Folders, run_files: RunFiles, owner: str, remaining: str, duration: str
-) -> list[str]:
+def _start(run_files: RunFiles, owner: str, remaining: str, duration: str) -> list[str]:
     work_files.require_short_owner(owner)
     end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
     if remaining:
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
     work_files.begin(run_files, end)
     with work_files.locked(run_files):
-        caller = work_files.find_caller(folders)
-        if owner or not caller.session:
-            owner = _give_to(run_files, owner or NOBODY)
+        if owner or not run_files.session:
+            owner = work_files.give_to(run_files, owner or NOBODY)
         else:
-            work_files.take(run_files, caller)
-            owner = f"session {caller.session}"
+            work_files.take(run_files)
+            owner = f"session {run_files.session}"
     span = clock.age(end - run_files.now) + ("" if duration else ", the default")
     settings = run_files.settings
     cost = cost_of_run(settings.keepalive_cap) if settings.mode == "keepalive" else _ARMED
@@ -162,54 +157,45 @@ def _start(
     ]
 
 
-def _give_to(run_files: RunFiles, owner: str) -> str:
-    """Give the work to the session that a person names, or to nobody; the owner in words."""
-    if owner == NOBODY:
-        work_files.free(run_files)
-        return work_files.describe_next(run_files)
-    work_files.name_owner(run_files, owner)
-    return f"session {owner}"
-
-
-def _remaining(folders: Folders, run_files: RunFiles, owner: str, count: str) -> list[str]:
+def _remaining(run_files: RunFiles, owner: str, count: str) -> list[str]:
     if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
     work_files.require_short_owner(owner)
     with work_files.locked(run_files):
-        before, caller = work_files.find_work(run_files), work_files.find_caller(folders)
-        is_own = work_files.is_holder(caller, before)
+        before, session = work_files.find_work(run_files), run_files.session
+        is_own = before.holder.is_self(run_files)
         is_waiting = before.remaining > 0 and not before.is_stale
         work_files.set_task(run_files, "remaining", number)
         work_files.forget_stillness(run_files)
         said = [*_describe_work(run_files)]
         if owner:
-            said.append(f"it belongs to {_give_to(run_files, owner)}")
-        elif caller.session and before.is_named and not is_own:
+            said.append(f"it belongs to {work_files.give_to(run_files, owner)}")
+        elif session and before.is_named and not is_own:
             said.append(f"it stays with {before.owner}, which --owner named")
-        elif number == 0 or not (caller.session or is_waiting or before.is_named):
+        elif number == 0 or not (session or is_waiting or before.is_named):
             work_files.free(run_files)
-        elif caller.session and not before.is_named:
-            work_files.take(run_files, caller)
+        elif session and not before.is_named:
+            work_files.take(run_files)
             if not is_own:
-                text = f"it belongs to this session ({caller.session}) now"
+                text = f"it belongs to this session ({session}) now"
                 if not before.is_free:
                     text += f", and no longer to {before.owner}"
                 said.append(text)
     return said
 
 
-def _release(folders: Folders, run_files: RunFiles) -> list[str]:
+def _release(run_files: RunFiles) -> list[str]:
     with work_files.locked(run_files):
-        caller, work = work_files.find_caller(folders), work_files.find_work(run_files)
+        work = work_files.find_work(run_files)
         name, session = work.owner, work.holder.session
         if not session:
             return ["no session holds this work, so nothing changes"]
-        if caller.session and not work_files.is_holder(caller, work):
+        if run_files.session and not work.holder.is_self(run_files):
             return [f"this work belongs to {name}"]
         if session_hash(work_files.find_kept_owner(run_files)) == session:
             return [f"it stays with {name}, which another system's file or the setting owner names"]
-        work_files.give_back(run_files, session, caller)
+        work_files.give_back(run_files, session)
     return [
         f"given back: {name} is not asked about this work again",
         f"it belongs to {work_files.describe_next(run_files)}; any session may take new work",
@@ -217,12 +203,12 @@ def _release(folders: Folders, run_files: RunFiles) -> list[str]:
 
 
 def _status(
-    run_files: RunFiles, work: Work, data: dict[str, Any], let_go: bool
+    run_files: RunFiles, work: Work, data: dict[str, Any], fault: str, let_go: bool
 ) -> Iterator[tuple[str, str]]:
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
     yield "run folder", run_files.settings.run_dir
-    yield "remaining", _describe_remaining(run_files, data["remaining"])
+    yield "remaining", _describe_remaining(run_files, data["remaining"], fault)
     heartbeat = data["heartbeat"]
     yield "heartbeat", "none" if heartbeat is None else cut(json.dumps(heartbeat), _LONGEST_SHOWN)
     yield "owner", work_files.describe_owner(run_files, work)
@@ -254,15 +240,16 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
     sessions = set()
-    for line in events.read_folder(run_files.folder):
-        if line.get("event") == "stop" and line.get(events.IGNORED) is True and line["t"] >= since:
+    for line in receipts.read_folder(run_files.folder):
+        is_of_stop = line.get("event") == "stop" and line["t"] >= since
+        if is_of_stop and line.get(receipts.IGNORED) is True:
             sessions.add(str(line.get("session")))
     return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
 
 
-def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
-    task, end = work_files.read_task(run_files), work_files.read_end(run_files)
-    shown, sessions = work_files.as_data(run_files, work), work_files.read_sessions(run_files)
+def _data(run_files: RunFiles, work: Work, task: dict[str, Any]) -> dict[str, Any]:
+    end, sessions = work_files.read_end(run_files), work_files.read_sessions(run_files)
+    shown = work_files.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
     last = max(sessions, key=lambda session: session.t, default=None)
     paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
@@ -293,12 +280,13 @@ def _data(run_files: RunFiles, work: Work) -> dict[str, Any]:
 
 
 def _describe_work(run_files: RunFiles) -> Iterator[str]:
-    remaining = work_files.read_task(run_files).get("remaining")
+    task, fault = work_files.read_task(run_files)
+    remaining = task.get("remaining")
     if remaining is None and run_files.settings.mode != "keepalive":
         yield f"no work is named in {run_files.project}: {run_files.reported_by} does"
         return
     if remaining is not None:
-        yield f"{_describe_remaining(run_files, remaining)} remaining in {run_files.project}"
+        yield f"{_describe_remaining(run_files, remaining, fault)} remaining in {run_files.project}"
     if run_files.mark:
         yield f"but {_describe_mark(run_files.mark)}"
 
@@ -307,8 +295,8 @@ def _describe_mark(name: str) -> str:
     return f"{name} is set: {_MEANINGS[name]}; `hookctl run start` removes it"
 
 
-def _describe_remaining(run_files: RunFiles, remaining: Any) -> str:
-    if fault := work_files.find_fault(run_files):
+def _describe_remaining(run_files: RunFiles, remaining: Any, fault: str) -> str:
+    if fault:
         return f"unknown, which counts as no work: {fault}"
     if remaining is not None:
         return cut(str(remaining), _LONGEST_SHOWN)

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-from hookctl import clock
+from hookctl import clock, receipts
 from hookctl.errors import usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import labelled, show_ms, table
-from hookctl.receipts import events
-from hookctl.receipts.events import HookName, Kind, Runs, read_runs
+from hookctl.receipts import HookName, Kind, Runs, read_runs
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.system.project import named, state_folder
 
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"
-_DECISIONS = {word: done for word, done in events.DONE.items() if word != "refuse"}
+_DECISIONS = {word: done for word, done in receipts.DONE.items() if word != "refuse"}
 _OTHERS = {  # than stops
     "trips": "calls refused",
     "ended": "turns asked to end",
@@ -61,7 +61,7 @@ def stats(
         raise usage_error("--prometheus prints totals", "Leave --since out.")
     only = os.path.basename(state_folder(folders.state, named(of_project))) if of_project else ""
     earliest = clock.moment(since, clock.now(folders.environ)) if since else None
-    found = events.count(folders.state, earliest)
+    found = receipts.count(folders.state, earliest)
     tallies = sorted((name, kind, n) for (name, kind), n in found.items() if only in ("", name))
     runs = read_runs(folders.state, only, earliest)
     hooks = [
@@ -69,7 +69,7 @@ def stats(
         for name, found in runs.items()
     ]
     data = {**_add_up(tallies), "hosts": {}, "projects": {}, "hooks": hooks}
-    paths = events.project_paths(folders.state)
+    paths = receipts.project_paths(folders.state)
     for name in sorted({kind.host for _, kind, _ in tallies if kind.host}):
         data["hosts"][name] = _add_up(one for one in tallies if one[1].host == name)
     for name in sorted({project for project, _, _ in tallies}):
@@ -94,8 +94,8 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
     for _, kind, count in tallies:
         is_refusal = kind.code == _REFUSED
         counts[f"{kind.code} {kind.decision}" if is_refusal else kind.code] += count
-        is_stop = kind.event in ("stop", events.WRAPPED) and not is_refusal
-        if is_stop and kind.code not in (events.IGNORED, _WENT_ON) and kind.decision in decisions:
+        is_stop = kind.event in ("stop", receipts.WRAPPED) and not is_refusal
+        if is_stop and kind.code not in (receipts.IGNORED, _WENT_ON) and kind.decision in decisions:
             decisions[kind.decision][kind.code] += count
     return {
         "stops": sum(sum(reasons.values()) for reasons in decisions.values()),
@@ -104,7 +104,7 @@ def _add_up(tallies: Iterable[Tally]) -> dict[str, Any]:
         "ended": counts[f"{_REFUSED} end"],
         "went_on": counts[_WENT_ON],
         "nudges": counts["nudged"],
-        "ignored": counts[events.IGNORED],
+        "ignored": counts[receipts.IGNORED],
         "state_errors": counts["state_error"] + counts["lock_timeout"],
     }
 
@@ -131,7 +131,7 @@ def _export(tallies: list[Tally], runs: Mapping[HookName, Runs]) -> Iterator[str
         metric, labels = "decisions", {"project": project, "host": kind.host}
         if kind.code == _REFUSED and kind.decision == "refuse":
             metric, labels = "trips", {"project": project}
-        elif kind.code == events.IGNORED:
+        elif kind.code == receipts.IGNORED:
             metric = "ignored"
         else:
             labels |= {"event": kind.event, "decision": kind.decision, "code": kind.code}
@@ -144,8 +144,9 @@ def _export(tallies: list[Tally], runs: Mapping[HookName, Runs]) -> Iterator[str
         yield from _write_counter(metric, description, counts)
     yield f"# HELP {_DURATION} How long the runs of hooks took."
     yield f"# TYPE {_DURATION} histogram"
+    # The upper ends of the buckets; the last one has none.
+    ends = [f"{end / 1000:g}" for end in guard_module("receipts").BUCKETS] + ["+Inf"]
     for written, found in of_hooks:
-        ends = [f"{end / 1000:g}" for end in found.ends] + ["+Inf"]
         for end, number in zip(ends, accumulate(found.buckets), strict=True):
             yield f'{_DURATION}_bucket{{{written},le="{end}"}} {number}'
         yield f"{_DURATION}_sum{{{written}}} {found.ms / 1000:.3f}"

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hookctl import clock, errors, hosts
+from hookctl import work as work_files
 from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked, masked_text
 from hookctl.model import WRAP, Current, Entry, Line, Record, Result
-from hookctl.output.lines import ERROR, OK, SKIP, WARN, amount, fix, other_projects, say, tilde
+from hookctl.output.lines import amount, fix, other_projects, say, tilde
 from hookctl.output.plans import event_of
 from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
@@ -31,7 +32,6 @@ from hookctl.survey.model import DISABLED, RUNS, Hook, Obstacle
 from hookctl.survey.programs import Programs
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import in_project, is_meant, known_scope, load_hosts
-from hookctl.work import run_files as work_files
 
 _STATES = {
     "owned": "",
@@ -88,28 +88,28 @@ def status(
     away = sorted({*found.gone.values()})
     lines = [line for file in files_shown for line in _file_lines(file, verbose=verbose)]
     text = "is not there; what is installed in it stays on record, and counts once it is back"
-    lines += [Line(f"{tilde(folder)} {text}", SKIP) for folder in away]
+    lines += [Line(f"{tilde(folder)} {text}", "skip") for folder in away]
     for path, (hook, *_) in ours.items() if not problems else ():
         record = store.find_record(machine.records, path)[1]
         if not (record and record.packs) and not hook.is_disabled:
             used.add(hook.host)
             text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
-            lines += [Line(text, WARN, path=tilde(hook.file)), fix(_LOOK)]
+            lines += [Line(text, "warn", path=tilde(hook.file)), fix(_LOOK)]
     empty = [host for host in chosen if host.name not in used]
     if empty and not (problems or disabled.hooks):  # else nothing can be said of them
         name = empty[0].name if len(empty) == 1 else "NAME"
         text = f"nothing is installed for {', '.join(host.title for host in empty)}"
-        lines.append(Line(f"{text}; `hookctl install --host {name}` does it", SKIP))
+        lines.append(Line(f"{text}; `hookctl install --host {name}` does it", "skip"))
     paths = {file["file"] for file in files_shown if file["here"]}
     hooks = [hook for hook in disabled.hooks if not hook.is_values]
     others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
     if others:  # no line about a file names them
         ids = " ".join(dict.fromkeys(others))
         text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
-        lines.append(Line(text, SKIP))
+        lines.append(Line(text, "skip"))
     if not lines:
         text = "nothing is installed, and no host is detected here; see `hookctl hosts`"
-        lines.append(Line("what is installed is not known" if problems else text, SKIP))
+        lines.append(Line("what is installed is not known" if problems else text, "skip"))
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     guards = [file for file in files_shown if file["here"] and GUARD in file["packs"]]
@@ -258,7 +258,7 @@ def _describe_work(
     elif work.is_stale:
         why = f"the guard ignores it; {run_files.reported_by} renews it, 0 ends it"
     text += f", but {why}" if why else ""
-    lines = [Line(text, WARN if why else OK, path=tilde(run_files.project))]
+    lines = [Line(text, "warn" if why else "ok", path=tilde(run_files.project))]
     if not why:
         lines.append(Line(f"for {work_files.describe_owner(run_files, work)}", indent=4))
     return work_files.as_data(run_files, work), lines
@@ -278,14 +278,14 @@ def _file_lines(file: dict[str, Any], *, verbose: bool) -> Iterator[Line]:
     packs = ", ".join(f"{pack} {version}" for pack, version in versions.items())
     if file["error"]:
         text = f"{title}: it cannot be read, so what is in it is not known"
-        yield from (Line(text, ERROR, path=path), fix(_LOOK))
+        yield from (Line(text, "error", path=path), fix(_LOOK))
     elif not file["here"] and not verbose:
-        yield Line(f"{title}: {packs}, in another project", SKIP, path=path)
+        yield Line(f"{title}: {packs}, in another project", "skip", path=path)
     else:
         states = {obstacle["state"] for obstacle in file["obstacles"]}
-        mark = OK if not states else SKIP if states == {DISABLED} else WARN
+        mark = "ok" if not states else "skip" if states == {DISABLED} else "warn"
         if any(entry["state"] == "missing" for entry in file["entries"]):
-            mark = WARN
+            mark = "warn"
         yield Line(f"{title}: {packs}", mark, path=path)
         for obstacle in file["obstacles"]:
             names, text = obstacle["names"], obstacle["reason"]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from hookctl import clock
+from hookctl import work as work_files
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount, say
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module
 from hookctl.system.processes import Guardian
-from hookctl.work import run_files as work_files
-from hookctl.work.run_files import RunFiles
+from hookctl.work import RunFiles
 
 _LONGEST_PAUSE = 300.0  # seconds
 _LOOK = 1.0  # seconds between two looks at the marks during a pause
@@ -53,8 +53,7 @@ def supervise(
     with work_files.alone(run_files.folder):
         end = work_files.end_of_run(run_files, duration)
         work_files.begin(run_files, end)
-        until = clock.local(end)
-        say(f"a run of {run_files.project} until {until}: STOP and CONCLUDE are cleared")
+        say(f"a run of {run_files.project} until {clock.local(end)}: STOP and CONCLUDE are cleared")
         with Guardian() as guardian:
             return _run(folders, run_files, command, respawns, guardian)
 
@@ -88,7 +87,6 @@ def _run(
             respawns += 1
             with work_files.locked(run_files):
                 work_files.free(run_files)  # the session that held the work is gone
-    run_files.now = clock.now(folders.environ)
     say(f"not started again: {reason} (exit code {status})")  # stdout is the agent's
     end = work_files.read_end(run_files)
     if end is not None and work_files.is_armed(run_files) and not run_files.mark:

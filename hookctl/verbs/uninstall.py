@@ -63,8 +63,7 @@ def uninstall(
         message = "--all needs confirmation, but no question is possible"
         raise errors.usage_error(message, "Add --yes; with --dry-run it shows what would go.")
     recovers = folders.has_unfinished_run()  # maybe the install of this pack, or its end
-    if not dry_run:
-        finish_pending(folders, say)
+    finish_pending(folders, say, dry_run=dry_run)
     targets = choosing.find_targets(folders, hosts, scope_of_targets, project, recorded=True)
     sources, loaded = Sources(folders), {}
     if name in ("", *packs.names()):

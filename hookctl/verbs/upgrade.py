@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 
 from hookctl import errors, packs
 from hookctl.errors import HookctlError
 from hookctl.model import GIT, Line, Message, Record, Result
-from hookctl.output.lines import ERROR, SKIP, say, tilde
+from hookctl.output.lines import say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.consent import Review, agree, require_agreement
@@ -87,8 +87,9 @@ def upgrade_meant(
             others = _find_installed(folders, "", hosts, scope, root)[0]
             names = ", ".join(sorted({name for name, *_ in others})) or "none is installed"
             raise errors.usage_error(f"{pack!r} is not installed here", f"Use one of: {names}.")
-        act = partial(_upgrade_pack, sources, brought=brought, choice=choice, dry_run=dry_run)
-        results = [*map(act, installed)]
+        results = [
+            _upgrade_pack(sources, item, brought, choice, dry_run=dry_run) for item in installed
+        ]
     here = root or project.look(folders.cwd, folders.environ)
     for error in problems:
         if error.path.startswith(f"{here}/"):
@@ -144,16 +145,16 @@ def _upgrade_pack(
         if isinstance(found, HookctlError):
             raise found
         pack, review = found
-        sources.forget()  # the one before has written
         plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
     except HookctlError as error:
-        line = Line(f"{name}: left as it is", ERROR, path=tilde(source))
+        line = Line(f"{name}: left as it is", "error", path=tilde(source))
         code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
         return Result({}, (line,), errors=(error.as_dict(),), exit_code=code)
     title = f"{name} {pack.version}"
     result = plan_result(plan, [Line(f"{title} is up to date.")], dry_run=dry_run)
     if plan.empty:
-        result = result._replace(text=(Line(f"{title}: nothing to do", SKIP, path=tilde(source)),))
+        line = Line(f"{title}: nothing to do", "skip", path=tilde(source))
+        result = result._replace(text=(line,))
     return with_review(result, review, dry_run=dry_run)
 
 

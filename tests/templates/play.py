@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from hookctl import receipts
 from hookctl.packs.choices import PRESETS
-from hookctl.receipts import events
 
 from .lab import WAKE_TEXT, Lab, letter, name_of, spoil
 from .wraps import Wrapped
@@ -203,7 +203,7 @@ def has_counts(lab: Lab, rest: str) -> None:
 def has_ignored(lab: Lab, rest: str) -> None:
     """Which lines of the log tell of a reminder that came to nothing (1), and that all of them are counted."""
     assert [line.get("ignored", False) for line in lab.log()] == [digit == "1" for digit in rest]
-    counts = events.count(str(lab.state))
+    counts = receipts.count(str(lab.state))
     assert sum(number for (_, kind), number in counts.items() if kind.code == "ignored") == rest.count("1")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl.receipts import events
+from hookctl import receipts
 
 from .lab import Lab, never_falling, run_and_kill
 from .modules import module
@@ -21,7 +21,7 @@ STOP = {"t": 1, "host": "claude", "session": "a" * 16, "event": "stop", "decisio
 
 
 def counted(lab: Lab, code: str = "dispatch_refused") -> int:
-    counts = events.count(str(lab.state))
+    counts = receipts.count(str(lab.state))
     return sum(number for (_, kind), number in counts.items() if kind.code == code)
 
 
@@ -85,11 +85,11 @@ LINES = st.builds(
 ODD = st.sampled_from([b"", b"{}", b"[1]", b"no json", b'{"host": 5}', b'{"host": "a b", "event": "", "code": "c"}'])
 
 
-def expected(lines: list[dict[str, object]]) -> Counter[tuple[str, events.Kind]]:
+def expected(lines: list[dict[str, object]]) -> Counter[tuple[str, receipts.Kind]]:
     """By a count of its own, line by line."""
-    counts: Counter[tuple[str, events.Kind]] = Counter()
+    counts: Counter[tuple[str, receipts.Kind]] = Counter()
     for line in lines:
-        kind = events.Kind(str(line["host"]), "stop", "allow", str(line["code"]))
+        kind = receipts.Kind(str(line["host"]), "stop", "allow", str(line["code"]))
         number = line.get("refusals", 1)
         if isinstance(number, int) and number > 0:
             counts["p", kind] += number
@@ -117,4 +117,4 @@ def test_every_line_is_counted_once(tmp_path_factory: pytest.TempPathFactory, st
             with log.open("ab") as file:
                 file.write(data + b"\n")
             lines += [step] if isinstance(step, dict) else []
-        assert events.count(str(folder.parents[1])) == expected(lines)
+        assert receipts.count(str(folder.parents[1])) == expected(lines)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.receipts.events import read_runs
+from hookctl.receipts import read_runs
 from hookctl.system.package_data import guard_module
 
 from .lab import name_of, never_falling, run_and_kill

@@ -1,4 +1,4 @@
-"""The files of a project's run, what they say, and whose the work is.
+"""The work in hand of a project: the files of a run, and whose the work is.
 
 People and agents write the same files, so other content in them stays, and no link is followed.
 The guard's own modules read them, so that both understand them alike.
@@ -21,7 +21,7 @@ from hookctl.masking import MASK
 from hookctl.model import PackRecord, Record
 from hookctl.ownership import store
 from hookctl.packs.choices import confine, read_settings, variables_of, whole_number
-from hookctl.receipts.events import read_object
+from hookctl.receipts import read_object
 from hookctl.settings.targets import top
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -38,9 +38,10 @@ _UNMOVED = "unmoved"  # in the state folder: since when the task has said what i
 
 
 class RunFiles:
-    """The files of one project's run, as a call of the guard's hook without a session has them."""
+    """The files of one project's run, and who asks about it, as a call of the guard has them."""
 
-    session = task_owner = ""
+    session = host_name = process = ""  # of an agent whose tool runs hookctl; empty: a person does
+    task_owner = ""
 
     def __init__(
         self,
@@ -123,8 +124,7 @@ def find_project(folders: Folders, named: str = "") -> str:
     if named:
         return project.named(named)
     for name in hosts.names():
-        variable = hosts.load(name).environment.project
-        folder = folders.environ.get(variable, "")
+        folder = folders.environ.get(hosts.load(name).environment.project, "")
         if os.path.isdir(folder):
             return project.find(folder, folders.environ)
     return project.find(folders.cwd, folders.environ)
@@ -172,21 +172,30 @@ def read_end(run_files: RunFiles) -> float | None:
     return end
 
 
-def read_task(run_files: RunFiles) -> dict[str, Any]:
-    """The values in task.json that may be shown, another system's under our names."""
+def read_task(run_files: RunFiles) -> tuple[dict[str, Any], str]:
+    """The values in task.json that may be shown, another system's under our names.
+
+    Then why the guard reads no number of remaining work; '' where it does, or none is there.
+    """
+    path = run_files.task_path
     try:
-        task = parse(files.read(run_files.task_path).data or b"", run_files.task_path).value
-    except HookctlError:
-        return {}
+        task = _parse(files.read(path).data or b"{}", path).value
+    except HookctlError as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        return {}, f"{error.message}{where}"
+    name = run_files.task_names.get("remaining", "remaining")
+    number = task.get(name) if isinstance(task, dict) else task
+    is_number = number is None or whole_number(str(number)) is not None
+    fault = "" if is_number else f"`{name}` is not a whole number"
     if not isinstance(task, dict):
-        return {}
+        return {}, fault
     for ours, theirs in run_files.task_names.items():
         if theirs in task:
             task[ours] = task.pop(theirs)
-    return {key: mask_foreign(run_files, run_files.task_path, value) for key, value in task.items()}
+    return {key: _mask_foreign(run_files, path, value) for key, value in task.items()}, fault
 
 
-def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
+def _mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
     """The value, or a mask if it may come from a foreign file and is no count.
 
     The hook reads through links. A repository could bring a link to another file, or name one in
@@ -199,26 +208,13 @@ def mask_foreign(run_files: RunFiles, path: str, value: Any) -> Any:
     return MASK if is_named or is_linked else value
 
 
-def parse(data: bytes, path: str) -> JsonDocument:
+def _parse(data: bytes, path: str) -> JsonDocument:
     """Parse as strictly as the hook does, which takes no comments and no large file."""
     limit = guard_module("files").FILE_LIMIT
     if len(data) > limit:
         message = f"larger than {limit // 1024} KiB, which the guard does not read either"
         raise HookctlError("unparsable", message, path=path, line=1, column=1, hint="Shorten it.")
     return JsonDocument.parse(data, where=path, strict=True)
-
-
-def find_fault(run_files: RunFiles) -> str:
-    """Why the guard reads no number of remaining work; '' where it does, or none is there."""
-    try:
-        task = parse(files.read(run_files.task_path).data or b"{}", run_files.task_path).value
-    except HookctlError as error:
-        where = f" (line {error.line}, column {error.column})" if error.line else ""
-        return f"{error.message}{where}"
-    name = run_files.task_names.get("remaining", "remaining")
-    number = task.get(name) if isinstance(task, dict) else task
-    is_number = number is None or whole_number(str(number)) is not None
-    return "" if is_number else f"`{name}` is not a whole number"
 
 
 def set_task(run_files: RunFiles, key: str, value: Any) -> None:
@@ -231,7 +227,7 @@ def set_task(run_files: RunFiles, key: str, value: Any) -> None:
         )
 
     path = run_files.task_path
-    _replace(run_files, path, lambda old: parse(old or b"", path).set((key,), value).data)
+    _replace(run_files, path, lambda old: _parse(old or b"", path).set((key,), value).data)
 
 
 def write_mark(run_files: RunFiles, name: str, text: str) -> None:
@@ -300,9 +296,8 @@ def _clear_mark(run_files: RunFiles, name: str) -> None:
 
 def end_of_run(run_files: RunFiles, duration: str) -> float:
     """When a run of this duration ends; without one, the run that is going on, or 12 hours."""
-    end = read_end(run_files) if is_armed(run_files) and not duration else None
-    if end is not None:
-        return end
+    if is_armed(run_files) and not duration:
+        return float(guard_module("work").read_end(run_files))
     span = clock.seconds(duration or DEFAULT_SPAN)
     if not 0 < span <= _LONGEST_SPAN:
         raise usage_error(f"a run cannot last {duration}", "Give 7 days at most, as --for 12h.")
@@ -336,8 +331,8 @@ def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
     name = f"{session}.json"
     if not re.fullmatch(_SESSION_FILE, name):
         return False
-    stored = read_object(os.path.join(run_files.folder, name))
-    said = guard_module("state").keep_usable(stored)
+    path = os.path.join(run_files.folder, name)
+    said = guard_module("state").keep_usable(read_object(path))
     return said.get("terminal") is True or said.get("nudges") == 0 or said.get("ignored") is False
 
 
@@ -444,14 +439,6 @@ class Work(NamedTuple):
         return f"{text}, process {pid}" if pid else text
 
 
-class Caller(NamedTuple):
-    """Who runs the command: a session, in one of its agent's tools; or a person."""
-
-    session: str = ""  # its id; empty: a person
-    host: str = ""
-    process: str = ""
-
-
 def find_work(run_files: RunFiles) -> Work:
     """The work that waits in a project, its holder by the guard's rules, and if it is stale."""
     guard = guard_module("work")
@@ -474,11 +461,11 @@ def _show_owner(run_files: RunFiles, name: str) -> str:
         return name
     path = run_files.path_of("OWNER")
     read_from = path if guard_module("files").read_line(path) else run_files.task_path
-    return str(mask_foreign(run_files, read_from, name))
+    return str(_mask_foreign(run_files, read_from, name))
 
 
-def find_caller(folders: Folders) -> Caller:
-    """The session that this command runs in; else a person, also where two agents name one."""
+def find_caller(run_files: RunFiles, folders: Folders) -> None:
+    """Note the session that this command runs in; none where two agents name one."""
     callers = []
     for name in hosts.names():
         environment = hosts.load(name).environment
@@ -486,17 +473,9 @@ def find_caller(folders: Folders) -> Caller:
         if session:
             pid = folders.environ.get(environment.process, "")
             process = guard_module("work").describe_process(pid) if pid.isdecimal() else ""
-            callers.append(Caller(session, name, process))
-    return callers[0] if len(callers) == 1 else Caller()
-
-
-def is_holder(caller: Caller, work: Work) -> bool:
-    """Whether the caller's session, or one before it in the same process, holds the work."""
-    holder = work.holder
-    if not caller.session or not holder.session:
-        return False
-    is_same = bool(caller.process) and caller.process == holder.process and not holder.fixed
-    return is_same or session_hash(caller.session) == holder.session
+            callers.append((session, name, process))
+    if len(callers) == 1:
+        run_files.session, run_files.host_name, run_files.process = callers[0]
 
 
 def locked(run_files: RunFiles) -> AbstractContextManager[None]:
@@ -518,19 +497,23 @@ def _list_declined(run_files: RunFiles, sessions: list[str]) -> list[str]:
     return [item for item in known if isinstance(item, str) and item not in sessions]
 
 
-def name_owner(run_files: RunFiles, owner: str) -> None:
-    """Give the work to a session for good."""
+def give_to(run_files: RunFiles, owner: str) -> str:
+    """Give the work for good to the session that a person names, or to nobody; whose it is now."""
+    if owner == NOBODY:
+        free(run_files)
+        return describe_next(run_files)
     hash = session_hash(owner)
     write_mark(run_files, "OWNER", f"{owner}\n")
     _write_claim(run_files, session=hash, owner=hash, fixed=True, t=int(run_files.now))
+    return f"session {owner}"
 
 
-def take(run_files: RunFiles, caller: Caller) -> None:
+def take(run_files: RunFiles) -> None:
     """Give the work to the session that the command runs in, until its process is gone."""
-    hash = session_hash(caller.session)
+    hash = session_hash(run_files.session)
     declined = _list_declined(run_files, [hash])
-    write_mark(run_files, "OWNER", f"{caller.session}\n")
-    agent = {"process": caller.process, "host": caller.host, "declined": declined}
+    write_mark(run_files, "OWNER", f"{run_files.session}\n")
+    agent = {"process": run_files.process, "host": run_files.host_name, "declined": declined}
     _write_claim(run_files, session=hash, owner=hash, t=int(run_files.now), **agent)
 
 
@@ -541,9 +524,9 @@ def free(run_files: RunFiles) -> None:
         _write_claim(run_files)
 
 
-def give_back(run_files: RunFiles, session: str, caller: Caller) -> None:
+def give_back(run_files: RunFiles, session: str) -> None:
     """Take the work from its holder; the guard does not give it to that session again."""
-    sessions = [session] + [session_hash(caller.session)] * bool(caller.session)
+    sessions = [session] + [session_hash(run_files.session)] * bool(run_files.session)
     declined = _list_declined(run_files, sessions)
     _clear_mark(run_files, "OWNER")
     _write_claim(run_files, declined=(declined + sessions)[-_MOST_DECLINED:])

@@ -1,4 +1,4 @@
-"""The guard's log and packs' receipts: a line for each decision and each run, by project."""
+"""What the guard decided, and receipts: how often each hook ran, how it ended, how long it took."""
 
 from __future__ import annotations
 
@@ -85,12 +85,6 @@ class Kind(NamedTuple):
 
 
 Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no project was known
-
-
-def reason_of(line: dict[str, Any]) -> str:
-    """The reason in a line of the log, in words."""
-    reasons = OF_WRAPPED if line.get("event") == WRAPPED else CODES
-    return reasons.get(line.get("code", ""), "")
 
 
 def read(state: str) -> list[dict[str, Any]]:
@@ -333,18 +327,14 @@ def _count_runs(numbers: Numbers, receipts: Receipts, folder: str, since: float 
 
 
 def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> Runs:
-    ends, receipts = guard_module("receipts").BUCKETS, sorted(receipts, key=itemgetter("t"))
+    template, receipts = guard_module("receipts"), sorted(receipts, key=itemgetter("t"))
     return Runs(
         **{word: numbers.get(f"{name} {word}", 0) for word in ("runs", "failures", "ms", "bytes")},
-        buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(ends) + 1)),
-        ends=ends,
+        buckets=tuple(numbers.get(f"{name} le{i}", 0) for i in range(len(template.BUCKETS) + 1)),
         last_run=numbers.get(f"{name} t"),
         median_ms=_find_percentile(receipts, 0.5),
         p95_ms=_find_percentile(receipts, 0.95),
-        failed=tuple(
-            receipt.get("outcome") in guard_module("receipts").FAILED
-            for receipt in receipts[-RECENT:]
-        ),
+        failed=tuple(one.get("outcome") in template.FAILED for one in receipts[-RECENT:]),
     )
 
 
@@ -373,7 +363,6 @@ class Runs(NamedTuple):
     ms: int = 0  # of all of them together
     bytes: int = 0
     buckets: tuple[int, ...] = ()  # how many took how long
-    ends: tuple[int, ...] = ()  # the upper ends of the buckets in ms; the last bucket has none
     last_run: int | None = None  # seconds since 1970
     median_ms: int | None = None  # of those whose receipts are there
     p95_ms: int | None = None
