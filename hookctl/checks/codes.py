@@ -65,5 +65,4 @@ def describe_obstacle(obstacle: Obstacle, ids: Iterable[str]) -> dict[str, str]:
 
 def from_error(error: HookctlError, host: str = "", path: str = "") -> Finding:
     """The finding that something cannot be read."""
-    path = path or error.path
-    return Finding(error.code, "error", describe_error(error), host, path, error.hint)
+    return Finding(error.code, "error", describe_error(error), host, path or error.path, error.hint)

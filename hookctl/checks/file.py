@@ -92,7 +92,7 @@ class File:
     @cached_property
     def sources(self) -> list[Source]:
         """The files that the host reads together with this one, the winning ones first."""
-        return self.machine.surroundings(self.target)[0]
+        return self.machine.sources(*self.machine.surroundings(self.target))
 
     @cached_property
     def reaching(self) -> Sequence[Source]:
@@ -113,8 +113,7 @@ class File:
             return None
 
         def find(code: str, path: str, version: str = "") -> Finding:
-            values = {"whose": "hookctl", "command": self.repair, "version": version}
-            return self.find(code, path, **values)
+            return self.find(code, path, whose="hookctl", command=self.repair, version=version)
 
         folders, target, read = self.machine.folders, self.target, self.machine.reader.snapshot
         hook = os.path.join(own_top(folders, target), HOOK)
@@ -247,8 +246,8 @@ def judge_packs(file: File) -> Iterator[Finding]:
             yield file.find(MISSING, lost[0], whose=pack, command=file.repair)
         # 0.2.0 had no manifest there, and another digest.
         elif MANIFEST in contents and content_digest(b"", contents) != known.digest:
-            values = {"whose": pack, "command": file.install_of(pack)}
-            yield file.find(CHANGED, known.folder, "warning", **values)
+            install = file.install_of(pack)
+            yield file.find(CHANGED, known.folder, "warning", whose=pack, command=install)
 
 
 # The entries: are they there once, unchanged, and do they still work?
@@ -274,8 +273,14 @@ def judge_entries(file: File) -> Iterator[Finding]:
         if why := _find_defect(file, hook):
             again = file.again(hook.pack)
             yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
-    for id in _list_left_out(file) if file.target.shared else ():
-        yield file.find("entry_missing", name=id, fix=file.again(GUARD))
+    if file.target.shared and file.guard and file.settings:
+        recorded = {entry.id for entry in file.entries} | file.disabled_ids
+        wraps = any(id.startswith(WRAP) for id in recorded)
+        for event in guard.events(file.settings, file.host, wraps=wraps):
+            id = f"{GUARD}/{event}"
+            # Another version may need other events than this one, but always the stop.
+            if id not in recorded and (id == STOP or file.guard.version == __version__):
+                yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []
     for entry in file.entries:
         if entry.id.startswith(WRAP):
@@ -325,21 +330,6 @@ def judge_disabled(file: File) -> Iterator[Finding]:
         yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
 
 
-def _list_left_out(file: File) -> Iterator[str]:
-    """The guard's hooks that its recorded settings need, and that the record does not have.
-
-    Another version may need other events than this one, but always the stop.
-    """
-    if file.guard is None or file.settings is None:
-        return
-    recorded = {entry.id for entry in file.entries} | file.disabled_ids
-    wraps = any(id.startswith(WRAP) for id in recorded)
-    for event in guard.events(file.settings, file.host, wraps=wraps):
-        is_needed = event == "stop" or file.guard.version == __version__
-        if is_needed and f"{GUARD}/{event}" not in recorded:
-            yield f"{GUARD}/{event}"
-
-
 def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or str(entry.path[-1])
@@ -366,8 +356,8 @@ def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     is_exact = bool(names) and not entry.owners.keys().isdisjoint(file.exact)
     if file.target.shared and (is_exact or not is_choice):
         level = "error"
-    values = {"name": name, "how": how, "install": file.install_of(pack)}
-    yield file.find("entry_edited", level=level, **values)
+    install = file.install_of(pack)
+    yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
 def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
@@ -434,8 +424,7 @@ def judge_interpreters(file: File) -> Iterator[Finding]:
         packs[file.settings.python] = GUARD
     needed = ".".join(map(str, interpreter.MINIMUM))
     if file.target.shared and packs:
-        python = interpreter.python3(file.machine.environ, file.target.project) or "python3"
-        packs = {python: ""}
+        packs = {interpreter.python3(file.machine.environ, file.target.project) or "python3": ""}
     for path, pack in packs.items():
         if os.path.isfile(path) and (fault := owners.find_fault(path)):
             yield _report_loose(file, path, fault)
@@ -496,14 +485,13 @@ def judge_guard(file: File) -> Iterator[Finding]:
     path, fails = file.config_path, _PROMISES[trial.promised]
     if not trial.causes:
         why = f"in a self-test it answered {' '.join(trial.answer.split()) or 'nothing'}"
-        values = {"fails": fails, "why": why, "fix": file.again(GUARD)}
-        yield file.find("self_test_failed", path, **values)
+        yield file.find("self_test_failed", path, fails=fails, why=why, fix=file.again(GUARD))
     level = "warning" if is_shared else "error"  # perhaps the team wants just that
     for name, is_variable in trial.causes:
         if not is_variable:
             why = f"{name} is {json.dumps(masked(file.config[name], name))}"
-            values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
-            yield file.find("self_test_failed", path, level, **values)
+            fix = f"Remove it, or `{file.install} --reset`."
+            yield file.find("self_test_failed", path, level, fails=fails, why=why, fix=fix)
             continue
         given = effective.variable(file.reaching, {}, name)
         scope = given.source.scope if given.source else ""
@@ -518,8 +506,7 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
     config, path = file.config, file.config_path
     if file.config_error:
         fix = file.config_error.hint if file.config_error.message == CONFLICT else file.again(GUARD)
-        error = describe_error(file.config_error)
-        yield file.find("config_unreadable", path, error=error, fix=fix)
+        yield file.find("config_unreadable", path, error=describe_error(file.config_error), fix=fix)
         return
     if file.target.shared:
         environ, named = file.machine.environ, str(config.get("task_env"))
@@ -546,8 +533,8 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
     if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
         changed, level = [*changed, "its table of hosts"], "error"
     if changed:
-        values = {"changed": ", ".join(changed), "again": file.again(GUARD)}
-        yield file.find("config_changed", path, level, **values)
+        again = file.again(GUARD)
+        yield file.find("config_changed", path, level, changed=", ".join(changed), again=again)
     named, state = config.get("state_dir"), file.machine.folders.state
     is_ours = file.target.shared or file.machine.environ.get("HOOKCTL_STATE_DIR")
     if isinstance(named, str) and named not in ("", state) and not is_ours:

@@ -220,7 +220,7 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
 
 
 def _judge_switches(file: File) -> Iterator[Finding]:
-    found = file.machine.surroundings(file.target)[1]
+    found = file.machine.switches(*file.machine.surroundings(file.target))
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
     if off := judge_switches(file.target.scope, file.path, found):
         yield file.find("hooks_disabled", **codes.describe_obstacle(off, ids))

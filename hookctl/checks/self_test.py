@@ -150,8 +150,7 @@ def _ask(
     if promised == "refuse":
         event, (name, arguments) = "pre-tool", _tool_call(settings)
         payload |= {"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": arguments}
-    hook = os.path.join(own, HOOK)
-    return _call([hook, event, "--host", host.name], place, environ, payload)
+    return _call([os.path.join(own, HOOK), event, "--host", host.name], place, environ, payload)
 
 
 def _confine(

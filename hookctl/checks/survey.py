@@ -112,9 +112,8 @@ class HostHere:
 
 def judge_lost(here: HostHere) -> Iterator[Finding]:
     """Other files that the host reads, of which it takes nothing, or with which it stops."""
-    known = {file.path for file in here.files}
     for lost in here.lost:
-        if lost.path not in known:
+        if lost.path not in [file.path for file in here.files]:
             level = "error" if lost.stops_client else "warning"
             fix = lost.fix or "Fix that place, or remove it."
             yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
@@ -234,10 +233,9 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
                 continue
             name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
             effect = f", and {here.host.title} then refuses or blocks"
-        repair = obstacle.fix or "put it back"
-        values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
-        values["repair"] = repair[0].upper() + repair[1:]
-        yield here.find("script_missing", hook.file, level, **values)
+        repair = obstacle.fix[:1].upper() + obstacle.fix[1:] or "Put it back"
+        values = {"reason": masked_text(obstacle.reason), "effect": effect, "repair": repair}
+        yield here.find("script_missing", hook.file, level, hook=name, **values)
 
 
 def judge_receipts(here: HostHere) -> Iterator[Finding]:

@@ -117,21 +117,16 @@ class Machine:
             self._known[key] = effective.sources(self.folders, host, users, start, self.read)
         return self._known[key]
 
-    def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
-        """The files that the host reads together with one, and the switches that are set there."""
-        host, user_path = target.host, target.path
-        if target.scope != "user":
-            user_path = self.active_file(host, "user")[1]
-        start = target.project or self.start_of(host)
-        return self.sources(host, user_path, start), self.switches(host, user_path, start)
+    def surroundings(self, target: Target) -> tuple[Host, str, str]:
+        """The host with the user's file that it reads together with one, and where it starts."""
+        host, is_users = target.host, target.scope == "user"
+        user_path = target.path if is_users else self.active_file(host, "user")[1]
+        return host, user_path, target.project or self.start_of(host)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        key = ("switches", host.name, host.stands, users, start)
-        if key not in self._known:
-            scopes = switches.list_scopes(host, start, self.environ, self.read)
-            self._known[key] = switches.find(self.folders, host, users, start, scopes, self.read)
-        return self._known[key]
+        scopes = switches.list_scopes(host, start, self.environ, self.read)
+        return switches.find(self.folders, host, users, start, scopes, self.read)
 
 
 class RecordFacts(NamedTuple):
@@ -231,6 +226,7 @@ class _HostReader:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
+        self._switches = machine.switches(host, self._user, self._start)
         self.lost: list[Unreadable] = []
         self._stopping: list[Obstacle] = []  # why the client does not start
 
@@ -336,13 +332,12 @@ class _HostReader:
         if obstacle:
             yield from list_hooks_of(file, document, entries, obstacle)
             return
-        found = machine.switches(self._host, self._user, self._start)
-        shared, closed = [*self._stopping[:1], judge_switches(scope, path, found)], {}
+        shared, closed = [*self._stopping[:1], judge_switches(scope, path, self._switches)], {}
         if not self._stopping:  # nobody can approve anything in a client that does not start
             shared.append(judge_trust(machine, host, scope, self._start))
             if needs_approval:
                 closed = find_waiting(machine, host, path, document.value, entries)
-            closed |= _find_named(scope, entries, found)
+            closed |= _find_named(scope, entries, self._switches)
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(
             file, document, entries, hidden=hidden, closed=closed, shared=shared
