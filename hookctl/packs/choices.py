@@ -392,8 +392,7 @@ def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
 
 def settable_options() -> dict[str, Any]:
     """The schemas of the options of --set; the mode has --mode, the state folder is hookctl's."""
-    others = ("mode", "state_dir")
-    return {name: rule for name, rule in schema().items() if name not in others}
+    return {name: rule for name, rule in schema().items() if name not in ("mode", "state_dir")}
 
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:

@@ -196,5 +196,4 @@ def risky_env(pack: Pack) -> list[str]:
 
 def is_risky(name: str) -> bool:
     """Whether a variable changes which programs run, where a host connects to, or hookctl."""
-    upper = name.upper()
-    return any(fnmatchcase(upper, pattern) for pattern in _RISKY)
+    return any(fnmatchcase(name.upper(), pattern) for pattern in _RISKY)

@@ -60,8 +60,7 @@ def native_events(host: Host, event: str, tools: str | None) -> list[str]:
 
 def protocol_event(host: Host, event: str) -> str:
     """Claude Code's name of a host's event; the host's own where that has none."""
-    own = (EVENTS[short] for short, name in host.events.items() if name == event)
-    return next(own, event)
+    return next((EVENTS[short] for short, name in host.events.items() if name == event), event)
 
 
 def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[str]]:
@@ -132,8 +131,7 @@ def mark_failed(host: Host, payload: dict[str, Any]) -> None:
 
 def native_tool(host: Host, tool: str) -> str:
     """The host's name of a tool, the first where it has several; a name of its own stays."""
-    names = own_names(host, tool)
-    return names[0] if names else tool
+    return [*own_names(host, tool), tool][0]
 
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
@@ -161,8 +159,7 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
 
 def _path(host: Host, name: str) -> str:
     """Where the host puts a field: the first place that the runner looks at."""
-    paths = host.runner.get("fields", {}).get(name)
-    return str(paths[0]) if paths else name
+    return str(host.runner.get("fields", {}).get(name, [name])[0])
 
 
 def _put(payload: dict[str, Any], path: str, value: Any) -> None:

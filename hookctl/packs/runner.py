@@ -109,8 +109,7 @@ def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str])
                 words += ["--file", name]
     words.append(quote(host, hook.command))
     # Python itself ends with 2 where it finds no file, which would refuse.
-    answers = host.runner.get("answers", {}).values()
-    refuses = any(BY_STATUS in forms.values() for forms in answers)
+    refuses = any(BY_STATUS in forms.values() for forms in host.runner.get("answers", {}).values())
     end = f"{_QUIET}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
     return f"{_LEAD}{_CALL} {' '.join(words)}{end}"
 

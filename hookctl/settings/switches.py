@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document, value_at
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, codex, config_folder, config_of, load, loading, shapes
+from hookctl.hosts import Host, codex, config_folder, config_of, loading, shapes
 from hookctl.hosts.loading import CLIENT, HOST, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path
@@ -38,11 +38,6 @@ class Switch(NamedTuple):
     name: str  # the key as people write it, or $VARIABLE
     value: Any
     counts: bool = True  # whether no stronger place has it
-
-    @property
-    def is_off(self) -> bool:
-        """Whether its value switches hooks off."""
-        return _is_off(self.rule, self.value)
 
     @property
     def said(self) -> str:
@@ -167,7 +162,8 @@ def find_stopping(switches: Iterable[Switch], scope: str, path: str) -> Switch |
     """
     for switch in switches:
         is_about = switch.rule.reach == "host" or (switch.rule.reach, switch.path) == ("file", path)
-        if is_about and switch.is_off and switch.counts and scope not in switch.rule.spares:
+        is_minded = is_about and switch.counts and scope not in switch.rule.spares
+        if is_minded and _is_off(switch.rule, switch.value):
             return switch
         if switch.rule.reach == "rules" and isinstance(switch.value, list):
             rules = FileRules(os.path.dirname(switch.path), switch.value)
@@ -184,8 +180,7 @@ def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | 
         for pattern in switch.value if isinstance(switch.value, list) else ():
             if fnmatchcase(url, glob.escape(str(pattern)).replace("[*]", "*")):
                 return None
-    minded = (switch for switch in lists if scope not in switch.rule.spares)
-    return next(minded, None)
+    return next((switch for switch in lists if scope not in switch.rule.spares), None)
 
 
 # A host's own gates
@@ -196,20 +191,12 @@ def read_gate(rule: Table, host: Host, environ: Mapping[str, str], read: Read) -
 
     None where no place has it, or says something else than off or a word for on.
     """
-    config = config_folder(host, environ)
     for place in rule.files:
-        path = place if place.startswith("$") else place.format(config=config)
+        path = place if place.startswith("$") else place.format(config=config_folder(host, environ))
         value = _look_up(rule, _open(path, environ, read))
         if value is not MISSING:
             return _is_off(rule, value) or (False if isinstance(value, bool) else None)
     return None
-
-
-def leaves_alone(agent: Table, environ: Mapping[str, str], read: Read = read_settings) -> bool:
-    """Whether another agent is told not to read the files of a host, which it reads by itself."""
-    if not agent.switch:
-        return False
-    return read_gate(Table("switches", agent.switch), load(agent.host), environ, read) is True
 
 
 # Trust and approval
@@ -239,8 +226,7 @@ def closed(
         told = listed if isinstance(listed, list) else []
         agreed = [(one.get("event"), one.get("command")) for one in told if isinstance(one, dict)]
         for position, handler, _ in shapes.handlers(host.shape, root):
-            event = shapes.event_of(host.shape, position)
-            if (event, handler.get("command")) not in agreed:
+            if (shapes.event_of(host.shape, position), handler.get("command")) not in agreed:
                 found[position] = UNKNOWN
     return found
 
@@ -264,8 +250,7 @@ def list_scopes(
 ) -> list[str]:
     """The scopes whose settings count in a folder; a project's do where the host trusts it."""
     scopes = ["", "managed", "user", "project", "local"]  # the first is that of variables
-    is_left_out = is_untrusted(host, "project", folder, environ, read)
-    return scopes[:3] if is_left_out else scopes
+    return scopes[:3] if is_untrusted(host, "project", folder, environ, read) else scopes
 
 
 def _read_host_file(
@@ -282,8 +267,7 @@ def _is_trusted(trust: Table, document: Document, folder: str) -> bool:
     for name, said in sorted(folders, key=lambda item: item[0] not in trust.trusted):
         if trust.lists:  # a word has its folders; of two words the trusting one, only of real paths
             for path in said if isinstance(said, list) else ():
-                is_path = isinstance(path, str) and "\0" not in path
-                if is_path and path == os.path.realpath(path):
+                if isinstance(path, str) and "\0" not in path and path == os.path.realpath(path):
                     levels.setdefault(path, name)
         elif not trust.level:
             levels[name] = said
@@ -340,8 +324,8 @@ def find_fatal_files(
 
 def is_skipped(folders: Folders, host: Host, scope: str, start: str, read: Read) -> bool:
     """Whether a host does not even read the files of a scope, in a folder without its trust."""
-    reads = host.folder_trust.reads
-    return not reads and is_untrusted(host, scope, start, folders.environ, read)
+    is_read = host.folder_trust.reads
+    return not is_read and is_untrusted(host, scope, start, folders.environ, read)
 
 
 # Lists of rules about files

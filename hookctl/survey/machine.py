@@ -26,7 +26,7 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.switches import Switch, is_skipped, read_fault
+from hookctl.settings.switches import Switch, is_skipped, read_fault, read_gate
 from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
@@ -244,7 +244,13 @@ class _HostReader:
                     continue
                 if scope != "user" and os.path.realpath(path) == os.path.realpath(self._user):
                     continue
-                lost = self._find_fault(scope, variant, path)
+                lost = read_fault(variant, scope, path, machine.read)
+                if lost and lost.stops_client:
+                    if is_skipped(machine.folders, host, scope, self._start, machine.read):
+                        lost = lost._replace(stops_client=False)
+                    else:
+                        self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
+                self.lost += [lost] if lost else []
                 try:
                     snapshot, document = machine.read(path, variant.format)
                 except HookctlError:
@@ -259,18 +265,6 @@ class _HostReader:
                 elif not lost:
                     first = first or path
                 yield source, machine.contents(variant, path), obstacle
-
-    def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
-        machine = self._machine
-        lost = read_fault(host, scope, path, machine.read)
-        if lost and lost.stops_client:
-            if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
-                lost = lost._replace(stops_client=False)
-            else:
-                self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
-        if lost:
-            self.lost.append(lost)
-        return lost
 
     def list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
@@ -346,11 +340,12 @@ class _HostReader:
     def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
         machine = self._machine
         for agent in self._host.also_read_by:
-            is_off = switches.leaves_alone(agent, machine.environ, machine.read)
-            if scope not in agent.scopes or is_off:
+            if scope not in agent.scopes:
                 continue
             reader = hosts.load(agent.host) if agent.host else self._host
-            if scope == "user" or folder == machine.start_of(reader):
+            gate = Table("switches", agent.switch)
+            is_off = agent.switch and read_gate(gate, reader, machine.environ, machine.read)
+            if not is_off and (scope == "user" or folder == machine.start_of(reader)):
                 yield agent
 
     def _find_hidden_events(self, source: Source, files: Sequence[_Found]) -> dict[str, Obstacle]:

@@ -61,8 +61,7 @@ class HookFile(NamedTuple):
     def expand(self, command: str) -> str:
         """A command with the values of these variables in it; others stay."""
         for name, value in self.variables.items():
-            pattern = rf"\$(?:\{{{name}\}}|{name}\b)"
-            command = re.sub(pattern, lambda _, value=value: value, command)
+            command = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", lambda _, value=value: value, command)
         return command
 
 

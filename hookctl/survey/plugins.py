@@ -54,8 +54,7 @@ class Plugin(NamedTuple):
 
 
 def _find_first(folder: str, names: Iterable[str]) -> str:
-    paths = (os.path.join(folder, name) for name in names)
-    return next(filter(os.path.lexists, paths), "")
+    return next(filter(os.path.lexists, (os.path.join(folder, name) for name in names)), "")
 
 
 def _entries(value: Any, path: list[str], first: str = "") -> Iterator[tuple[str, Any]]:
@@ -113,8 +112,7 @@ class _HostPlugins:
         self._table: Table = host.plugins
         self._switch: Table = host.plugins.get("switch", {})
         self._start, project = machine.folders.cwd, machine.start_of(host)
-        user = machine.active_file(host, "user")[1]
-        self._switches = machine.switches(host, user, project)
+        self._switches = machine.switches(host, machine.active_file(host, "user")[1], project)
         self._off = judge_switches("plugin", "", self._switches)
         self._untrusted = {
             scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
@@ -491,8 +489,7 @@ class _HostPlugins:
         if self._table.get("approvals"):  # by the path in a file with nothing else
             moved = [one._replace(path=("hooks", *one.path[len(above) :])) for one in entries]
             alone, known_as = host._replace(shape=Shape()), f"{plugin.id}:{name}"
-            root = {"hooks": events}
-            waiting = find_waiting(self._machine, alone, known_as, root, moved)
+            waiting = find_waiting(self._machine, alone, known_as, {"hooks": events}, moved)
             closed = {(*above, *at[1:]): found for at, found in waiting.items()}
         for entry in entries if self._disabled else ():
             # A hook is switched off by its name, or by its command as it is run.
