@@ -479,15 +479,16 @@ def judge_guard(file: File) -> Iterator[Finding]:
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), effective.variables(own)
     is_shared, state = file.target.shared, file.machine.folders.state
-    trial = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
-    if trial is None or trial.is_kept:
+    broken = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
+    if broken is None:
         return
-    path, fails = file.config_path, _PROMISES[trial.promised]
-    if not trial.causes:
-        why = f"in a self-test it answered {' '.join(trial.answer.split()) or 'nothing'}"
+    promised, answer, causes = broken
+    path, fails = file.config_path, _PROMISES[promised]
+    if not causes:
+        why = f"in a self-test it answered {' '.join(answer.split()) or 'nothing'}"
         yield file.find("self_test_failed", path, fails=fails, why=why, fix=file.again(GUARD))
     level = "warning" if is_shared else "error"  # perhaps the team wants just that
-    for name, is_variable in trial.causes:
+    for name, is_variable in causes:
         if not is_variable:
             why = f"{name} is {json.dumps(masked(file.config[name], name))}"
             fix = f"Remove it, or `{file.install} --reset`."
@@ -638,3 +639,19 @@ def _find_fault_of_path(value: str, project: str) -> str:
             is_own = python.startswith(f"{project}/")
             return f"lets the guard run {python}, a program of the project itself" * is_own
     return "has no python3, so the guard does nothing"
+
+
+# For each settings file that has our entries, or is the user's file of a host in use.
+FILE_RULES = (
+    judge_reading,
+    judge_content,
+    judge_entries,
+    judge_disabled,
+    judge_guard,
+    judge_interpreters,
+    judge_packs,
+    judge_limit,
+    judge_environment,
+    judge_repository,
+    judge_rights,
+)

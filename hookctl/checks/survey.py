@@ -16,21 +16,12 @@ from hookctl import clock, hosts
 from hookctl.checks import codes
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import (
+    FILE_RULES,
     MISSING,
     OVERRIDES,
     File,
     judge_blocks,
-    judge_content,
-    judge_disabled,
-    judge_entries,
-    judge_environment,
-    judge_guard,
-    judge_interpreters,
-    judge_limit,
-    judge_packs,
     judge_reading,
-    judge_repository,
-    judge_rights,
 )
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -306,20 +297,6 @@ def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> 
     yield file.find("must_ask")
 
 
-# For each settings file that has our entries, or is the user's file of a host in use.
-_FILE_RULES = (
-    judge_reading,
-    judge_content,
-    judge_entries,
-    judge_disabled,
-    judge_guard,
-    judge_interpreters,
-    judge_packs,
-    judge_limit,
-    judge_environment,
-    judge_repository,
-    judge_rights,
-)
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
     judge_client,
@@ -379,7 +356,7 @@ def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
         yield finding("not_installed", host.name, path, title=host.title, name=host.name)
     if not files:
         return
-    for file, judge_file in product(files, _FILE_RULES):
+    for file, judge_file in product(files, FILE_RULES):
         yield from judge_file(file)
     here = HostHere(machine, host, files)
     for rule in _HOST_RULES:

@@ -54,47 +54,44 @@ def _only(brought: Mapping[str, Any]) -> str:
 
 def data(pack: Pack, digest: str) -> dict[str, Any]:
     """The same for machines."""
-    commands = [
-        {
-            "id": hook.id,
-            "event": hook.event,
-            "command": OwnText(hook.command),
-            "matcher": hook.matcher,
-            "timeout": hook.timeout,
-            "on_failure": hook.on_failure,
-            "may_allow": _may_allow(hook),
-            "hosts": [host] if host else list(hook.hosts),
-        }
-        for host, hook in pack.all_hooks
-    ]
-    env = [
-        {
-            "name": name,
-            "value": OwnText(claim.value),
-            "hosts": [host] if host else [],
-            "risky": is_risky(name),
-        }
-        for host, name, claim in pack.all_env
-    ]
-    listed = [
-        {
-            "name": name,
-            "bytes": len(content),
-            "sha256": files.digest(content),
-            "executable": is_executable,
-            "text": _text(content),
-        }
-        for name, (content, is_executable) in pack.contents.items()
-    ]
     return {
         "name": pack.name,
         "version": pack.version,
         "source": OwnText(pack.source),
         "commit": pack.commit,
         "digest": digest,
-        "commands": commands,
-        "env": env,
-        "files": listed,
+        "commands": [
+            {
+                "id": hook.id,
+                "event": hook.event,
+                "command": OwnText(hook.command),
+                "matcher": hook.matcher,
+                "timeout": hook.timeout,
+                "on_failure": hook.on_failure,
+                "may_allow": _may_allow(hook),
+                "hosts": [host] if host else list(hook.hosts),
+            }
+            for host, hook in pack.all_hooks
+        ],
+        "env": [
+            {
+                "name": name,
+                "value": OwnText(claim.value),
+                "hosts": [host] if host else [],
+                "risky": is_risky(name),
+            }
+            for host, name, claim in pack.all_env
+        ],
+        "files": [
+            {
+                "name": name,
+                "bytes": len(content),
+                "sha256": files.digest(content),
+                "executable": is_executable,
+                "text": _text(content),
+            }
+            for name, (content, is_executable) in pack.contents.items()
+        ],
         "rules": OwnText(pack.rules),
     }
 

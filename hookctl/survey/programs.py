@@ -278,21 +278,17 @@ class Script(NamedTuple):
     interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
 
 
-class _Interpreter(NamedTuple):
-    status: int  # where there is no such script
-    flags: str  # a pattern for options without a value
-    valued: tuple[str, ...] = ()  # options whose value is the next word
-
-
-_SHELL = _Interpreter(2, r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)", ("-o", "-eo"))
+_SHELL = r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)"
 _SHELL_TEXT = "-[eulx]*c"  # the option behind which a shell is given a command
-_INTERPRETERS = (
-    (r"python[0-9.]*|pypy[0-9.]*", _Interpreter(2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X"))),
-    (r"sh|dash", _SHELL),
-    (r"bash|zsh|ksh", _SHELL._replace(status=127, valued=("-o", "-O", "-euo", "-eo", "-eux"))),
-    (r"node|nodejs", _Interpreter(1, r"--(?!eval|print|check|test)[a-z-]+(?:=.*)?", ("-r",))),
-    (r"ruby|perl", _Interpreter(2, r"-[wWTt]+|-[IMr].+", ("-I", "-r"))),
-    (r"bun|deno|tsx|ts-node|php", _Interpreter(1, r"-A|--(?!eval)[a-z-]+(?:=.*)?")),
+# Of each interpreter: the status where there is no such script, a pattern for its options without a
+# value, and those whose value is the next word.
+_INTERPRETERS: tuple[tuple[str, int, str, tuple[str, ...]], ...] = (
+    (r"python[0-9.]*|pypy[0-9.]*", 2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X")),
+    (r"sh|dash", 2, _SHELL, ("-o", "-eo")),
+    (r"bash|zsh|ksh", 127, _SHELL, ("-o", "-O", "-euo", "-eo", "-eux")),
+    (r"node|nodejs", 1, r"--(?!eval|print|check|test)[a-z-]+(?:=.*)?", ("-r",)),
+    (r"ruby|perl", 2, r"-[wWTt]+|-[IMr].+", ("-I", "-r")),
+    (r"bun|deno|tsx|ts-node|php", 1, r"-A|--(?!eval)[a-z-]+(?:=.*)?", ()),
 )
 # A program that runs another one: its options without and with a value.
 _PREFIXES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -435,15 +431,14 @@ def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) ->
     found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
     if _FILE_NAME.fullmatch(first.replace(" ", "_")) and not is_runner and first not in _OF_SHELLS:
         found = [Script(first, 127)]
-    kind = next((kind for pattern, kind in _INTERPRETERS if re.fullmatch(pattern, name)), None)
-    if kind is None:
-        return found
-    if kind.flags == _SHELL.flags and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
-        given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
-    else:
-        _skip_options(rest, kind.flags, kind.valued)
-        given = _locate(folder, rest[-1] if rest else None, kind.status)
-    return [*found, *(script._replace(interpreter=script.interpreter or name) for script in given)]
+    for _, status, flags, valued in [row for row in _INTERPRETERS if re.fullmatch(row[0], name)]:
+        if flags == _SHELL and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
+            given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
+        else:
+            _skip_options(rest, flags, valued)
+            given = _locate(folder, rest[-1] if rest else None, status)
+        found += [script._replace(interpreter=script.interpreter or name) for script in given]
+    return found
 
 
 def _locate(folder: str, name: str | None, status: int) -> list[Script]:
