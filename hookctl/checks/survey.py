@@ -15,14 +15,7 @@ from typing import Any
 from hookctl import clock, hosts
 from hookctl.checks import codes
 from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
-from hookctl.checks.file import (
-    FILE_RULES,
-    MISSING,
-    OVERRIDES,
-    File,
-    judge_blocks,
-    judge_reading,
-)
+from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, judge_blocks, judge_reading
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.loading import read_status, why_disarmed

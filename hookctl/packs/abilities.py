@@ -7,13 +7,7 @@ from collections.abc import Iterator
 from hookctl.documents import Document
 from hookctl.hosts import Host, loading, parse_version, read_cap
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
-from hookctl.packs.guard import (
-    UNLIMITED_CAP,
-    can_refuse,
-    ends_refused,
-    matcher_of,
-    wanted_limit,
-)
+from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, ends_refused, matcher_of, wanted_limit
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
 

@@ -36,11 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "task_env": "STORY_AUTOMATOR_ACTIVE_MARKER",
         "task_file": ".claude/.story-automator-active:.agents/.story-automator-active:"
         ".codex/.story-automator-active",
-        "task_fields": [
-            "remaining=storiesRemaining",
-            "heartbeat=heartbeat",
-            "owner=ownerSession",
-        ],
+        "task_fields": ["remaining=storiesRemaining", "heartbeat=heartbeat", "owner=ownerSession"],
         "yield_on_background": False,
         "end_foreign_chains": False,
     },

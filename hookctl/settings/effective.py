@@ -13,14 +13,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
-from hookctl.hosts import (
-    Host,
-    config_of,
-    load,
-    loading,
-    managed_layout,
-    shapes,
-)
+from hookctl.hosts import Host, config_of, load, loading, managed_layout, shapes
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import (
     GUARD,

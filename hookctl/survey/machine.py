@@ -306,11 +306,7 @@ class _HostReader:
     # What becomes of their hooks.
 
     def list_hooks(
-        self,
-        source: Source,
-        contents: Contents,
-        obstacle: Obstacle | None,
-        files: Sequence[_Found],
+        self, source: Source, contents: Contents, obstacle: Obstacle | None, files: Sequence[_Found]
     ) -> Iterator[Hook]:
         """The hooks of one of these files."""
         entries = contents.entries
