@@ -24,17 +24,13 @@ from hookctl.ownership import committed, consent, engine, store
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import look
 from hookctl.packs import choices, guard
-from hookctl.packs.choices import LIMIT_KEY, MODES, settings_from
-from hookctl.packs.guard import HOSTS, WRAPS, configuration, host_table, is_newer
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import effective
-from hookctl.settings.effective import STOP, Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
-from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, list_former, version_of
 
 if TYPE_CHECKING:  # late: few have anything disabled
@@ -76,7 +72,7 @@ class File:
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
         self.elements = self.current.elements if self.current else Hooks()
         self.guard = self.packs.get(GUARD)
-        self.settings = settings_from(self.guard.settings) if self.guard else None
+        self.settings = choices.settings_from(self.guard.settings) if self.guard else None
         self.config: dict[str, Any] = {}  # the guard's; empty where it cannot be read
         self.config_error: HookctlError | None = None
         self.config_path = self.guard.config if self.guard else ""
@@ -90,12 +86,12 @@ class File:
             self.config_error = error
 
     @cached_property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[effective.Source]:
         """The files that the host reads together with this one, the winning ones first."""
         return self.machine.sources(*self.machine.surroundings(self.target))
 
     @cached_property
-    def reaching(self) -> Sequence[Source]:
+    def reaching(self) -> Sequence[effective.Source]:
         """Those whose variables reach the guard's hook: all, or this one if it has an env."""
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
@@ -104,7 +100,7 @@ class File:
     def has_other_mode(self) -> bool:
         """Whether the guard's configuration has another mode than the record."""
         mode = self.config.get("mode")
-        return self.settings is not None and mode in MODES and mode != self.settings.mode
+        return self.settings is not None and mode in choices.MODES and mode != self.settings.mode
 
     @cached_property
     def fault(self) -> Finding | None:
@@ -122,7 +118,7 @@ class File:
             launcher = read(hook).data
             if expected and launcher not in (None, expected[hook]):
                 version = version_of(launcher)
-                if is_newer(version):
+                if guard.is_newer(version):
                     return find(NEWER, hook, version)
                 version = version_of_launcher(launcher)
                 return find(OLD if version else CHANGED, hook, version)
@@ -245,7 +241,7 @@ def judge_packs(file: File) -> Iterator[Finding]:
         if lost:
             yield file.find(MISSING, lost[0], whose=pack, command=file.repair)
         # 0.2.0 had no manifest there, and another digest.
-        elif MANIFEST in contents and content_digest(b"", contents) != known.digest:
+        elif MANIFEST in contents and files.content_digest(b"", contents) != known.digest:
             install = file.install_of(pack)
             yield file.find(CHANGED, known.folder, "warning", whose=pack, command=install)
 
@@ -279,7 +275,7 @@ def judge_entries(file: File) -> Iterator[Finding]:
         for event in guard.events(file.settings, file.host, wraps=wraps):
             id = f"{GUARD}/{event}"
             # Another version may need other events than this one, but always the stop.
-            if id not in recorded and (id == STOP or file.guard.version == __version__):
+            if id not in recorded and (id == effective.STOP or file.guard.version == __version__):
                 yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []
     for entry in file.entries:
@@ -474,7 +470,7 @@ def judge_guard(file: File) -> Iterator[Finding]:
         return
     yield from _judge_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
-    if file.fault or STOP in file.disabled_ids or file.config_error:
+    if file.fault or effective.STOP in file.disabled_ids or file.config_error:
         return
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), effective.variables(own)
@@ -519,11 +515,11 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
             yield file.find("config_invalid", path, wrong=f"{name} {what}")
     rules, changed, level = choices.schema(), [], "info"
     written = file.guard.settings.get("config") if file.guard else None
-    written = written or configuration(file.settings or choices.Settings(), "", file.host)
-    for name in sorted({*config, *written} - {HOSTS, "$schema", "state_dir"}):
+    written = written or guard.configuration(file.settings or choices.Settings(), "", file.host)
+    for name in sorted({*config, *written} - {guard.HOSTS, "$schema", "state_dir"}):
         text = json.dumps(masked(config.get(name), name))
         is_known = name in rules and choices.is_valid(name, config.get(name), rules[name])
-        if name in config and name != WRAPS and not is_known:
+        if name in config and name != guard.WRAPS and not is_known:
             wrong = f"{name} is {text}, which the hook does not take; it ignores that"
             yield file.find("config_invalid", path, wrong=wrong)
         elif not engine.same(config.get(name), written.get(name)):
@@ -531,7 +527,7 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
     if file.has_other_mode:
         # A committed record says what the team wants; elsewhere it is the operator's choice.
         level = "error" if config["mode"] == "off" and file.target.shared else "warning"
-    if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
+    if file.fault is None and not engine.same(config.get(guard.HOSTS), guard.host_table(file.host)):
         changed, level = [*changed, "its table of hosts"], "error"
     if changed:
         again = file.again(GUARD)
@@ -544,12 +540,12 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
 
 def judge_limit(file: File) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if not file.settings or file.settings.mode == "off" or STOP in file.disabled_ids:
+    if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
         return
     host, environ = file.host, file.machine.environ
-    given = effective.variable(file.reaching, environ, LIMIT_KEY)
+    given = effective.variable(file.reaching, environ, choices.LIMIT_KEY)
     if given.is_set and choices.whole_number(given.text) is None:
-        wrong = f"{_show(LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
+        wrong = f"{_show(choices.LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", given.path, wrong=wrong)
     mode = choices.read_settings(file.config, {}).mode
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
@@ -569,7 +565,8 @@ def judge_limit(file: File) -> Iterator[Finding]:
         return  # else the host allows no more, and nobody asked for it
     fix = f"Set {key or setting} to {wanted}."
     if best < blocks and mode == "breaker" and not setting:
-        fix = f"`{file.install} --set {LIMIT_KEY}={best:g}` asks for what {host.title} allows."
+        option = f"--set {choices.LIMIT_KEY}={best:g}"
+        fix = f"`{file.install} {option}` asks for what {host.title} allows."
     yield file.find("cap_below_limit", value.path or file.path, cap=cap, blocks=blocks, fix=fix)
 
 

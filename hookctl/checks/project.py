@@ -15,8 +15,14 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import codes
-from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
+from hookctl.checks.codes import (
+    UNRECORDED,
+    Finding,
+    describe_error,
+    describe_obstacle,
+    finding,
+    from_error,
+)
 from hookctl.checks.file import (
     File,
     judge_blocks,
@@ -28,7 +34,6 @@ from hookctl.checks.file import (
 )
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host
 from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
@@ -44,7 +49,6 @@ from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_t
 from hookctl.survey.machine import Machine, judge_switches, list_disabled
 from hookctl.system import files
 from hookctl.system import project as project_folder
-from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
@@ -82,7 +86,7 @@ class _ProjectMachine(Machine):
         self.reader = _Reader(project)
         self.read = self.reader.read
 
-    def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
+    def switches(self, host: hosts.Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches in the project's files, whoever trusts it."""
         return switches.find(self.folders, host, users, start, ("project", "local"), self.read)
 
@@ -223,11 +227,11 @@ def _judge_switches(file: File) -> Iterator[Finding]:
     found = file.machine.switches(*file.machine.surroundings(file.target))
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
     if off := judge_switches(file.target.scope, file.path, found):
-        yield file.find("hooks_disabled", **codes.describe_obstacle(off, ids))
+        yield file.find("hooks_disabled", **describe_obstacle(off, ids))
     named = list_disabled(found)
     for hook in file.elements:
         if off := named.get(str(hook.fields.get("name", hook.fields.get("command")))):
-            yield file.find("hook_disabled", **codes.describe_obstacle(off, [hook.id]))
+            yield file.find("hook_disabled", **describe_obstacle(off, [hook.id]))
 
 
 # The rules of doctor about a settings file that need none of the user's files.
@@ -383,7 +387,7 @@ def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack)
 
 
 def _is_recorded(pack: Pack, record: PackRecord) -> bool:
-    return content_digest(b"", committed_files(pack)) == record.digest
+    return files.content_digest(b"", committed_files(pack)) == record.digest
 
 
 def _find_difference(pack: Pack, other: Pack) -> str:

@@ -13,8 +13,7 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts
-from hookctl.checks import codes
-from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
+from hookctl.checks.codes import UNRECORDED, Finding, describe_obstacle, finding, from_error
 from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, judge_blocks, judge_reading
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
@@ -33,7 +32,6 @@ from hookctl.settings import effective
 from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model
 from hookctl.survey.machine import Machine, read_records, read_settings
-from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
@@ -146,7 +144,7 @@ _CODES = {
 
 def judge_hooks(here: HostHere) -> Iterator[Finding]:
     """Our hooks that do not run: switched off, not approved, or in a file that is not read."""
-    found: dict[tuple[str, Obstacle], list[str]] = {}
+    found: dict[tuple[str, model.Obstacle], list[str]] = {}
     running = {hook.own_id for hook in here.running}
     disabled = {id for file in here.files for id in file.disabled_ids}
     for hook in here.hooks:
@@ -161,7 +159,7 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
-        yield here.find(code, path, level, **codes.describe_obstacle(obstacle, ids))
+        yield here.find(code, path, level, **describe_obstacle(obstacle, ids))
 
 
 # Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from hookctl import __version__
 from hookctl.errors import HookctlError
 from hookctl.system import files
-from hookctl.system.files import content_digest
 from hookctl.system.package_data import read_data, read_folder
 from hookctl.system.packages import (
     HOOK,
@@ -90,6 +89,6 @@ def find_former(top: str, read: Callable[[str], files.Snapshot]) -> set[str]:
                         programs[relative] = read(module).data or b""
         except (HookctlError, OSError):
             continue
-        if content_digest(b"", programs) in known:
+        if files.content_digest(b"", programs) in known:
             found |= paths
     return found

@@ -13,7 +13,6 @@ from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
-from hookctl.packs.guard import QUIET, top_wants, wanted_hook
 from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
 from hookctl.packs.protocol import (
     ALL,
@@ -71,7 +70,7 @@ def find_programs(target: Target, folder: str, top: str, python: str) -> Program
     """The programs of a pack with its files in `folder`; the launcher lies in `top`."""
     call = guard.call(target, f"{top}/{HOOK}", python)
     lead = target.host.environment.finds_project * target.shared
-    return Programs(in_sh(target, folder), call, lead, QUIET * target.host.registration.quiet)
+    return Programs(in_sh(target, folder), call, lead, guard.QUIET * target.host.registration.quiet)
 
 
 def find_event(command: str) -> str:
@@ -120,7 +119,7 @@ def _texts(host: Host, id: str, programs: Programs, command: str) -> tuple[str, 
     text = re.escape(command).replace(_LEAD + _CALL, guard.start_forms(host, PACKAGES))
     # 0.2.0 had neither a lead nor this end.
     text = text.replace(_LEAD, f"(?:{re.escape(host.environment.finds_project)})?")
-    text = text.replace(_QUIET, f"(?:{QUIET})?")
+    text = text.replace(_QUIET, f"(?:{guard.QUIET})?")
     files = guard.FILES_FORM
     old = re.escape(host.environment.in_command_0_2_0)
     if old:
@@ -194,10 +193,12 @@ def wants(
             matcher = None if hook.matcher in FOR_ALL else hook.matcher
             id, command = f"{pack.name}/{hook.id}", _host_command(pack, hook, host, event)
             texts, seconds = _texts(host, id, programs, command), hook.timeout
-            found.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values))
+            found.append(
+                guard.wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values)
+            )
             if reason := explain_mismatch(host, event, matcher):
                 notes.append((f"the hook {hook.id} never runs there: {reason}", True))
-    found = [*top_wants(host), *found] if found else []
+    found = [*guard.top_wants(host), *found] if found else []
     if host.env_path:
         found += [
             Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge)
@@ -238,7 +239,7 @@ def _runner_wants(
         own = hook._replace(id=f"{hook.id}.{event}") if number else hook
         id = f"{pack.name}/{own.id}"
         texts = _texts(host, id, programs, _runner_command(pack, own, host, env))
-        wanted.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env))
+        wanted.append(guard.wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env))
     return wanted, [*notes, *_notes_on_answers(hook, host, answers)]
 
 

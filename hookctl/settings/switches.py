@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from hookctl.documents import MISSING, Document, value_at
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, codex, config_folder, config_of, loading, shapes
-from hookctl.hosts.loading import CLIENT, HOST, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path
 from hookctl.settings import effective
@@ -288,22 +287,22 @@ def _is_trusted(trust: Table, document: Document, folder: str) -> bool:
 # Files of which a host takes nothing
 
 
-def read_fault(host: Host, scope: str, path: str, read: Read) -> Unreadable | None:
+def read_fault(host: Host, scope: str, path: str, read: Read) -> loading.Unreadable | None:
     """Why a host takes nothing from the file at a path; None if it does."""
     try:
         snapshot, document = read(path, host.format)
     except HookctlError as error:
-        stops = loading.reach_of(host, "text") == CLIENT
+        stops = loading.reach_of(host, "text") == loading.CLIENT
         # What hookctl itself does not read, the host may.
         cost = f"; {loading.cost(host)}" if error.line or stops else ""
         text = f"{error.message}{cost}"
-        return Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
+        return loading.Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
     return loading.find_fault(host, scope, path, document) if snapshot.data is not None else None
 
 
 def find_fatal_files(
     folders: Folders, host: Host, user: str, start: str, read: Read
-) -> Iterator[Unreadable]:
+) -> Iterator[loading.Unreadable]:
     """The files of a host that stop its client when it is started in a folder.
 
     `user` is the path of the user's settings file.
@@ -313,7 +312,7 @@ def find_fatal_files(
         is_managed = scope == "managed" and host.managed
         layouts = host.managed.layouts() if is_managed else usual
         costs = [cost for layout in layouts for cost in layout.loading.costs]
-        is_judged = any(cost.endswith((HOST, CLIENT)) for cost in costs)
+        is_judged = any(cost.endswith((loading.HOST, loading.CLIENT)) for cost in costs)
         if not is_judged or is_skipped(folders, host, scope, start, read):
             continue  # no file is read for nothing
         for variant, path in effective.find_files(folders, host, scope, user, start, read):

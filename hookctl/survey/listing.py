@@ -10,7 +10,6 @@ from typing import NamedTuple
 from hookctl import clock, hosts
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.hosts import Host, codex, hook_id
-from hookctl.hosts.hook_id import digest
 from hookctl.hosts.loading import Unreadable
 from hookctl.ownership import store
 from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
@@ -102,7 +101,7 @@ def list_hooks(found: Iterable[Hook]) -> list[Hook]:
 
 
 def _digest(hook: Hook) -> str:
-    return digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
+    return hook_id.digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
 
 
 def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:

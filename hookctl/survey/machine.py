@@ -26,7 +26,7 @@ from hookctl.packs.choices import settings_from
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.switches import Switch, is_skipped, read_fault, read_gate
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
@@ -244,9 +244,9 @@ class _HostReader:
                     continue
                 if scope != "user" and os.path.realpath(path) == os.path.realpath(self._user):
                     continue
-                lost = read_fault(variant, scope, path, machine.read)
+                lost = switches.read_fault(variant, scope, path, machine.read)
                 if lost and lost.stops_client:
-                    if is_skipped(machine.folders, host, scope, self._start, machine.read):
+                    if switches.is_skipped(machine.folders, host, scope, self._start, machine.read):
                         lost = lost._replace(stops_client=False)
                     else:
                         self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
@@ -339,8 +339,8 @@ class _HostReader:
             if scope not in agent.scopes:
                 continue
             reader = hosts.load(agent.host) if agent.host else self._host
-            gate = Table("switches", agent.switch)
-            is_off = agent.switch and read_gate(gate, reader, machine.environ, machine.read)
+            gate, environ = Table("switches", agent.switch), machine.environ
+            is_off = agent.switch and switches.read_gate(gate, reader, environ, machine.read)
             if not is_off and (scope == "user" or folder == machine.start_of(reader)):
                 yield agent
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, config_folder, loading
-from hookctl.hosts.loading import Unreadable
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
@@ -93,7 +92,7 @@ def printable(name: str) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-def read_plugins(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreadable]]:
+def read_plugins(machine: Machine, host: Host) -> tuple[list[Hook], list[loading.Unreadable]]:
     """The hooks of a host's plugins as it is started here, in its order, and what is unreadable."""
     if not host.plugins:  # its settings need not be looked at
         return [], []
@@ -126,7 +125,7 @@ class _HostPlugins:
             "project": project,
             "repository": find_repository(self._start),
         }
-        self.unreadable: list[Unreadable] = []
+        self.unreadable: list[loading.Unreadable] = []
 
     # Modules: files in the host's folders, and what a list in its settings names.
 
@@ -183,7 +182,7 @@ class _HostPlugins:
 
     def _note(self, path: str, message: str, line: int = 0) -> None:
         """Write down that something cannot be read."""
-        found = Unreadable(path, line, message)
+        found = loading.Unreadable(path, line, message)
         if found not in self.unreadable:
             self.unreadable.append(found)
 

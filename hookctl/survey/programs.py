@@ -23,7 +23,6 @@ from hookctl.hosts.shapes import FAILS_OPEN, split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
-from hookctl.packs.guard import WORD, original_of
 from hookctl.packs.runner import END
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
@@ -44,7 +43,7 @@ _OPTIONS = {  # of the programs that can read a script without running it
     "zsh": ("-f", "-n"),
     **dict.fromkeys(("node", "nodejs"), ("--check",)),
 }
-_FIRST = re.compile(rf"\[ -f ({WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pack's first file
+_FIRST = re.compile(rf"\[ -f ({guard.WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pack's first file
 
 
 class Programs:
@@ -209,7 +208,7 @@ def _is_direct(hook: Hook) -> bool:
 def _command_inside(own_id: str, command: str, text: str) -> str:
     """The command of another tool or of a pack that one of our commands runs; '' for none."""
     if own_id.startswith(WRAP):
-        return original_of(command) or ""
+        return guard.original_of(command) or ""
     if own_id.startswith(f"{GUARD}/"):
         return ""
     if f"/{HOOK} run " not in text.replace("'", ""):
