@@ -47,8 +47,7 @@ def finding(
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """The findings by their level, errors first."""
-    order = ("error", "warning", "info")
-    return sorted(findings, key=lambda finding: order.index(finding.level))
+    return sorted(findings, key=lambda one: ("error", "warning", "info").index(one.level))
 
 
 def describe_error(error: HookctlError) -> str:

@@ -39,8 +39,6 @@ if TYPE_CHECKING:  # late: few have anything disabled
 
 # What may be wrong, by the code of the finding.
 MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
-FORMER = "0.2.0"  # the version that had launchers of each registration
-NOT_THERE = "config_missing"
 
 
 class File:
@@ -79,7 +77,7 @@ class File:
         try:
             snapshot = machine.reader.snapshot(self.config_path) if self.config_path else None
             if snapshot is None or snapshot.data is None:
-                raise HookctlError(NOT_THERE, "it is not there")
+                raise HookctlError("config_missing", "it is not there")
             self.config = parse_config(snapshot)
         except HookctlError as error:
             explain_conflict(target, error)
@@ -135,7 +133,8 @@ class File:
         if not any(FORMER_CALL.search(str(one.fields.get("command"))) for one in self.elements):
             return None
         is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
-        return find(OLD if is_there else MISSING, hook, FORMER)
+        # The version that had launchers of each registration.
+        return find(OLD if is_there else MISSING, hook, "0.2.0")
 
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
@@ -254,12 +253,7 @@ def judge_entries(file: File) -> Iterator[Finding]:
     current = file.current
     if current is None:
         return
-    known = {entry.id: entry.written.get("command") for entry in file.entries if entry.id}
-    for hook in file.elements:
-        if hook.id not in known:
-            yield _report_unknown(file, hook)
-        elif file.target.shared and hook.pack == GUARD:
-            yield from _judge_command(file, hook, known[hook.id])
+    yield from _judge_commands(file)
     others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
     for id, copies in sorted(others.by_id.items()):
         if len(copies) > 1 and file.document:
@@ -384,28 +378,29 @@ def _find_defect(file: File, hook: HookEntry) -> str:
     return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 
-def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterator[Finding]:
-    """A command of the guard in a project that no hookctl writes, even if it is on record.
+def _judge_commands(file: File) -> Iterator[Finding]:
+    """Hooks that are not on record, and the guard's in a project that no hookctl writes.
 
     The committed record proves nothing: it comes with the same commit.
     """
-    id, command = hook.id, hook.fields.get("command")
-    is_ours = guard.is_shared_command(str(command), id, file.target)
-    if id.startswith(WRAP):
-        is_ours = guard.is_shared_wrap(str(command), file.target)
-    keys = [key for key in file.host.registration.commands if key in hook.fields]
-    # Another command than on record has a finding of its own.
-    if command == recorded and ({*keys} - {"command"} or not is_ours):
-        how = "no version of hookctl writes its command"
-        yield file.find("entry_edited", level="error", name=id, how=how, install=file.install)
-
-
-def _report_unknown(file: File, hook: HookEntry) -> Finding:
-    command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
-    is_genuine = hook.pack == GUARD and guard.config_path(command, hook.id, event, file.target)
-    level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
-    fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
-    return file.find("ledger_missing", level=level, id=hook.id, fix=fix)
+    known = {entry.id: entry.written.get("command") for entry in file.entries if entry.id}
+    for hook in file.elements:
+        id, is_guards, command = hook.id, hook.pack == GUARD, hook.fields.get("command")
+        if id not in known:
+            event, target = id.partition("/")[2], file.target
+            is_genuine = is_guards and guard.config_path(str(command), id, event, target)
+            level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
+            fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
+            yield file.find("ledger_missing", level=level, id=id, fix=fix)
+        # Another command than on record has a finding of its own.
+        elif file.target.shared and is_guards and command == known[id]:
+            is_ours = guard.is_shared_command(str(command), id, file.target)
+            if id.startswith(WRAP):
+                is_ours = guard.is_shared_wrap(str(command), file.target)
+            keys = {key for key in file.host.registration.commands if key in hook.fields}
+            if keys - {"command"} or not is_ours:
+                how, install = "no version of hookctl writes its command", file.install
+                yield file.find("entry_edited", level="error", name=id, how=how, install=install)
 
 
 # The programs of hooks, and who could change them.

@@ -161,7 +161,6 @@ class Settings:
 
 
 def _has_dispatch_limit(options: dict[str, Any]) -> bool:
-    """Whether the limit of identical tool calls and its window are above 0."""
     return min(options.get("dispatch_max", 1), options.get("dispatch_window_s", 1)) > 0
 
 

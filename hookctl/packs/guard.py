@@ -275,9 +275,8 @@ def host_table(host: Host) -> dict[str, Any]:
     others = load_readers(host)
     table: dict[str, Any] = {}
     for one in (host, *others):
-        cap = one.cap
-        if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
-            cap = {}
+        # Empty where it just stops asking, or the hook's entry sets it.
+        cap = {} if "field" in one.cap or one.cap.get("asks") else one.cap
         facts = {
             **vars(one.dialect),
             "project": one.environment.project,

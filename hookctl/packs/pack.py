@@ -283,7 +283,6 @@ def shown(value: Any) -> str:
 
 
 def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
-    """What is wrong with a command, and a hint."""
     try:
         found = list(slots(hook.command))
     except Unreadable as error:

@@ -327,7 +327,17 @@ class _HostReader:
             shared.append(judge_trust(machine, host, scope, self._start))
             if needs_approval:
                 closed = find_waiting(machine, host, path, document.value, entries)
-            closed |= _find_named(scope, entries, self._switches)
+            named = list_disabled(self._switches)
+            for entry in entries:
+                fields = entry.fields
+                name, url = fields.get("name", fields.get("command")), fields.get("url")
+                is_url = isinstance(url, str)
+                refusing = is_url and switches.find_refusing(self._switches, scope, url)
+                if isinstance(name, str) and name in named:
+                    closed[entry.path] = named[name]
+                elif refusing:
+                    reason = f"{refusing.name} {refusing.where} does not have its URL"
+                    closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(
             file, document, entries, hidden=hidden, closed=closed, shared=shared
@@ -339,8 +349,9 @@ class _HostReader:
             if scope not in agent.scopes:
                 continue
             reader = hosts.load(agent.host) if agent.host else self._host
-            gate, environ = Table("switches", agent.switch), machine.environ
-            is_off = agent.switch and switches.read_gate(gate, reader, environ, machine.read)
+            is_off = agent.switch and switches.read_gate(
+                Table("switches", agent.switch), reader, machine.environ, machine.read
+            )
             if not is_off and (scope == "user" or folder == machine.start_of(reader)):
                 yield agent
 
@@ -382,22 +393,6 @@ def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstac
         action = host.folder_trust.action
         return Obstacle(model.FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
     return None
-
-
-def _find_named(
-    scope: str, entries: Sequence[Entry], found: Sequence[Switch]
-) -> dict[Path, Obstacle]:
-    """The hooks that a list of disabled hooks names, and those whose URL no list allows."""
-    named, closed = list_disabled(found), {}
-    for entry in entries:
-        name, url = entry.fields.get("name", entry.fields.get("command")), entry.fields.get("url")
-        switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
-        if isinstance(name, str) and name in named:
-            closed[entry.path] = named[name]
-        elif switch:
-            reason = f"{switch.name} {switch.where} does not have its URL"
-            closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
-    return closed
 
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:

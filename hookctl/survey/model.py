@@ -139,7 +139,6 @@ class Hook(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Its place in words."""
         return f"line {self.line} of {self.file}"
 
 
@@ -161,6 +160,4 @@ def list_reasons(obstacles: Iterable[Obstacle]) -> str:
 
 
 def _texts(values: object) -> list[str]:
-    if not isinstance(values, list):
-        return []
-    return [value for value in values if isinstance(value, str)]
+    return [text for text in values if isinstance(text, str)] if isinstance(values, list) else []

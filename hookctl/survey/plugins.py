@@ -181,7 +181,6 @@ class _HostPlugins:
     # Their files.
 
     def _note(self, path: str, message: str, line: int = 0) -> None:
-        """Write down that something cannot be read."""
         found = loading.Unreadable(path, line, message)
         if found not in self.unreadable:
             self.unreadable.append(found)
@@ -204,7 +203,6 @@ class _HostPlugins:
         return None if document.value is MISSING else document
 
     def _values(self, path: str, within: str = "") -> dict[str, Any]:
-        """The values of a file; empty where there are none."""
         document = self._document(path, within)
         return document.value if document and isinstance(document.value, dict) else {}
 
@@ -228,7 +226,6 @@ class _HostPlugins:
         return found[:MOST_FOLDERS]
 
     def _expand_all(self, patterns: Iterable[str]) -> list[str]:
-        """The paths of several patterns, each once."""
         return list(dict.fromkeys(path for each in patterns for path in self._expand(each)))
 
     # Plugins that the host calls NAME@MARKETPLACE.

@@ -350,9 +350,7 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
     scripts = _find(words, folder, variables)
     if "()" in command:  # a name may be that of a function in it
         scripts = [script for script in scripts if "/" in script.path]
-    if operator in _LOSES_STATUS:
-        return [script._replace(status=0) for script in scripts]
-    return scripts
+    return [one._replace(status=0) for one in scripts] if operator in _LOSES_STATUS else scripts
 
 
 def name_program(command: str) -> str:
