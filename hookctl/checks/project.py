@@ -55,7 +55,6 @@ from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 LEDGER = "ledger.json"
 _RUN = os.path.join(OWN, "run")
 _IGNORED = {b"run/", b"run", b"/run/", b"/run"}  # lines of an ignore file that keep it out
-_MOST_NAMED = 5  # files that a finding names
 _NOTHING = Current({}, {}, Hooks())
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
@@ -260,7 +259,6 @@ _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
 
 
 def _judge_run_files(project: Project) -> Iterator[Finding]:
-    """Whether a commit brings one person's work to everyone."""
     folder = project.folder
     top = project_folder.find_repository(folder) or folder
     mark = files.read_or_none(os.path.join(top, ".git")) or b""  # of a linked work tree: a file
@@ -268,8 +266,7 @@ def _judge_run_files(project: Project) -> Iterator[Finding]:
     index = files.read_or_none(os.path.join(git, "index")) or b""
     guards = [file for file in project.files if file.config_path]
     runs = {_RUN} if guards else set()
-    for file in guards:
-        runs.add(str(confine(file.config, folder, {}).get("run_dir", _RUN)).strip())
+    runs |= {str(confine(file.config, folder, {}).get("run_dir", _RUN)).strip() for file in guards}
     names = ("task.json", "OWNER", *project_folder.MARKS)
     for run, name in product(sorted(runs), names):
         path = os.path.normpath(os.path.join(folder, run, name))
@@ -322,7 +319,7 @@ def _judge_strays(project: Project) -> Iterator[Finding]:
         if path not in known and not path.startswith(folders):
             strays.setdefault(os.path.dirname(path), []).append(path)
     for folder, found in strays.items():
-        names = ", ".join(map(os.path.basename, found[:_MOST_NAMED]))
+        names = ", ".join(map(os.path.basename, found[:5]))
         path = folder if len(found) > 1 else found[0]
         yield finding("stray_file", path=path, count=len(found), names=names)
 

@@ -391,7 +391,6 @@ def settable_options() -> dict[str, Any]:
 
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
-    """An option's value from the command line, in the type and form that its schema wants."""
     settings = guard_module("settings")
     value = settings.parse_text(type(settings.DEFAULTS[name]), text) if text.isprintable() else None
     if isinstance(value, list):

@@ -32,7 +32,6 @@ from hookctl.system.package_data import read_data
 
 MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
-_RULES = ("rules", "text")  # the only text with several lines
 _JOINERS = "\u200c\u200d\ufe0f"  # unseen, but emoji and several scripts need them
 
 # Gives the bytes of a file that a pack names, and whether it is executable; or raises Unfit.
@@ -141,7 +140,8 @@ def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
             _check_text(document, inner, (*place, key))
     if not isinstance(value, str):
         return
-    text = value.replace("\n", "").replace("\t", "") if place == _RULES else value
+    # The rules are the only text with several lines.
+    text = value.replace("\n", "").replace("\t", "") if place == ("rules", "text") else value
     for offset in find_unseen(text):
         if text[offset] in _JOINERS:
             continue
@@ -192,7 +192,6 @@ def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
 def _read_contents(
     document: TomlDocument, pack: Pack, read_file: ReadFile | None
 ) -> dict[str, tuple[bytes, bool]]:
-    """The files that a pack names: their bytes, and whether they are executable."""
     # The pack file may be linked to from elsewhere.
     folder = os.path.dirname(os.path.realpath(pack.source))
     contents: dict[str, tuple[bytes, bool]] = {}

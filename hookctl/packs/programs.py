@@ -23,7 +23,6 @@ from hookctl.system.packages import (
 )
 
 _GUARD, _RUNNER = ("templates", "guard", "guard"), ("templates", "runner")
-_LAUNCHER = ("templates", "guard", HOOK)
 
 
 class Programs(NamedTuple):
@@ -45,7 +44,7 @@ class Programs(NamedTuple):
 @functools.cache
 def load_programs() -> Programs:
     """The programs of this version."""
-    launcher = read_data(*_LAUNCHER).decode()
+    launcher = read_data("templates", "guard", HOOK).decode()
     stamps, packages = {"VERSION": __version__}, []
     for name, folder in (("guard", _GUARD), ("runner", _RUNNER)):
         modules = read_folder(*folder, ending=".py")

@@ -32,8 +32,6 @@ MATCHED_EVENTS = (
     "session-end",
     "subagent-stop",
 )
-# Tools that Claude Code had once. Nobody misses one that stands beside those that followed it.
-GONE = ("MultiEdit",)
 REFUSING_EVENTS = ("pre-tool", "prompt")  # those on which `on_failure` has a meaning
 ALL = (None, "", "*")
 _NAMES = re.compile(r"[A-Za-z0-9_]+(?:[|,] ?[A-Za-z0-9_]+)*")
@@ -77,7 +75,8 @@ def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[s
     lacking = [name for name, found in own.items() if not found]
     if not names:
         return None, lacking
-    lacking = [name for name in lacking if name not in GONE]
+    # Claude Code had it once: nobody misses it beside those that followed it.
+    lacking = [name for name in lacking if name != "MultiEdit"]
     writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
     if host.runner.get("patches_in_shell") and writes.intersection(names):
         names += host.tools.get("shell", ())

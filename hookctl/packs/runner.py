@@ -28,7 +28,6 @@ from hookctl.packs.slots import fill, list_named_files
 from hookctl.settings.targets import OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
 
-BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
 REFUSES = 42  # the runner's status for it
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 # The end of a registered command.
@@ -108,7 +107,7 @@ def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str])
                 words += ["--file", name]
     words.append(quote(host, hook.command))
     # Python itself ends with 2 where it finds no file, which would refuse.
-    refuses = any(BY_STATUS in forms.values() for forms in host.runner.get("answers", {}).values())
+    refuses = any("exit 2" in forms.values() for forms in host.runner.get("answers", {}).values())
     end = f"{_QUIET}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
     return f"{_LEAD}{_CALL} {' '.join(words)}{end}"
 

@@ -323,14 +323,10 @@ def find_fatal_files(
 
 def is_skipped(folders: Folders, host: Host, scope: str, start: str, read: Read) -> bool:
     """Whether a host does not even read the files of a scope, in a folder without its trust."""
-    is_read = host.folder_trust.reads
-    return not is_read and is_untrusted(host, scope, start, folders.environ, read)
+    return not host.folder_trust.reads and is_untrusted(host, scope, start, folders.environ, read)
 
 
 # Lists of rules about files
-
-
-_MOST_RULES = 200
 
 
 def is_rule(entry: str) -> bool:
@@ -368,7 +364,7 @@ class FileRules(NamedTuple):
         return rules.get("-", by_glob)
 
     def _texts(self) -> list[str]:
-        return [entry for entry in self.entries[:_MOST_RULES] if isinstance(entry, str) and entry]
+        return [entry for entry in self.entries[:200] if isinstance(entry, str) and entry]
 
 
 def _fits(glob: str, path: str) -> bool:

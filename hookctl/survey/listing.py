@@ -69,8 +69,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         unreadable.append(Unreadable(error.path, error.line, error.message))
     hooks = []
     for hook in list_hooks(add_disabled(standing, disabled, looked_at, machine.cwd_project)):
-        readers = {hook.host, *(agent.host for agent in hook.within.readers)}
-        if not names or names & readers:
+        if not names or names & {hook.host, *(agent.host for agent in hook.within.readers)}:
             hooks.append(hook)
     own = project.state_folder(folders.state, machine.cwd_project)
     hooks = with_receipts(hooks, folders.state, os.path.basename(own))
@@ -138,10 +137,6 @@ def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:
     return hooks
 
 
-_MOST = 5  # hooks that an error names
-_LEAST = 4  # characters of an ID
-
-
 def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     """The hooks of a PACK, those with the name PACK/ID, or the one whose ID begins with the text.
 
@@ -154,7 +149,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     digests: dict[str, Hook] = {}
     for hook in hooks:
         name, _, count = hook.id.partition("#")
-        is_it = len(beginning) >= _LEAST and (count or "1") == (repeat or "1")
+        is_it = len(beginning) >= 4 and (count or "1") == (repeat or "1")
         if is_it and _digest(hook).startswith(beginning):
             digests[name] = hook
     meant = list(digests.values())
@@ -163,7 +158,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     if meant:
         places = [f"{hook.id} ({hook.host} {hook.event}, {hook.place})" for hook in meant]
         message = f"{text} is the beginning of several IDs"
-        raise usage_error(message, f"Give more of it: {'; '.join(places[:_MOST])}")
+        raise usage_error(message, f"Give more of it: {'; '.join(places[:5])}")
     hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
     names = {name for hook in hooks if hook.own_id for name in (hook.own_id, hook.owner)}
     raise usage_error(f"no hook here has the ID {text}", nearest(text, names).strip() or hint)

@@ -155,10 +155,9 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     here = project.look(folders.cwd, folders.environ)
     projects = dict.fromkeys(record.project for record in stored.values() if record.project)
     others = [root for root in projects if not everywhere and os.path.realpath(root) != here]
-    gone, roots, records, errors = {}, {here: None}, {}, []
-    for key, folder in store.away(folders, stored).items():
-        if stored[key].project not in others:
-            gone[key] = folder
+    away = store.away(folders, stored).items()
+    gone = {key: folder for key, folder in away if stored[key].project not in others}
+    roots, records, errors = {here: None}, {}, []
     for key, record in stored.items():
         if record.project in others:
             continue

@@ -34,8 +34,6 @@ from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, O
 from hookctl.system.project import find_repository
 
 MOST_FOLDERS = 200  # plugins of one kind, and hooks files of one plugin
-_MOST_STARS = 8  # in a rule: the host itself writes one
-_LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
 _MARKET_FILE = ".claude-plugin/marketplace.json"
 
 Table = Mapping[str, Any]
@@ -272,7 +270,8 @@ class _HostPlugins:
         found = {}
         for name, market in markets.items():
             folder, kind = _field(market, "source.path"), _field(market, "source.source")
-            if kind in _LOCAL and isinstance(folder, str) and os.path.isabs(folder):
+            # The words for a marketplace that is a folder of this machine.
+            if kind in ("directory", "local") and isinstance(folder, str) and os.path.isabs(folder):
                 found[name] = folder
         return found
 
@@ -357,7 +356,7 @@ class _HostPlugins:
         """
         off = ""
         for rule in rules if isinstance(rules, list) else ():
-            if not isinstance(rule, str) or rule.count("*") > _MOST_STARS:
+            if not isinstance(rule, str) or rule.count("*") > 8:  # the host itself writes one
                 continue
             pattern = re.sub(r"(/?)\\\*", r"(\1.*)?", re.escape(rule.removeprefix("!")))
             if re.fullmatch(pattern, f"{self._start.rstrip('/')}/", re.DOTALL):

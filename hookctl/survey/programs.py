@@ -34,10 +34,8 @@ from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
 REPAIR = "`hookctl doctor --fix` puts it back"
-_NOT_FOUND = 127  # the status with which a shell ends then
 _SECONDS = 5  # for a shell to read a script
 _OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
-_PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
     **dict.fromkeys(("sh", "dash", "bash", "ksh"), ("-n",)),
     "zsh": ("-f", "-n"),
@@ -67,7 +65,7 @@ class Programs:
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file, environment = hook.within, hook.within.host.environment
         if lost := self._name_lost(hook):
-            return Obstacle(model.MISSING, lost, status=_NOT_FOUND)
+            return Obstacle(model.MISSING, lost, status=127)  # as a shell ends then
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
@@ -160,7 +158,7 @@ def find_syntax_fault(
     interpreter: str, path: str, text: bytes, find: Callable[[str], str | None]
 ) -> str:
     """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
-    if _PYTHON.fullmatch(interpreter):
+    if re.fullmatch(r"python(?:3(?:\.\d+)?)?", interpreter):
         return _compile_python(text)
     program = find(interpreter) if interpreter in _OPTIONS else None
     if not program:
@@ -329,11 +327,6 @@ _TOKEN = (  # an operator, a word, or a quote without an end
     r"(?P<operator>&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n])"
     rf"|(?P<word>(?:\\.|{_QUOTED}|[^\s;&|<>()'\"\\])+)|['\"\\].*"
 )
-_ASSIGNMENT = re.compile(rf"{_NAME}=")
-# What hookctl puts before a pack's command: the mark, on some hosts the trap for a failure, and a
-# condition on the pack's first file.
-_OWN_HEAD = re.compile(r": hookctl=[A-Za-z0-9._/-]+; ")
-_CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
@@ -364,12 +357,13 @@ def name_program(command: str) -> str:
 
 
 def _without_own_head(command: str) -> str:
-    head = _OWN_HEAD.match(command)
+    # The mark, on some hosts the trap for a failure, and a condition on the pack's first file.
+    head = re.match(": hookctl=[A-Za-z0-9._/-]+; ", command)
     if head is None:
         return command
     rest = command[head.end() :].removeprefix(FAILS_OPEN)
-    condition, end, behind = rest.partition(_END_OF_CONDITION)
-    return behind if end and condition.startswith(_CONDITION) else rest
+    condition, end, behind = rest.partition(" ] || exit 0; ")
+    return behind if end and condition.startswith("[ -f ") else rest
 
 
 def _commands(command: str, variables: Mapping[str, str]) -> Iterator[tuple[list[str | None], str]]:
@@ -455,7 +449,7 @@ def _skip_prefixes(words: list[str | None]) -> bool:
     while words and words[-1] is not None:
         word = words[-1]
         name = os.path.basename(word)
-        if _ASSIGNMENT.match(word):
+        if re.match(f"{_NAME}=", word):
             is_runner = False
             words.pop()
         elif name in _PREFIXES:
