@@ -8,7 +8,7 @@ import os
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookctl import __version__, clock
 from hookctl.checks import codes, self_test
@@ -21,6 +21,7 @@ from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, PathFault, Record
 from hookctl.ownership import committed, consent, engine, store
+from hookctl.ownership.disabled import DisabledHook, list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import look
 from hookctl.packs import choices, guard
@@ -32,10 +33,6 @@ from hookctl.settings.targets import GUARD, RULES, Target, repository_above, req
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
 from hookctl.system.packages import HOOK, list_former, version_of
-
-if TYPE_CHECKING:  # late: few have anything disabled
-    from hookctl.ownership.disabled import DisabledHook
-
 
 # What may be wrong, by the code of the finding.
 MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
@@ -64,8 +61,6 @@ class File:
         self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
         if self.disabled:
-            from hookctl.ownership.disabled import list_taken  # late: few have anything disabled
-
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
         self.elements = self.current.elements if self.current else Hooks()

@@ -36,16 +36,7 @@ from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, PACKAGES
-from hookctl.work.run_files import (
-    RunFiles,
-    Work,
-    describe_owner,
-    find_fault,
-    find_work,
-    is_armed,
-    locate,
-    read_end,
-)
+from hookctl.work.run_files import describe_owner, find_fault, find_work, is_armed, locate, read_end
 
 _ENOUGH = 3  # sessions without a line, or failed runs, before anything is said
 _AT_WORK = 300  # seconds since a session was written to in which it may not have stopped yet
@@ -66,10 +57,9 @@ class HostHere:
         self.sources = machine.sources(host, user, machine.start_of(host))
         self.variables = {**machine.environ, **effective.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
-        self.running = []
-        for hook in self.hooks:
-            if all(obstacle.state in model.WAITING for obstacle in hook.obstacles):
-                self.running.append(hook)
+        self.running = [
+            hook for hook in self.hooks if all(one.state in model.WAITING for one in hook.obstacles)
+        ]
         self.guards = []  # the files whose guard works on a stop here
         is_off = choices.is_true(self.variables.get("HOOKCTL_DISABLE", ""))
         guarded = {file.path: file for file in files if file.guard}
@@ -255,15 +245,9 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     active = os.path.join(state, "ACTIVE")
     if os.path.lexists(active) and read_end(run_files) is None:
         yield here.find("run_unusable", active, fault="it does not say when the run ends")
-    work = find_work(run_files)
+    work, options = find_work(run_files), choices.read_settings(file.config, here.variables)
     # Where the guard may keep an agent at it.
-    if work.remaining > 0 and here.host.dialect.block:
-        yield from _judge_work(here, file, run_files, work)
-
-
-def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> Iterator[Finding]:
-    options = choices.read_settings(file.config, here.variables)
-    if options.mode == "guard":
+    if work.remaining <= 0 or not here.host.dialect.block or options.mode == "guard":
         return
     level, but, fix = "info", "", ""
     if run_files.mark:
@@ -273,7 +257,7 @@ def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> 
         fix = f"{run_files.reported_by} renews it, 0 ends it."
     elif (options.require_arm or options.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
-    age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
+    age, owner = clock.age(now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
     yield here.find("work_waiting", run_files.task_path, level, **values)
     # Does the host let the agent report without a person, as far as its settings say?

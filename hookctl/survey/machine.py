@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import MISSING, Document
@@ -21,6 +21,7 @@ from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
+from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
 from hookctl.packs.protocol import EVENTS
@@ -32,9 +33,6 @@ from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
 from hookctl.system.folders import Folders
-
-if TYPE_CHECKING:  # late: most have the guard alone
-    from hookctl.ownership.disabled import DisabledHook
 
 
 class Machine:
