@@ -5,6 +5,7 @@ That is its hook's variables and the host's cap; see `switches` for what keeps h
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import sys
@@ -94,10 +95,6 @@ def find_files(
 
 
 def _find_matching(folder: str, pattern: str) -> list[str]:
-    if not os.path.isdir(folder):
-        return []
-    import glob  # late: few hosts have such a folder
-
     return sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
 
 

@@ -244,9 +244,7 @@ def is_untrusted(
     return document is None or not _is_trusted(trust, document, folder)
 
 
-def list_scopes(
-    host: Host, folder: str, environ: Mapping[str, str], read: Read = read_settings
-) -> list[str]:
+def list_scopes(host: Host, folder: str, environ: Mapping[str, str], read: Read) -> list[str]:
     """The scopes whose settings count in a folder; a project's do where the host trusts it."""
     scopes = ["", "managed", "user", "project", "local"]  # the first is that of variables
     return scopes[:3] if is_untrusted(host, "project", folder, environ, read) else scopes

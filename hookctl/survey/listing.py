@@ -93,21 +93,13 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
 
 
 def list_hooks(found: Iterable[Hook]) -> list[Hook]:
-    """Every hook, in the order in which the hosts read them, with its ID; equal ones run once."""
-    hooks = _judge_repeats(list(found))
-    names = hook_id.number(list(map(_digest, hooks)))
-    return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
+    """Every hook, in the order in which the hosts read them, with its ID.
 
-
-def _digest(hook: Hook) -> str:
-    return hook_id.digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
-
-
-def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:
-    """The hooks; of equal ones in settings only the first runs, on some hosts of namesakes too."""
+    Of equal ones in settings only the first runs, on some hosts of namesakes too.
+    """
     hooks = list(found)
     firsts: dict[tuple[str, ...], Hook] = {}
-    for _, items in groupby(enumerate(found), key=lambda item: item[1].file):
+    for _, items in groupby(enumerate([*hooks]), key=lambda item: item[1].file):
         for number, hook in sorted(items, key=lambda item: item[1].line):
             host, name = hook.within.host, hook.fields.get("name")
             run, runs = hook.within.expand(hook.command), hook.state == model.RUNS
@@ -134,7 +126,12 @@ def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:
                 reason = f"{reason}, so {host.title} may run it twice"
                 lost = Obstacle(model.TWICE, reason, "remove one of the two")
             hooks[number] = hook._replace(obstacles=(lost, *hook.obstacles))
-    return hooks
+    names = hook_id.number(list(map(_digest, hooks)))
+    return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
+
+
+def _digest(hook: Hook) -> str:
+    return hook_id.digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
 
 
 def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
