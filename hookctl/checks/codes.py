@@ -47,8 +47,7 @@ def finding(
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """The findings by their level, errors first."""
-    order = ("error", "warning", "info")
-    return sorted(findings, key=lambda finding: order.index(finding.level))
+    return sorted(findings, key=lambda one: ("error", "warning", "info").index(one.level))
 
 
 def describe_error(error: HookctlError) -> str:
@@ -65,5 +64,4 @@ def describe_obstacle(obstacle: Obstacle, ids: Iterable[str]) -> dict[str, str]:
 
 def from_error(error: HookctlError, host: str = "", path: str = "") -> Finding:
     """The finding that something cannot be read."""
-    path = path or error.path
-    return Finding(error.code, "error", describe_error(error), host, path, error.hint)
+    return Finding(error.code, "error", describe_error(error), host, path or error.path, error.hint)

@@ -8,7 +8,7 @@ import os
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hookctl import __version__, clock
 from hookctl.checks import codes, self_test
@@ -21,30 +21,21 @@ from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, PathFault, Record
 from hookctl.ownership import committed, consent, engine, store
+from hookctl.ownership.disabled import DisabledHook, list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import look
 from hookctl.packs import choices, guard
-from hookctl.packs.choices import LIMIT_KEY, MODES, settings_from
-from hookctl.packs.guard import HOSTS, WRAPS, configuration, host_table, is_newer
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import effective
-from hookctl.settings.effective import STOP, Source
 from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
-from hookctl.system.files import content_digest
 from hookctl.system.packages import HOOK, list_former, version_of
-
-if TYPE_CHECKING:  # late: few have anything disabled
-    from hookctl.ownership.disabled import DisabledHook
-
 
 # What may be wrong, by the code of the finding.
 MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_changed"
-FORMER = "0.2.0"  # the version that had launchers of each registration
-NOT_THERE = "config_missing"
 
 
 class File:
@@ -70,32 +61,30 @@ class File:
         self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
         if self.disabled:
-            from hookctl.ownership.disabled import list_taken  # late: few have anything disabled
-
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
         self.elements = self.current.elements if self.current else Hooks()
         self.guard = self.packs.get(GUARD)
-        self.settings = settings_from(self.guard.settings) if self.guard else None
+        self.settings = choices.settings_from(self.guard.settings) if self.guard else None
         self.config: dict[str, Any] = {}  # the guard's; empty where it cannot be read
         self.config_error: HookctlError | None = None
         self.config_path = self.guard.config if self.guard else ""
         try:
             snapshot = machine.reader.snapshot(self.config_path) if self.config_path else None
             if snapshot is None or snapshot.data is None:
-                raise HookctlError(NOT_THERE, "it is not there")
+                raise HookctlError("config_missing", "it is not there")
             self.config = parse_config(snapshot)
         except HookctlError as error:
             explain_conflict(target, error)
             self.config_error = error
 
     @cached_property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[effective.Source]:
         """The files that the host reads together with this one, the winning ones first."""
-        return self.machine.surroundings(self.target)[0]
+        return self.machine.sources(*self.machine.surroundings(self.target))
 
     @cached_property
-    def reaching(self) -> Sequence[Source]:
+    def reaching(self) -> Sequence[effective.Source]:
         """Those whose variables reach the guard's hook: all, or this one if it has an env."""
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
@@ -104,7 +93,7 @@ class File:
     def has_other_mode(self) -> bool:
         """Whether the guard's configuration has another mode than the record."""
         mode = self.config.get("mode")
-        return self.settings is not None and mode in MODES and mode != self.settings.mode
+        return self.settings is not None and mode in choices.MODES and mode != self.settings.mode
 
     @cached_property
     def fault(self) -> Finding | None:
@@ -113,8 +102,7 @@ class File:
             return None
 
         def find(code: str, path: str, version: str = "") -> Finding:
-            values = {"whose": "hookctl", "command": self.repair, "version": version}
-            return self.find(code, path, **values)
+            return self.find(code, path, whose="hookctl", command=self.repair, version=version)
 
         folders, target, read = self.machine.folders, self.target, self.machine.reader.snapshot
         hook = os.path.join(own_top(folders, target), HOOK)
@@ -123,7 +111,7 @@ class File:
             launcher = read(hook).data
             if expected and launcher not in (None, expected[hook]):
                 version = version_of(launcher)
-                if is_newer(version):
+                if guard.is_newer(version):
                     return find(NEWER, hook, version)
                 version = version_of_launcher(launcher)
                 return find(OLD if version else CHANGED, hook, version)
@@ -140,7 +128,8 @@ class File:
         if not any(FORMER_CALL.search(str(one.fields.get("command"))) for one in self.elements):
             return None
         is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
-        return find(OLD if is_there else MISSING, hook, FORMER)
+        # The version that had launchers of each registration.
+        return find(OLD if is_there else MISSING, hook, "0.2.0")
 
     @cached_property
     def disabled(self) -> Sequence[DisabledHook]:
@@ -246,9 +235,9 @@ def judge_packs(file: File) -> Iterator[Finding]:
         if lost:
             yield file.find(MISSING, lost[0], whose=pack, command=file.repair)
         # 0.2.0 had no manifest there, and another digest.
-        elif MANIFEST in contents and content_digest(b"", contents) != known.digest:
-            values = {"whose": pack, "command": file.install_of(pack)}
-            yield file.find(CHANGED, known.folder, "warning", **values)
+        elif MANIFEST in contents and files.content_digest(b"", contents) != known.digest:
+            install = file.install_of(pack)
+            yield file.find(CHANGED, known.folder, "warning", whose=pack, command=install)
 
 
 # The entries: are they there once, unchanged, and do they still work?
@@ -259,12 +248,7 @@ def judge_entries(file: File) -> Iterator[Finding]:
     current = file.current
     if current is None:
         return
-    known = {entry.id: entry.written.get("command") for entry in file.entries if entry.id}
-    for hook in file.elements:
-        if hook.id not in known:
-            yield _report_unknown(file, hook)
-        elif file.target.shared and hook.pack == GUARD:
-            yield from _judge_command(file, hook, known[hook.id])
+    yield from _judge_commands(file)
     others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
     for id, copies in sorted(others.by_id.items()):
         if len(copies) > 1 and file.document:
@@ -274,8 +258,14 @@ def judge_entries(file: File) -> Iterator[Finding]:
         if why := _find_defect(file, hook):
             again = file.again(hook.pack)
             yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
-    for id in _list_left_out(file) if file.target.shared else ():
-        yield file.find("entry_missing", name=id, fix=file.again(GUARD))
+    if file.target.shared and file.guard and file.settings:
+        recorded = {entry.id for entry in file.entries} | file.disabled_ids
+        wraps = any(id.startswith(WRAP) for id in recorded)
+        for event in guard.events(file.settings, file.host, wraps=wraps):
+            id = f"{GUARD}/{event}"
+            # Another version may need other events than this one, but always the stop.
+            if id not in recorded and (id == effective.STOP or file.guard.version == __version__):
+                yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []
     for entry in file.entries:
         if entry.id.startswith(WRAP):
@@ -325,21 +315,6 @@ def judge_disabled(file: File) -> Iterator[Finding]:
         yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
 
 
-def _list_left_out(file: File) -> Iterator[str]:
-    """The guard's hooks that its recorded settings need, and that the record does not have.
-
-    Another version may need other events than this one, but always the stop.
-    """
-    if file.guard is None or file.settings is None:
-        return
-    recorded = {entry.id for entry in file.entries} | file.disabled_ids
-    wraps = any(id.startswith(WRAP) for id in recorded)
-    for event in guard.events(file.settings, file.host, wraps=wraps):
-        is_needed = event == "stop" or file.guard.version == __version__
-        if is_needed and f"{GUARD}/{event}" not in recorded:
-            yield f"{GUARD}/{event}"
-
-
 def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or str(entry.path[-1])
@@ -366,8 +341,8 @@ def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     is_exact = bool(names) and not entry.owners.keys().isdisjoint(file.exact)
     if file.target.shared and (is_exact or not is_choice):
         level = "error"
-    values = {"name": name, "how": how, "install": file.install_of(pack)}
-    yield file.find("entry_edited", level=level, **values)
+    install = file.install_of(pack)
+    yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
 def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
@@ -398,28 +373,29 @@ def _find_defect(file: File, hook: HookEntry) -> str:
     return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 
-def _judge_command(file: File, hook: HookEntry, recorded: str | None) -> Iterator[Finding]:
-    """A command of the guard in a project that no hookctl writes, even if it is on record.
+def _judge_commands(file: File) -> Iterator[Finding]:
+    """Hooks that are not on record, and the guard's in a project that no hookctl writes.
 
     The committed record proves nothing: it comes with the same commit.
     """
-    id, command = hook.id, hook.fields.get("command")
-    is_ours = guard.is_shared_command(str(command), id, file.target)
-    if id.startswith(WRAP):
-        is_ours = guard.is_shared_wrap(str(command), file.target)
-    keys = [key for key in file.host.registration.commands if key in hook.fields]
-    # Another command than on record has a finding of its own.
-    if command == recorded and ({*keys} - {"command"} or not is_ours):
-        how = "no version of hookctl writes its command"
-        yield file.find("entry_edited", level="error", name=id, how=how, install=file.install)
-
-
-def _report_unknown(file: File, hook: HookEntry) -> Finding:
-    command, event = str(hook.fields.get("command")), hook.id.partition("/")[2]
-    is_genuine = hook.pack == GUARD and guard.config_path(command, hook.id, event, file.target)
-    level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
-    fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
-    return file.find("ledger_missing", level=level, id=hook.id, fix=fix)
+    known = {entry.id: entry.written.get("command") for entry in file.entries if entry.id}
+    for hook in file.elements:
+        id, is_guards, command = hook.id, hook.pack == GUARD, hook.fields.get("command")
+        if id not in known:
+            event, target = id.partition("/")[2], file.target
+            is_genuine = is_guards and guard.config_path(str(command), id, event, target)
+            level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
+            fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
+            yield file.find("ledger_missing", level=level, id=id, fix=fix)
+        # Another command than on record has a finding of its own.
+        elif file.target.shared and is_guards and command == known[id]:
+            is_ours = guard.is_shared_command(str(command), id, file.target)
+            if id.startswith(WRAP):
+                is_ours = guard.is_shared_wrap(str(command), file.target)
+            keys = {key for key in file.host.registration.commands if key in hook.fields}
+            if keys - {"command"} or not is_ours:
+                how, install = "no version of hookctl writes its command", file.install
+                yield file.find("entry_edited", level="error", name=id, how=how, install=install)
 
 
 # The programs of hooks, and who could change them.
@@ -434,8 +410,7 @@ def judge_interpreters(file: File) -> Iterator[Finding]:
         packs[file.settings.python] = GUARD
     needed = ".".join(map(str, interpreter.MINIMUM))
     if file.target.shared and packs:
-        python = interpreter.python3(file.machine.environ, file.target.project) or "python3"
-        packs = {python: ""}
+        packs = {interpreter.python3(file.machine.environ, file.target.project) or "python3": ""}
     for path, pack in packs.items():
         if os.path.isfile(path) and (fault := owners.find_fault(path)):
             yield _report_loose(file, path, fault)
@@ -486,25 +461,25 @@ def judge_guard(file: File) -> Iterator[Finding]:
         return
     yield from _judge_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
-    if file.fault or STOP in file.disabled_ids or file.config_error:
+    if file.fault or effective.STOP in file.disabled_ids or file.config_error:
         return
     own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), effective.variables(own)
     is_shared, state = file.target.shared, file.machine.folders.state
-    trial = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
-    if trial is None or trial.is_kept:
+    broken = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
+    if broken is None:
         return
-    path, fails = file.config_path, _PROMISES[trial.promised]
-    if not trial.causes:
-        why = f"in a self-test it answered {' '.join(trial.answer.split()) or 'nothing'}"
-        values = {"fails": fails, "why": why, "fix": file.again(GUARD)}
-        yield file.find("self_test_failed", path, **values)
+    promised, answer, causes = broken
+    path, fails = file.config_path, _PROMISES[promised]
+    if not causes:
+        why = f"in a self-test it answered {' '.join(answer.split()) or 'nothing'}"
+        yield file.find("self_test_failed", path, fails=fails, why=why, fix=file.again(GUARD))
     level = "warning" if is_shared else "error"  # perhaps the team wants just that
-    for name, is_variable in trial.causes:
+    for name, is_variable in causes:
         if not is_variable:
             why = f"{name} is {json.dumps(masked(file.config[name], name))}"
-            values = {"fails": fails, "why": why, "fix": f"Remove it, or `{file.install} --reset`."}
-            yield file.find("self_test_failed", path, level, **values)
+            fix = f"Remove it, or `{file.install} --reset`."
+            yield file.find("self_test_failed", path, level, fails=fails, why=why, fix=fix)
             continue
         given = effective.variable(file.reaching, {}, name)
         scope = given.source.scope if given.source else ""
@@ -519,8 +494,7 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
     config, path = file.config, file.config_path
     if file.config_error:
         fix = file.config_error.hint if file.config_error.message == CONFLICT else file.again(GUARD)
-        error = describe_error(file.config_error)
-        yield file.find("config_unreadable", path, error=error, fix=fix)
+        yield file.find("config_unreadable", path, error=describe_error(file.config_error), fix=fix)
         return
     if file.target.shared:
         environ, named = file.machine.environ, str(config.get("task_env"))
@@ -532,11 +506,11 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
             yield file.find("config_invalid", path, wrong=f"{name} {what}")
     rules, changed, level = choices.schema(), [], "info"
     written = file.guard.settings.get("config") if file.guard else None
-    written = written or configuration(file.settings or choices.Settings(), "", file.host)
-    for name in sorted({*config, *written} - {HOSTS, "$schema", "state_dir"}):
+    written = written or guard.configuration(file.settings or choices.Settings(), "", file.host)
+    for name in sorted({*config, *written} - {guard.HOSTS, "$schema", "state_dir"}):
         text = json.dumps(masked(config.get(name), name))
         is_known = name in rules and choices.is_valid(name, config.get(name), rules[name])
-        if name in config and name != WRAPS and not is_known:
+        if name in config and name != guard.WRAPS and not is_known:
             wrong = f"{name} is {text}, which the hook does not take; it ignores that"
             yield file.find("config_invalid", path, wrong=wrong)
         elif not engine.same(config.get(name), written.get(name)):
@@ -544,11 +518,11 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
     if file.has_other_mode:
         # A committed record says what the team wants; elsewhere it is the operator's choice.
         level = "error" if config["mode"] == "off" and file.target.shared else "warning"
-    if file.fault is None and not engine.same(config.get(HOSTS), host_table(file.host)):
+    if file.fault is None and not engine.same(config.get(guard.HOSTS), guard.host_table(file.host)):
         changed, level = [*changed, "its table of hosts"], "error"
     if changed:
-        values = {"changed": ", ".join(changed), "again": file.again(GUARD)}
-        yield file.find("config_changed", path, level, **values)
+        again = file.again(GUARD)
+        yield file.find("config_changed", path, level, changed=", ".join(changed), again=again)
     named, state = config.get("state_dir"), file.machine.folders.state
     is_ours = file.target.shared or file.machine.environ.get("HOOKCTL_STATE_DIR")
     if isinstance(named, str) and named not in ("", state) and not is_ours:
@@ -557,12 +531,12 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
 
 def judge_limit(file: File) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if not file.settings or file.settings.mode == "off" or STOP in file.disabled_ids:
+    if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
         return
     host, environ = file.host, file.machine.environ
-    given = effective.variable(file.reaching, environ, LIMIT_KEY)
+    given = effective.variable(file.reaching, environ, choices.LIMIT_KEY)
     if given.is_set and choices.whole_number(given.text) is None:
-        wrong = f"{_show(LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
+        wrong = f"{_show(choices.LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", given.path, wrong=wrong)
     mode = choices.read_settings(file.config, {}).mode
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
@@ -582,7 +556,8 @@ def judge_limit(file: File) -> Iterator[Finding]:
         return  # else the host allows no more, and nobody asked for it
     fix = f"Set {key or setting} to {wanted}."
     if best < blocks and mode == "breaker" and not setting:
-        fix = f"`{file.install} --set {LIMIT_KEY}={best:g}` asks for what {host.title} allows."
+        option = f"--set {choices.LIMIT_KEY}={best:g}"
+        fix = f"`{file.install} {option}` asks for what {host.title} allows."
     yield file.find("cap_below_limit", value.path or file.path, cap=cap, blocks=blocks, fix=fix)
 
 
@@ -652,3 +627,19 @@ def _find_fault_of_path(value: str, project: str) -> str:
             is_own = python.startswith(f"{project}/")
             return f"lets the guard run {python}, a program of the project itself" * is_own
     return "has no python3, so the guard does nothing"
+
+
+# For each settings file that has our entries, or is the user's file of a host in use.
+FILE_RULES = (
+    judge_reading,
+    judge_content,
+    judge_entries,
+    judge_disabled,
+    judge_guard,
+    judge_interpreters,
+    judge_packs,
+    judge_limit,
+    judge_environment,
+    judge_repository,
+    judge_rights,
+)

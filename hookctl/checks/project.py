@@ -15,8 +15,14 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks import codes
-from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
+from hookctl.checks.codes import (
+    UNRECORDED,
+    Finding,
+    describe_error,
+    describe_obstacle,
+    finding,
+    from_error,
+)
 from hookctl.checks.file import (
     File,
     judge_blocks,
@@ -28,7 +34,6 @@ from hookctl.checks.file import (
 )
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host
 from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
@@ -44,14 +49,12 @@ from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_t
 from hookctl.survey.machine import Machine, judge_switches, list_disabled
 from hookctl.system import files
 from hookctl.system import project as project_folder
-from hookctl.system.files import content_digest
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 
 LEDGER = "ledger.json"
 _RUN = os.path.join(OWN, "run")
 _IGNORED = {b"run/", b"run", b"/run/", b"/run"}  # lines of an ignore file that keep it out
-_MOST_NAMED = 5  # files that a finding names
 _NOTHING = Current({}, {}, Hooks())
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
@@ -82,7 +85,7 @@ class _ProjectMachine(Machine):
         self.reader = _Reader(project)
         self.read = self.reader.read
 
-    def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
+    def switches(self, host: hosts.Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches in the project's files, whoever trusts it."""
         return switches.find(self.folders, host, users, start, ("project", "local"), self.read)
 
@@ -220,14 +223,14 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
 
 
 def _judge_switches(file: File) -> Iterator[Finding]:
-    found = file.machine.surroundings(file.target)[1]
+    found = file.machine.switches(*file.machine.surroundings(file.target))
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
     if off := judge_switches(file.target.scope, file.path, found):
-        yield file.find("hooks_disabled", **codes.describe_obstacle(off, ids))
+        yield file.find("hooks_disabled", **describe_obstacle(off, ids))
     named = list_disabled(found)
     for hook in file.elements:
         if off := named.get(str(hook.fields.get("name", hook.fields.get("command")))):
-            yield file.find("hook_disabled", **codes.describe_obstacle(off, [hook.id]))
+            yield file.find("hook_disabled", **describe_obstacle(off, [hook.id]))
 
 
 # The rules of doctor about a settings file that need none of the user's files.
@@ -256,7 +259,6 @@ _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
 
 
 def _judge_run_files(project: Project) -> Iterator[Finding]:
-    """Whether a commit brings one person's work to everyone."""
     folder = project.folder
     top = project_folder.find_repository(folder) or folder
     mark = files.read_or_none(os.path.join(top, ".git")) or b""  # of a linked work tree: a file
@@ -264,8 +266,7 @@ def _judge_run_files(project: Project) -> Iterator[Finding]:
     index = files.read_or_none(os.path.join(git, "index")) or b""
     guards = [file for file in project.files if file.config_path]
     runs = {_RUN} if guards else set()
-    for file in guards:
-        runs.add(str(confine(file.config, folder, {}).get("run_dir", _RUN)).strip())
+    runs |= {str(confine(file.config, folder, {}).get("run_dir", _RUN)).strip() for file in guards}
     names = ("task.json", "OWNER", *project_folder.MARKS)
     for run, name in product(sorted(runs), names):
         path = os.path.normpath(os.path.join(folder, run, name))
@@ -318,7 +319,7 @@ def _judge_strays(project: Project) -> Iterator[Finding]:
         if path not in known and not path.startswith(folders):
             strays.setdefault(os.path.dirname(path), []).append(path)
     for folder, found in strays.items():
-        names = ", ".join(map(os.path.basename, found[:_MOST_NAMED]))
+        names = ", ".join(map(os.path.basename, found[:5]))
         path = folder if len(found) > 1 else found[0]
         yield finding("stray_file", path=path, count=len(found), names=names)
 
@@ -383,7 +384,7 @@ def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack)
 
 
 def _is_recorded(pack: Pack, record: PackRecord) -> bool:
-    return content_digest(b"", committed_files(pack)) == record.digest
+    return files.content_digest(b"", committed_files(pack)) == record.digest
 
 
 def _find_difference(pack: Pack, other: Pack) -> str:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Container, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.hosts import Host
 from hookctl.packs.choices import MODES, confine, variables_of
@@ -44,15 +44,6 @@ exec(program, {"__name__": "__main__", "__file__": hook})
 """
 
 
-class Trial(NamedTuple):
-    """Whether the guard did what its configuration promises, and the causes if it did not."""
-
-    promised: str  # block | end | refuse
-    answer: str
-    is_kept: bool
-    causes: tuple[Part, ...] = ()
-
-
 def run(
     host: Host,
     given: Mapping[str, Any],
@@ -60,8 +51,8 @@ def run(
     of_project: Mapping[str, str],
     is_shared: bool,  # the configuration is a project's, shared by every clone
     state: str,
-) -> Trial | None:
-    """What the guard did, and the causes if it broke its promise; None if it promises nothing.
+) -> tuple[str, str, list[Part]] | None:
+    """The promise (block, end or refuse) that the guard broke, its answer and the causes, or None.
 
     `variables` are those that settings files give it, and `of_project` those of a project's own.
     """
@@ -89,11 +80,12 @@ def run(
             return _ask(place, host, promised, {**needed, **own}, texts, of_project, is_shared)
 
         answer, end, causes = ask(parts), time.monotonic() + LONGEST, []
-        is_kept = says(answer, host, promised)
-        for part, value in parts.items() if not is_kept and says(ask({}), host, promised) else ():
+        if says(answer, host, promised):
+            return None
+        for part, value in parts.items() if says(ask({}), host, promised) else ():
             if time.monotonic() < end and not says(ask({part: value}), host, promised):
                 causes.append(part)
-    return Trial(promised, answer, is_kept, tuple(causes))
+    return promised, answer, causes
 
 
 def says(answer: str, host: Host, what: str) -> bool:
@@ -150,8 +142,7 @@ def _ask(
     if promised == "refuse":
         event, (name, arguments) = "pre-tool", _tool_call(settings)
         payload |= {"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": arguments}
-    hook = os.path.join(own, HOOK)
-    return _call([hook, event, "--host", host.name], place, environ, payload)
+    return _call([os.path.join(own, HOOK), event, "--host", host.name], place, environ, payload)
 
 
 def _confine(

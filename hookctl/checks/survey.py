@@ -13,25 +13,8 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts, receipts
-from hookctl.checks import codes
-from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
-from hookctl.checks.file import (
-    MISSING,
-    OVERRIDES,
-    File,
-    judge_blocks,
-    judge_content,
-    judge_disabled,
-    judge_entries,
-    judge_environment,
-    judge_guard,
-    judge_interpreters,
-    judge_limit,
-    judge_packs,
-    judge_reading,
-    judge_repository,
-    judge_rights,
-)
+from hookctl.checks.codes import UNRECORDED, Finding, describe_obstacle, finding, from_error
+from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, judge_blocks, judge_reading
 from hookctl.errors import HookctlError
 from hookctl.hosts import Client, Host, ask_client
 from hookctl.hosts.loading import read_status, why_disarmed
@@ -47,14 +30,11 @@ from hookctl.settings import effective
 from hookctl.settings.targets import RULES, Target
 from hookctl.survey import model
 from hookctl.survey.machine import Machine, read_records, read_settings
-from hookctl.survey.model import Obstacle
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
 from hookctl.system.packages import HOOK, PACKAGES
 from hookctl.work import (
-    RunFiles,
-    Work,
     describe_owner,
     find_work,
     is_armed,
@@ -82,10 +62,9 @@ class HostHere:
         self.sources = machine.sources(host, user, machine.start_of(host))
         self.variables = {**machine.environ, **effective.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
-        self.running = []
-        for hook in self.hooks:
-            if all(obstacle.state in model.WAITING for obstacle in hook.obstacles):
-                self.running.append(hook)
+        self.running = [
+            hook for hook in self.hooks if all(one.state in model.WAITING for one in hook.obstacles)
+        ]
         self.guards = []  # the files whose guard works on a stop here
         is_off = choices.is_true(self.variables.get("HOOKCTL_DISABLE", ""))
         guarded = {file.path: file for file in files if file.guard}
@@ -110,9 +89,8 @@ class HostHere:
 
 def judge_lost(here: HostHere) -> Iterator[Finding]:
     """Other files that the host reads, of which it takes nothing, or with which it stops."""
-    known = {file.path for file in here.files}
     for lost in here.lost:
-        if lost.path not in known:
+        if lost.path not in [file.path for file in here.files]:
             level = "error" if lost.stops_client else "warning"
             fix = lost.fix or "Fix that place, or remove it."
             yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
@@ -161,7 +139,7 @@ _CODES = {
 
 def judge_hooks(here: HostHere) -> Iterator[Finding]:
     """Our hooks that do not run: switched off, not approved, or in a file that is not read."""
-    found: dict[tuple[str, Obstacle], list[str]] = {}
+    found: dict[tuple[str, model.Obstacle], list[str]] = {}
     running = {hook.own_id for hook in here.running}
     disabled = {id for file in here.files for id in file.disabled_ids}
     for hook in here.hooks:
@@ -176,7 +154,7 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
-        yield here.find(code, path, level, **codes.describe_obstacle(obstacle, ids))
+        yield here.find(code, path, level, **describe_obstacle(obstacle, ids))
 
 
 # Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
@@ -232,10 +210,9 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
                 continue
             name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
             effect = f", and {here.host.title} then refuses or blocks"
-        repair = obstacle.fix or "put it back"
-        values = {"hook": name, "reason": masked_text(obstacle.reason), "effect": effect}
-        values["repair"] = repair[0].upper() + repair[1:]
-        yield here.find("script_missing", hook.file, level, **values)
+        repair = obstacle.fix[:1].upper() + obstacle.fix[1:] or "Put it back"
+        values = {"reason": masked_text(obstacle.reason), "effect": effect, "repair": repair}
+        yield here.find("script_missing", hook.file, level, hook=name, **values)
 
 
 def judge_receipts(here: HostHere) -> Iterator[Finding]:
@@ -273,15 +250,9 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
     active = os.path.join(state, "ACTIVE")
     if os.path.lexists(active) and read_end(run_files) is None:
         yield here.find("run_unusable", active, fault="it does not say when the run ends")
-    work = find_work(run_files)
+    work, options = find_work(run_files), choices.read_settings(file.config, here.variables)
     # Where the guard may keep an agent at it.
-    if work.remaining > 0 and here.host.dialect.block:
-        yield from _judge_work(here, file, run_files, work)
-
-
-def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> Iterator[Finding]:
-    options = choices.read_settings(file.config, here.variables)
-    if options.mode == "guard":
+    if work.remaining <= 0 or not here.host.dialect.block or options.mode == "guard":
         return
     level, but, fix = "info", "", ""
     if run_files.mark:
@@ -291,7 +262,7 @@ def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> 
         fix = f"{run_files.reported_by} renews it, 0 ends it."
     elif (options.require_arm or options.mode == "keepalive") and not is_armed(run_files):
         but, fix = "; no run is active, so the agent may stop", "`hookctl run start` starts one."
-    age, owner = clock.age(here.machine.now - work.touched), describe_owner(run_files, work)
+    age, owner = clock.age(now - work.touched), describe_owner(run_files, work)
     values = {"remaining": work.remaining, "owner": owner, "age": age, "but": but, "fix": fix}
     yield here.find("work_waiting", run_files.task_path, level, **values)
     # Does the host let the agent report without a person, as far as its settings say?
@@ -306,20 +277,6 @@ def _judge_work(here: HostHere, file: File, run_files: RunFiles, work: Work) -> 
     yield file.find("must_ask")
 
 
-# For each settings file that has our entries, or is the user's file of a host in use.
-_FILE_RULES = (
-    judge_reading,
-    judge_content,
-    judge_entries,
-    judge_disabled,
-    judge_guard,
-    judge_interpreters,
-    judge_packs,
-    judge_limit,
-    judge_environment,
-    judge_repository,
-    judge_rights,
-)
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
     judge_client,
@@ -379,7 +336,7 @@ def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
         yield finding("not_installed", host.name, path, title=host.title, name=host.name)
     if not files:
         return
-    for file, judge_file in product(files, _FILE_RULES):
+    for file, judge_file in product(files, FILE_RULES):
         yield from judge_file(file)
     here = HostHere(machine, host, files)
     for rule in _HOST_RULES:

@@ -7,22 +7,15 @@ from collections.abc import Iterator
 from hookctl.documents import Document
 from hookctl.hosts import Host, loading, parse_version, read_cap
 from hookctl.packs.choices import DEFAULT_LIMIT, Settings
-from hookctl.packs.guard import (
-    UNLIMITED_CAP,
-    can_refuse,
-    ends_refused,
-    matcher_of,
-    wanted_limit,
-)
+from hookctl.packs.guard import UNLIMITED_CAP, can_refuse, ends_refused, matcher_of, wanted_limit
 
 _BLOCKING = ("breaker", "keepalive")  # the modes that block stops
 
 
 def list_abilities(host: Host) -> dict[str, bool]:
     """What a hook can do there at a stop and at a tool call."""
-    answers = host.runner.get("answers", {})
+    dialect, answers = host.dialect, host.runner.get("answers", {})  # it may have no runner
     tool, stop = answers.get("PreToolUse", {}), answers.get("Stop", {})
-    dialect = host.dialect  # a host without a runner has these only
     at_stop = bool(dialect.end or stop.get("end"))
     at_call = bool(dialect.refuse_end or tool.get("end"))
     return {

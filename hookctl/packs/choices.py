@@ -36,11 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "task_env": "STORY_AUTOMATOR_ACTIVE_MARKER",
         "task_file": ".claude/.story-automator-active:.agents/.story-automator-active:"
         ".codex/.story-automator-active",
-        "task_fields": [
-            "remaining=storiesRemaining",
-            "heartbeat=heartbeat",
-            "owner=ownerSession",
-        ],
+        "task_fields": ["remaining=storiesRemaining", "heartbeat=heartbeat", "owner=ownerSession"],
         "yield_on_background": False,
         "end_foreign_chains": False,
     },
@@ -165,7 +161,6 @@ class Settings:
 
 
 def _has_dispatch_limit(options: dict[str, Any]) -> bool:
-    """Whether the limit of identical tool calls and its window are above 0."""
     return min(options.get("dispatch_max", 1), options.get("dispatch_window_s", 1)) > 0
 
 
@@ -392,12 +387,10 @@ def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
 
 def settable_options() -> dict[str, Any]:
     """The schemas of the options of --set; the mode has --mode, the state folder is hookctl's."""
-    others = ("mode", "state_dir")
-    return {name: rule for name, rule in schema().items() if name not in others}
+    return {name: rule for name, rule in schema().items() if name not in ("mode", "state_dir")}
 
 
 def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
-    """An option's value from the command line, in the type and form that its schema wants."""
     settings = guard_module("settings")
     value = settings.parse_text(type(settings.DEFAULTS[name]), text) if text.isprintable() else None
     if isinstance(value, list):

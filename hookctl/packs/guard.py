@@ -53,8 +53,7 @@ def command(id: str, target: Target, config: str, python: str, event: str) -> st
     start = host.environment.finds_project * target.shared
     launcher, words = _launch(host, config)
     start += call(target, launcher, python)
-    end = QUIET * host.registration.quiet
-    return f"{head(id)}{start} {event} {words}{end}; exit 0"
+    return f"{head(id)}{start} {event} {words}{QUIET * host.registration.quiet}; exit 0"
 
 
 def _launch(host: Host, config: str) -> tuple[str, str]:
@@ -245,12 +244,10 @@ def everything(settings: Settings) -> Settings:
 
 def matcher_of(settings: Settings, host: Host) -> str | None:
     """The matcher for the tools that the hook counts; the hook compares the names again."""
-    if "pre-tool" in host.guard.events:
+    tools = settings.effective.get("dispatch_tools", ())
+    if "pre-tool" in host.guard.events or "*" in tools:
         return None
-    tools = settings.effective["dispatch_tools"]
     # Hosts take names split at | literally, and anything else for a regular expression.
-    if "*" in tools:
-        return None
     pattern = "|".join(tool if tool.isidentifier() else re.escape(tool) for tool in tools)
     return host.matchers.prefix + pattern
 
@@ -278,9 +275,8 @@ def host_table(host: Host) -> dict[str, Any]:
     others = [load(one.host) for one in host.also_read_by if one.host and not one.never_ours]
     table: dict[str, Any] = {}
     for one in (host, *others):
-        cap = one.cap
-        if "field" in cap or cap.get("asks"):  # it just stops asking, or the hook's entry sets it
-            cap = {}
+        # Empty where it just stops asking, or the hook's entry sets it.
+        cap = {} if "field" in one.cap or one.cap.get("asks") else one.cap
         facts = {
             **vars(one.dialect),
             "project": one.environment.project,

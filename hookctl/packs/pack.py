@@ -32,7 +32,6 @@ from hookctl.system.package_data import read_data
 
 MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack
-_RULES = ("rules", "text")  # the only text with several lines
 _JOINERS = "\u200c\u200d\ufe0f"  # unseen, but emoji and several scripts need them
 
 # Gives the bytes of a file that a pack names, and whether it is executable; or raises Unfit.
@@ -141,7 +140,8 @@ def _check_text(document: TomlDocument, value: Any, place: Path = ()) -> None:
             _check_text(document, inner, (*place, key))
     if not isinstance(value, str):
         return
-    text = value.replace("\n", "").replace("\t", "") if place == _RULES else value
+    # The rules are the only text with several lines.
+    text = value.replace("\n", "").replace("\t", "") if place == ("rules", "text") else value
     for offset in find_unseen(text):
         if text[offset] in _JOINERS:
             continue
@@ -192,7 +192,6 @@ def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
 def _read_contents(
     document: TomlDocument, pack: Pack, read_file: ReadFile | None
 ) -> dict[str, tuple[bytes, bool]]:
-    """The files that a pack names: their bytes, and whether they are executable."""
     # The pack file may be linked to from elsewhere.
     folder = os.path.dirname(os.path.realpath(pack.source))
     contents: dict[str, tuple[bytes, bool]] = {}
@@ -246,8 +245,7 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
         place: Path = ("host", host) if host else ()
         named: list[tuple[Path, str]] = [(place, host)] if host else []
         for key, claim in part.env.items():
-            is_number = re.fullmatch(r"-?[0-9]{1,18}", claim.value)
-            if claim.merge in ("max", "min") and not is_number:
+            if claim.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", claim.value):
                 message = f"{key} cannot be {shown(claim.value)} with merge = {claim.merge!r}"
                 yield (*place, "env", key, "value"), message, "The rule compares decimal integers."
         ids: set[str] = set()
@@ -264,7 +262,13 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
             if not host:
                 yield from _find_misplaced(at, hook, is_claude=pack.protocol == CLAUDE)
             elif host in known:
-                yield from _find_unknown_event((*at, "event"), hook, host)
+                own = hosts.load(host)
+                is_ours, listed = hook.event in own.events, own.handlers.events
+                events = [*listed, *own.events.values()]
+                if hook.event not in events and (listed or is_ours):
+                    meant = own.events[hook.event] if is_ours else hook.event
+                    hint = f"{nearest(meant, events)}`hookctl hosts {host}` lists its events."
+                    yield (*at, "event"), f"{own.title} has no event {hook.event!r}", hint
         for place_of_name, name in named:
             if name not in known:
                 hint = f"{nearest(name, known)}Known hosts: {', '.join(known)}."
@@ -278,7 +282,6 @@ def shown(value: Any) -> str:
 
 
 def _find_in_command(hook: PackHook, pack: Pack) -> Iterator[tuple[str, str]]:
-    """What is wrong with a command, and a hint."""
     try:
         found = list(slots(hook.command))
     except Unreadable as error:
@@ -319,17 +322,6 @@ def _find_misplaced(place: Path, hook: PackHook, *, is_claude: bool) -> Iterator
             yield (*place, field), message, hint if events else f"It needs the protocol {CLAUDE!r}."
 
 
-def _find_unknown_event(place: Path, hook: PackHook, name: str) -> Iterator[Mistake]:
-    """An event that the host does not have, or by a name that is not the host's own."""
-    host = hosts.load(name)
-    known = [*host.handlers.events, *host.events.values()]
-    is_ours = hook.event in host.events
-    if hook.event not in known and (host.handlers.events or is_ours):
-        meant = host.events[hook.event] if is_ours else hook.event
-        hint = f"{nearest(meant, known)}`hookctl hosts {name}` lists its events."
-        yield place, f"{host.title} has no event {hook.event!r}", hint
-
-
 # Packs from git: one commit is fetched, the pack in it is read and checked.
 
 
@@ -341,8 +333,7 @@ def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
         folder, where = os.path.dirname(path), f"{address.text}:{path}"
 
         def read_file(name: str) -> tuple[bytes, bool]:
-            path = os.path.join(folder, name)
-            file = commit.find(path)
+            file = commit.find(os.path.join(folder, name))
             if file is None:
                 raise Unfit("does not exist")
             return _read_entry(commit, file), file.mode == "100755"
@@ -352,8 +343,7 @@ def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
         except Unfit as problem:
             hint = "Put a file there."
             raise HookctlError("bad_pack", f"this {problem}", path=where, hint=hint) from None
-        pack = parse(data, where, read_file)
-        return pack._replace(source=address.text, commit=commit.id)
+        return parse(data, where, read_file)._replace(source=address.text, commit=commit.id)
 
 
 def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from hookctl import __version__
 from hookctl.errors import HookctlError
 from hookctl.system import files
-from hookctl.system.files import content_digest
 from hookctl.system.package_data import read_data, read_folder
 from hookctl.system.packages import (
     HOOK,
@@ -24,7 +23,6 @@ from hookctl.system.packages import (
 )
 
 _GUARD, _RUNNER = ("templates", "guard", "guard"), ("templates", "runner")
-_LAUNCHER = ("templates", "guard", HOOK)
 
 
 class Programs(NamedTuple):
@@ -46,7 +44,7 @@ class Programs(NamedTuple):
 @functools.cache
 def load_programs() -> Programs:
     """The programs of this version."""
-    launcher = read_data(*_LAUNCHER).decode()
+    launcher = read_data("templates", "guard", HOOK).decode()
     stamps, packages = {"VERSION": __version__}, []
     for name, folder in (("guard", _GUARD), ("runner", _RUNNER)):
         modules = read_folder(*folder, ending=".py")
@@ -90,6 +88,6 @@ def find_former(top: str, read: Callable[[str], files.Snapshot]) -> set[str]:
                         programs[relative] = read(module).data or b""
         except (HookctlError, OSError):
             continue
-        if content_digest(b"", programs) in known:
+        if files.content_digest(b"", programs) in known:
             found |= paths
     return found

@@ -32,8 +32,6 @@ MATCHED_EVENTS = (
     "session-end",
     "subagent-stop",
 )
-# Tools that Claude Code had once. Nobody misses one that stands beside those that followed it.
-GONE = ("MultiEdit",)
 REFUSING_EVENTS = ("pre-tool", "prompt")  # those on which `on_failure` has a meaning
 ALL = (None, "", "*")
 _NAMES = re.compile(r"[A-Za-z0-9_]+(?:[|,] ?[A-Za-z0-9_]+)*")
@@ -60,8 +58,7 @@ def native_events(host: Host, event: str, tools: str | None) -> list[str]:
 
 def protocol_event(host: Host, event: str) -> str:
     """Claude Code's name of a host's event; the host's own where that has none."""
-    own = (EVENTS[short] for short, name in host.events.items() if name == event)
-    return next(own, event)
+    return next((EVENTS[short] for short, name in host.events.items() if name == event), event)
 
 
 def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[str]]:
@@ -78,7 +75,8 @@ def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[s
     lacking = [name for name, found in own.items() if not found]
     if not names:
         return None, lacking
-    lacking = [name for name in lacking if name not in GONE]
+    # Claude Code had it once: nobody misses it beside those that followed it.
+    lacking = [name for name in lacking if name != "MultiEdit"]
     writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
     if host.runner.get("patches_in_shell") and writes.intersection(names):
         names += host.tools.get("shell", ())
@@ -132,8 +130,7 @@ def mark_failed(host: Host, payload: dict[str, Any]) -> None:
 
 def native_tool(host: Host, tool: str) -> str:
     """The host's name of a tool, the first where it has several; a name of its own stays."""
-    names = own_names(host, tool)
-    return names[0] if names else tool
+    return [*own_names(host, tool), tool][0]
 
 
 def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
@@ -161,8 +158,7 @@ def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> di
 
 def _path(host: Host, name: str) -> str:
     """Where the host puts a field: the first place that the runner looks at."""
-    paths = host.runner.get("fields", {}).get(name)
-    return str(paths[0]) if paths else name
+    return str(host.runner.get("fields", {}).get(name, [name])[0])
 
 
 def _put(payload: dict[str, Any], path: str, value: Any) -> None:

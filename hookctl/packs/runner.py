@@ -13,7 +13,6 @@ from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
-from hookctl.packs.guard import QUIET, top_wants, wanted_hook
 from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
 from hookctl.packs.protocol import (
     ALL,
@@ -29,7 +28,6 @@ from hookctl.packs.slots import fill, list_named_files
 from hookctl.settings.targets import OWN, Target, in_sh, quote
 from hookctl.system.packages import HOOK, PACKAGES
 
-BY_STATUS = "exit 2"  # the form of an answer that an exit status gives
 REFUSES = 42  # the runner's status for it
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 # The end of a registered command.
@@ -71,7 +69,7 @@ def find_programs(target: Target, folder: str, top: str, python: str) -> Program
     """The programs of a pack with its files in `folder`; the launcher lies in `top`."""
     call = guard.call(target, f"{top}/{HOOK}", python)
     lead = target.host.environment.finds_project * target.shared
-    return Programs(in_sh(target, folder), call, lead, QUIET * target.host.registration.quiet)
+    return Programs(in_sh(target, folder), call, lead, guard.QUIET * target.host.registration.quiet)
 
 
 def find_event(command: str) -> str:
@@ -109,8 +107,7 @@ def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str])
                 words += ["--file", name]
     words.append(quote(host, hook.command))
     # Python itself ends with 2 where it finds no file, which would refuse.
-    answers = host.runner.get("answers", {}).values()
-    refuses = any(BY_STATUS in forms.values() for forms in answers)
+    refuses = any("exit 2" in forms.values() for forms in host.runner.get("answers", {}).values())
     end = f"{_QUIET}; " + f"[ $? -eq {REFUSES} ] && exit 2; " * refuses + "exit 0"
     return f"{_LEAD}{_CALL} {' '.join(words)}{end}"
 
@@ -121,7 +118,7 @@ def _texts(host: Host, id: str, programs: Programs, command: str) -> tuple[str, 
     text = re.escape(command).replace(_LEAD + _CALL, guard.start_forms(host, PACKAGES))
     # 0.2.0 had neither a lead nor this end.
     text = text.replace(_LEAD, f"(?:{re.escape(host.environment.finds_project)})?")
-    text = text.replace(_QUIET, f"(?:{QUIET})?")
+    text = text.replace(_QUIET, f"(?:{guard.QUIET})?")
     files = guard.FILES_FORM
     old = re.escape(host.environment.in_command_0_2_0)
     if old:
@@ -195,10 +192,12 @@ def wants(
             matcher = None if hook.matcher in FOR_ALL else hook.matcher
             id, command = f"{pack.name}/{hook.id}", _host_command(pack, hook, host, event)
             texts, seconds = _texts(host, id, programs, command), hook.timeout
-            found.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values))
+            found.append(
+                guard.wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values)
+            )
             if reason := explain_mismatch(host, event, matcher):
                 notes.append((f"the hook {hook.id} never runs there: {reason}", True))
-    found = [*top_wants(host), *found] if found else []
+    found = [*guard.top_wants(host), *found] if found else []
     if host.env_path:
         found += [
             Wanted((*host.env_path, key), "leaf", claim.value, merge=claim.merge)
@@ -239,7 +238,7 @@ def _runner_wants(
         own = hook._replace(id=f"{hook.id}.{event}") if number else hook
         id = f"{pack.name}/{own.id}"
         texts = _texts(host, id, programs, _runner_command(pack, own, host, env))
-        wanted.append(wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env))
+        wanted.append(guard.wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env))
     return wanted, [*notes, *_notes_on_answers(hook, host, answers)]
 
 

@@ -5,6 +5,7 @@ That is its hook's variables and the host's cap; see `switches` for what keeps h
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import sys
@@ -13,14 +14,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
 from hookctl.errors import HookctlError
-from hookctl.hosts import (
-    Host,
-    config_of,
-    load,
-    loading,
-    managed_layout,
-    shapes,
-)
+from hookctl.hosts import Host, config_of, load, loading, managed_layout, shapes
 from hookctl.model import HookEntry, Path
 from hookctl.settings.targets import (
     GUARD,
@@ -101,16 +95,11 @@ def find_files(
 
 
 def _find_matching(folder: str, pattern: str) -> list[str]:
-    if not os.path.isdir(folder):
-        return []
-    import glob  # late: few hosts have such a folder
-
     return sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
 
 
-def text(source: Source, path: Path) -> str:
+def text(value: Any) -> str:
     """An env value as the host passes it on."""
-    value: Any = source.document.get(path)
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -147,8 +136,9 @@ def variable(found: Sequence[Source], environ: Mapping[str, str], name: str) -> 
     """A variable as the hook gets it: from the first of these files that has it, or the shell."""
     for source in found:
         path = env_path(source)
-        if path and source.document.get((*path, name)) is not MISSING:
-            return Value(text(source, (*path, name)), source, True)
+        value = source.document.get((*path, name)) if path else MISSING
+        if value is not MISSING:
+            return Value(text(value), source, True)
     return Value(environ.get(name, ""), None, name in environ)
 
 
@@ -158,8 +148,8 @@ def variables(found: Sequence[Source]) -> dict[str, str]:
     for source in reversed(found):
         path = env_path(source)
         values = source.document.get(path) if path else {}
-        for name in values if isinstance(values, dict) else ():
-            texts[name] = text(source, (*path, name))
+        for name, value in values.items() if isinstance(values, dict) else ():
+            texts[name] = text(value)
     return texts
 
 
@@ -171,8 +161,9 @@ def cap(host: Host, found: Sequence[Source], environ: Mapping[str, str]) -> Valu
             return value
     setting = tuple(host.cap.get("setting", ()))
     for source in found if setting else ():
-        if source.document.get(setting) is not MISSING:
-            return Value(text(source, setting), source, True)
+        said = source.document.get(setting)
+        if said is not MISSING:
+            return Value(text(said), source, True)
     field = host.cap.get("field", "")
     for source in found if field else ():
         hook = hook_of(source)

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document, value_at
 from hookctl.errors import HookctlError
-from hookctl.hosts import Host, codex, config_folder, config_of, load, loading, shapes
-from hookctl.hosts.loading import CLIENT, HOST, Unreadable
+from hookctl.hosts import Host, codex, config_folder, config_of, loading, shapes
 from hookctl.hosts.model import Table
 from hookctl.model import Path
 from hookctl.settings import effective
@@ -38,11 +37,6 @@ class Switch(NamedTuple):
     name: str  # the key as people write it, or $VARIABLE
     value: Any
     counts: bool = True  # whether no stronger place has it
-
-    @property
-    def is_off(self) -> bool:
-        """Whether its value switches hooks off."""
-        return _is_off(self.rule, self.value)
 
     @property
     def said(self) -> str:
@@ -167,7 +161,8 @@ def find_stopping(switches: Iterable[Switch], scope: str, path: str) -> Switch |
     """
     for switch in switches:
         is_about = switch.rule.reach == "host" or (switch.rule.reach, switch.path) == ("file", path)
-        if is_about and switch.is_off and switch.counts and scope not in switch.rule.spares:
+        is_minded = is_about and switch.counts and scope not in switch.rule.spares
+        if is_minded and _is_off(switch.rule, switch.value):
             return switch
         if switch.rule.reach == "rules" and isinstance(switch.value, list):
             rules = FileRules(os.path.dirname(switch.path), switch.value)
@@ -184,8 +179,7 @@ def find_refusing(switches: Iterable[Switch], scope: str, url: str) -> Switch | 
         for pattern in switch.value if isinstance(switch.value, list) else ():
             if fnmatchcase(url, glob.escape(str(pattern)).replace("[*]", "*")):
                 return None
-    minded = (switch for switch in lists if scope not in switch.rule.spares)
-    return next(minded, None)
+    return next((switch for switch in lists if scope not in switch.rule.spares), None)
 
 
 # A host's own gates
@@ -196,20 +190,12 @@ def read_gate(rule: Table, host: Host, environ: Mapping[str, str], read: Read) -
 
     None where no place has it, or says something else than off or a word for on.
     """
-    config = config_folder(host, environ)
     for place in rule.files:
-        path = place if place.startswith("$") else place.format(config=config)
+        path = place if place.startswith("$") else place.format(config=config_folder(host, environ))
         value = _look_up(rule, _open(path, environ, read))
         if value is not MISSING:
             return _is_off(rule, value) or (False if isinstance(value, bool) else None)
     return None
-
-
-def leaves_alone(agent: Table, environ: Mapping[str, str], read: Read = read_settings) -> bool:
-    """Whether another agent is told not to read the files of a host, which it reads by itself."""
-    if not agent.switch:
-        return False
-    return read_gate(Table("switches", agent.switch), load(agent.host), environ, read) is True
 
 
 # Trust and approval
@@ -239,8 +225,7 @@ def closed(
         told = listed if isinstance(listed, list) else []
         agreed = [(one.get("event"), one.get("command")) for one in told if isinstance(one, dict)]
         for position, handler, _ in shapes.handlers(host.shape, root):
-            event = shapes.event_of(host.shape, position)
-            if (event, handler.get("command")) not in agreed:
+            if (shapes.event_of(host.shape, position), handler.get("command")) not in agreed:
                 found[position] = UNKNOWN
     return found
 
@@ -259,13 +244,10 @@ def is_untrusted(
     return document is None or not _is_trusted(trust, document, folder)
 
 
-def list_scopes(
-    host: Host, folder: str, environ: Mapping[str, str], read: Read = read_settings
-) -> list[str]:
+def list_scopes(host: Host, folder: str, environ: Mapping[str, str], read: Read) -> list[str]:
     """The scopes whose settings count in a folder; a project's do where the host trusts it."""
     scopes = ["", "managed", "user", "project", "local"]  # the first is that of variables
-    is_left_out = is_untrusted(host, "project", folder, environ, read)
-    return scopes[:3] if is_left_out else scopes
+    return scopes[:3] if is_untrusted(host, "project", folder, environ, read) else scopes
 
 
 def _read_host_file(
@@ -282,8 +264,7 @@ def _is_trusted(trust: Table, document: Document, folder: str) -> bool:
     for name, said in sorted(folders, key=lambda item: item[0] not in trust.trusted):
         if trust.lists:  # a word has its folders; of two words the trusting one, only of real paths
             for path in said if isinstance(said, list) else ():
-                is_path = isinstance(path, str) and "\0" not in path
-                if is_path and path == os.path.realpath(path):
+                if isinstance(path, str) and "\0" not in path and path == os.path.realpath(path):
                     levels.setdefault(path, name)
         elif not trust.level:
             levels[name] = said
@@ -304,22 +285,22 @@ def _is_trusted(trust: Table, document: Document, folder: str) -> bool:
 # Files of which a host takes nothing
 
 
-def read_fault(host: Host, scope: str, path: str, read: Read) -> Unreadable | None:
+def read_fault(host: Host, scope: str, path: str, read: Read) -> loading.Unreadable | None:
     """Why a host takes nothing from the file at a path; None if it does."""
     try:
         snapshot, document = read(path, host.format)
     except HookctlError as error:
-        stops = loading.reach_of(host, "text") == CLIENT
+        stops = loading.reach_of(host, "text") == loading.CLIENT
         # What hookctl itself does not read, the host may.
         cost = f"; {loading.cost(host)}" if error.line or stops else ""
         text = f"{error.message}{cost}"
-        return Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
+        return loading.Unreadable(path, error.line, text, error.code, error.hint, scope, stops)
     return loading.find_fault(host, scope, path, document) if snapshot.data is not None else None
 
 
 def find_fatal_files(
     folders: Folders, host: Host, user: str, start: str, read: Read
-) -> Iterator[Unreadable]:
+) -> Iterator[loading.Unreadable]:
     """The files of a host that stop its client when it is started in a folder.
 
     `user` is the path of the user's settings file.
@@ -329,7 +310,7 @@ def find_fatal_files(
         is_managed = scope == "managed" and host.managed
         layouts = host.managed.layouts() if is_managed else usual
         costs = [cost for layout in layouts for cost in layout.loading.costs]
-        is_judged = any(cost.endswith((HOST, CLIENT)) for cost in costs)
+        is_judged = any(cost.endswith((loading.HOST, loading.CLIENT)) for cost in costs)
         if not is_judged or is_skipped(folders, host, scope, start, read):
             continue  # no file is read for nothing
         for variant, path in effective.find_files(folders, host, scope, user, start, read):
@@ -340,14 +321,10 @@ def find_fatal_files(
 
 def is_skipped(folders: Folders, host: Host, scope: str, start: str, read: Read) -> bool:
     """Whether a host does not even read the files of a scope, in a folder without its trust."""
-    reads = host.folder_trust.reads
-    return not reads and is_untrusted(host, scope, start, folders.environ, read)
+    return not host.folder_trust.reads and is_untrusted(host, scope, start, folders.environ, read)
 
 
 # Lists of rules about files
-
-
-_MOST_RULES = 200
 
 
 def is_rule(entry: str) -> bool:
@@ -385,7 +362,7 @@ class FileRules(NamedTuple):
         return rules.get("-", by_glob)
 
     def _texts(self) -> list[str]:
-        return [entry for entry in self.entries[:_MOST_RULES] if isinstance(entry, str) and entry]
+        return [entry for entry in self.entries[:200] if isinstance(entry, str) and entry]
 
 
 def _fits(glob: str, path: str) -> bool:

@@ -8,15 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookctl.documents import Document, formats
-from hookctl.errors import USAGE, HookctlError
-from hookctl.hosts import (
-    RULES,
-    Host,
-    rules_beside,
-    rules_layout,
-    settings_path,
-    shapes,
-)
+from hookctl.errors import HookctlError, usage_error
+from hookctl.hosts import RULES, Host, rules_beside, rules_layout, settings_path, shapes
 from hookctl.hosts import SCOPES as SCOPES
 from hookctl.model import Record
 from hookctl.system import files
@@ -65,15 +58,14 @@ def require_own_file(target: Target, environ: Mapping[str, str]) -> None:
                 f"the {target.scope} settings of {target.project} are the {other} settings too"
             )
             hint = f"Use --scope {other}, or give each a file of its own."
-            raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
+            raise usage_error(message, hint, path)
 
 
 def require_scope(host: Host, scope: str) -> None:
     """Refuse (usage) a scope that a host has no settings file for."""
     if scope not in host.scopes:
-        message = f"{host.title} has no {scope} settings"
         hint = f"Use one of its scopes: {', '.join(host.scopes)}."
-        raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
+        raise usage_error(f"{host.title} has no {scope} settings", hint)
 
 
 def read_settings(path: str, format: str) -> tuple[files.Snapshot, Document]:
@@ -174,8 +166,7 @@ def target_of_record(host: Host, record: Record, path: str) -> Target:
 def rules_target(target: Target) -> Target | None:
     """The file with instructions for the agent of a target's scope; None where none is known."""
     path = rules_beside(target.host, target.scope, target.path, target.project)
-    layout = rules_layout(target.host)
-    return Target(layout, target.scope, path, target.project) if path else None
+    return Target(rules_layout(target.host), target.scope, path, target.project) if path else None
 
 
 def top(project: str) -> str:
@@ -186,9 +177,8 @@ def top(project: str) -> str:
 def require_inside(project: str, path: str) -> None:
     """Refuse a path that a link leads out of the project: a repository could bring the link."""
     real, above = files.real(path), top(project)
-    is_inside = real.startswith(above)
     # The content of .git does not belong to the repository: no clone contains it.
-    if not is_inside or ".git" in real.removeprefix(above).split("/"):
+    if not real.startswith(above) or ".git" in real.removeprefix(above).split("/"):
         message = f"a link leads out of the project, to {real}"
         hint = "Remove the link, or use --scope user."
         raise HookctlError("link_leaves_project", message, path=path, hint=hint)
@@ -254,12 +244,10 @@ def repository_above(target: Target) -> str:
 def in_sh(target: Target, path: str) -> str:
     """The path of one of our files as shell text; at project scope it must work in every clone."""
     if target.shared:
-        project = target.host.environment.in_command
-        return f"{project}/{os.path.relpath(path, target.project)}"
+        return f"{target.host.environment.in_command}/{os.path.relpath(path, target.project)}"
     if "\n" in path or any("\ud800" <= char <= "\udfff" for char in path):
-        message = "no command can name this path"
         hint = "Set HOOKCTL_DATA_DIR to a path in UTF-8 and on one line."
-        raise HookctlError("usage", message, path=path, hint=hint, exit_code=USAGE)
+        raise usage_error("no command can name this path", hint, path)
     return quote(target.host, path)
 
 

@@ -69,8 +69,7 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
         unreadable.append(Unreadable(error.path, error.line, error.message))
     hooks = []
     for hook in list_hooks(add_disabled(standing, disabled, looked_at, machine.cwd_project)):
-        readers = {hook.host, *(agent.host for agent in hook.within.readers)}
-        if not names or names & readers:
+        if not names or names & {hook.host, *(agent.host for agent in hook.within.readers)}:
             hooks.append(hook)
     own = project.state_folder(folders.state, machine.cwd_project)
     hooks = with_receipts(hooks, folders.state, os.path.basename(own))
@@ -94,21 +93,13 @@ def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]
 
 
 def list_hooks(found: Iterable[Hook]) -> list[Hook]:
-    """Every hook, in the order in which the hosts read them, with its ID; equal ones run once."""
-    hooks = _judge_repeats(list(found))
-    names = shapes.number_ids(list(map(_digest, hooks)))
-    return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
+    """Every hook, in the order in which the hosts read them, with its ID.
 
-
-def _digest(hook: Hook) -> str:
-    return shapes.hook_digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
-
-
-def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:
-    """The hooks; of equal ones in settings only the first runs, on some hosts of namesakes too."""
+    Of equal ones in settings only the first runs, on some hosts of namesakes too.
+    """
     hooks = list(found)
     firsts: dict[tuple[str, ...], Hook] = {}
-    for _, items in groupby(enumerate(found), key=lambda item: item[1].file):
+    for _, items in groupby(enumerate([*hooks]), key=lambda item: item[1].file):
         for number, hook in sorted(items, key=lambda item: item[1].line):
             host, name = hook.within.host, hook.fields.get("name")
             run, runs = hook.within.expand(hook.command), hook.state == model.RUNS
@@ -135,11 +126,12 @@ def _judge_repeats(found: Sequence[Hook]) -> list[Hook]:
                 reason = f"{reason}, so {host.title} may run it twice"
                 lost = Obstacle(model.TWICE, reason, "remove one of the two")
             hooks[number] = hook._replace(obstacles=(lost, *hook.obstacles))
-    return hooks
+    names = shapes.number_ids(list(map(_digest, hooks)))
+    return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
 
 
-_MOST = 5  # hooks that an error names
-_LEAST = 4  # characters of an ID
+def _digest(hook: Hook) -> str:
+    return shapes.hook_digest(hook.host, hook.scope, hook.event, hook.matcher, hook.command)
 
 
 def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
@@ -154,7 +146,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     digests: dict[str, Hook] = {}
     for hook in hooks:
         name, _, count = hook.id.partition("#")
-        is_it = len(beginning) >= _LEAST and (count or "1") == (repeat or "1")
+        is_it = len(beginning) >= 4 and (count or "1") == (repeat or "1")
         if is_it and _digest(hook).startswith(beginning):
             digests[name] = hook
     meant = list(digests.values())
@@ -163,7 +155,7 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     if meant:
         places = [f"{hook.id} ({hook.host} {hook.event}, {hook.place})" for hook in meant]
         message = f"{text} is the beginning of several IDs"
-        raise usage_error(message, f"Give more of it: {'; '.join(places[:_MOST])}")
+        raise usage_error(message, f"Give more of it: {'; '.join(places[:5])}")
     hint = "`hookctl hooks` lists every hook with its ID; give 4 characters or more."
     names = {name for hook in hooks if hook.own_id for name in (hook.own_id, hook.owner)}
     raise usage_error(f"no hook here has the ID {text}", nearest(text, names).strip() or hint)

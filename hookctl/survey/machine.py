@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
 from hookctl.documents import MISSING, Document
@@ -21,20 +21,18 @@ from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
+from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
-from hookctl.settings.switches import Switch, is_skipped, read_fault
+from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
 from hookctl.system.folders import Folders
-
-if TYPE_CHECKING:  # late: most have the guard alone
-    from hookctl.ownership.disabled import DisabledHook
 
 
 class Machine:
@@ -117,21 +115,16 @@ class Machine:
             self._known[key] = effective.sources(self.folders, host, users, start, self.read)
         return self._known[key]
 
-    def surroundings(self, target: Target) -> tuple[list[Source], tuple[Switch, ...]]:
-        """The files that the host reads together with one, and the switches that are set there."""
-        host, user_path = target.host, target.path
-        if target.scope != "user":
-            user_path = self.active_file(host, "user")[1]
-        start = target.project or self.start_of(host)
-        return self.sources(host, user_path, start), self.switches(host, user_path, start)
+    def surroundings(self, target: Target) -> tuple[Host, str, str]:
+        """The host with the user's file that it reads together with one, and where it starts."""
+        host, is_users = target.host, target.scope == "user"
+        user_path = target.path if is_users else self.active_file(host, "user")[1]
+        return host, user_path, target.project or self.start_of(host)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        key = ("switches", host.name, host.stands, users, start)
-        if key not in self._known:
-            scopes = switches.list_scopes(host, start, self.environ, self.read)
-            self._known[key] = switches.find(self.folders, host, users, start, scopes, self.read)
-        return self._known[key]
+        scopes = switches.list_scopes(host, start, self.environ, self.read)
+        return switches.find(self.folders, host, users, start, scopes, self.read)
 
 
 class RecordFacts(NamedTuple):
@@ -160,10 +153,9 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     here = project.look(folders.cwd, folders.environ)
     projects = dict.fromkeys(record.project for record in stored.values() if record.project)
     others = [root for root in projects if not everywhere and os.path.realpath(root) != here]
-    gone, roots, records, errors = {}, {here: None}, {}, []
-    for key, folder in store.away(folders, stored).items():
-        if stored[key].project not in others:
-            gone[key] = folder
+    away = store.away(folders, stored).items()
+    gone = {key: folder for key, folder in away if stored[key].project not in others}
+    roots, records, errors = {here: None}, {}, []
     for key, record in stored.items():
         if record.project in others:
             continue
@@ -231,6 +223,7 @@ class _HostReader:
         self._machine, self._host = machine, host
         self._user = machine.active_file(host, "user")[1]
         self._start = machine.start_of(host)
+        self._switches = machine.switches(host, self._user, self._start)
         self.lost: list[Unreadable] = []
         self._stopping: list[Obstacle] = []  # why the client does not start
 
@@ -248,7 +241,13 @@ class _HostReader:
                     continue
                 if scope != "user" and os.path.realpath(path) == os.path.realpath(self._user):
                     continue
-                lost = self._find_fault(scope, variant, path)
+                lost = switches.read_fault(variant, scope, path, machine.read)
+                if lost and lost.stops_client:
+                    if switches.is_skipped(machine.folders, host, scope, self._start, machine.read):
+                        lost = lost._replace(stops_client=False)
+                    else:
+                        self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
+                self.lost += [lost] if lost else []
                 try:
                     snapshot, document = machine.read(path, variant.format)
                 except HookctlError:
@@ -263,18 +262,6 @@ class _HostReader:
                 elif not lost:
                     first = first or path
                 yield source, machine.contents(variant, path), obstacle
-
-    def _find_fault(self, scope: str, host: Host, path: str) -> Unreadable | None:
-        machine = self._machine
-        lost = read_fault(host, scope, path, machine.read)
-        if lost and lost.stops_client:
-            if is_skipped(machine.folders, self._host, scope, self._start, machine.read):
-                lost = lost._replace(stops_client=False)
-            else:
-                self._stopping.append(Obstacle(model.IGNORED, lost.sentence))
-        if lost:
-            self.lost.append(lost)
-        return lost
 
     def list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
@@ -316,11 +303,7 @@ class _HostReader:
     # What becomes of their hooks.
 
     def list_hooks(
-        self,
-        source: Source,
-        contents: Contents,
-        obstacle: Obstacle | None,
-        files: Sequence[_Found],
+        self, source: Source, contents: Contents, obstacle: Obstacle | None, files: Sequence[_Found]
     ) -> Iterator[Hook]:
         """The hooks of one of these files."""
         entries = contents.entries
@@ -336,13 +319,22 @@ class _HostReader:
         if obstacle:
             yield from list_hooks_of(file, document, entries, obstacle)
             return
-        found = machine.switches(self._host, self._user, self._start)
-        shared, closed = [*self._stopping[:1], judge_switches(scope, path, found)], {}
+        shared, closed = [*self._stopping[:1], judge_switches(scope, path, self._switches)], {}
         if not self._stopping:  # nobody can approve anything in a client that does not start
             shared.append(judge_trust(machine, host, scope, self._start))
             if needs_approval:
                 closed = find_waiting(machine, host, path, document.value, entries)
-            closed |= _find_named(scope, entries, found)
+            named = list_disabled(self._switches)
+            for entry in entries:
+                fields = entry.fields
+                name, url = fields.get("name", fields.get("command")), fields.get("url")
+                is_url = isinstance(url, str)
+                refusing = is_url and switches.find_refusing(self._switches, scope, url)
+                if isinstance(name, str) and name in named:
+                    closed[entry.path] = named[name]
+                elif refusing:
+                    reason = f"{refusing.name} {refusing.where} does not have its URL"
+                    closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(
             file, document, entries, hidden=hidden, closed=closed, shared=shared
@@ -351,11 +343,13 @@ class _HostReader:
     def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
         machine = self._machine
         for agent in self._host.also_read_by:
-            is_off = switches.leaves_alone(agent, machine.environ, machine.read)
-            if scope not in agent.scopes or is_off:
+            if scope not in agent.scopes:
                 continue
             reader = hosts.load(agent.host) if agent.host else self._host
-            if scope == "user" or folder == machine.start_of(reader):
+            is_off = agent.switch and switches.read_gate(
+                Table("switches", agent.switch), reader, machine.environ, machine.read
+            )
+            if not is_off and (scope == "user" or folder == machine.start_of(reader)):
                 yield agent
 
     def _find_hidden_events(self, source: Source, files: Sequence[_Found]) -> dict[str, Obstacle]:
@@ -396,22 +390,6 @@ def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstac
         action = host.folder_trust.action
         return Obstacle(model.FOLDER_UNTRUSTED, f"{host.title} does not trust this folder", action)
     return None
-
-
-def _find_named(
-    scope: str, entries: Sequence[Entry], found: Sequence[Switch]
-) -> dict[Path, Obstacle]:
-    """The hooks that a list of disabled hooks names, and those whose URL no list allows."""
-    named, closed = list_disabled(found), {}
-    for entry in entries:
-        name, url = entry.fields.get("name", entry.fields.get("command")), entry.fields.get("url")
-        switch = switches.find_refusing(found, scope, url) if isinstance(url, str) else None
-        if isinstance(name, str) and name in named:
-            closed[entry.path] = named[name]
-        elif switch:
-            reason = f"{switch.name} {switch.where} does not have its URL"
-            closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
-    return closed
 
 
 def list_disabled(found: Iterable[Switch]) -> dict[str, Obstacle]:

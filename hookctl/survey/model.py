@@ -61,8 +61,7 @@ class HookFile(NamedTuple):
     def expand(self, command: str) -> str:
         """A command with the values of these variables in it; others stay."""
         for name, value in self.variables.items():
-            pattern = rf"\$(?:\{{{name}\}}|{name}\b)"
-            command = re.sub(pattern, lambda _, value=value: value, command)
+            command = re.sub(rf"\$(?:\{{{name}\}}|{name}\b)", lambda _, value=value: value, command)
         return command
 
 
@@ -140,7 +139,6 @@ class Hook(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Its place in words."""
         return f"line {self.line} of {self.file}"
 
 
@@ -162,6 +160,4 @@ def list_reasons(obstacles: Iterable[Obstacle]) -> str:
 
 
 def _texts(values: object) -> list[str]:
-    if not isinstance(values, list):
-        return []
-    return [value for value in values if isinstance(value, str)]
+    return [text for text in values if isinstance(text, str)] if isinstance(values, list) else []

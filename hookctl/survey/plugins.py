@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from hookctl.documents import LISTED, MISSING, Document, Path, value_at
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, config_folder, loading
-from hookctl.hosts.loading import Unreadable
 from hookctl.hosts.shapes import Shape
 from hookctl.masking import plain
 from hookctl.settings.switches import FileRules, is_rule
@@ -35,8 +34,6 @@ from hookctl.survey.model import HIDDEN, IGNORED, MODULE, OFF, Hook, HookFile, O
 from hookctl.system.project import find_repository
 
 MOST_FOLDERS = 200  # plugins of one kind, and hooks files of one plugin
-_MOST_STARS = 8  # in a rule: the host itself writes one
-_LOCAL = ("directory", "local")  # words for a marketplace that is a folder of this machine
 _MARKET_FILE = ".claude-plugin/marketplace.json"
 
 Table = Mapping[str, Any]
@@ -54,8 +51,7 @@ class Plugin(NamedTuple):
 
 
 def _find_first(folder: str, names: Iterable[str]) -> str:
-    paths = (os.path.join(folder, name) for name in names)
-    return next(filter(os.path.lexists, paths), "")
+    return next(filter(os.path.lexists, (os.path.join(folder, name) for name in names)), "")
 
 
 def _entries(value: Any, path: list[str], first: str = "") -> Iterator[tuple[str, Any]]:
@@ -94,7 +90,7 @@ def printable(name: str) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-def read_plugins(machine: Machine, host: Host) -> tuple[list[Hook], list[Unreadable]]:
+def read_plugins(machine: Machine, host: Host) -> tuple[list[Hook], list[loading.Unreadable]]:
     """The hooks of a host's plugins as it is started here, in its order, and what is unreadable."""
     if not host.plugins:  # its settings need not be looked at
         return [], []
@@ -113,8 +109,7 @@ class _HostPlugins:
         self._table: Table = host.plugins
         self._switch: Table = host.plugins.get("switch", {})
         self._start, project = machine.folders.cwd, machine.start_of(host)
-        user = machine.active_file(host, "user")[1]
-        self._switches = machine.switches(host, user, project)
+        self._switches = machine.switches(host, machine.active_file(host, "user")[1], project)
         self._off = judge_switches("plugin", "", self._switches)
         self._untrusted = {
             scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
@@ -128,7 +123,7 @@ class _HostPlugins:
             "project": project,
             "repository": find_repository(self._start),
         }
-        self.unreadable: list[Unreadable] = []
+        self.unreadable: list[loading.Unreadable] = []
 
     # Modules: files in the host's folders, and what a list in its settings names.
 
@@ -184,8 +179,7 @@ class _HostPlugins:
     # Their files.
 
     def _note(self, path: str, message: str, line: int = 0) -> None:
-        """Write down that something cannot be read."""
-        found = Unreadable(path, line, message)
+        found = loading.Unreadable(path, line, message)
         if found not in self.unreadable:
             self.unreadable.append(found)
 
@@ -207,7 +201,6 @@ class _HostPlugins:
         return None if document.value is MISSING else document
 
     def _values(self, path: str, within: str = "") -> dict[str, Any]:
-        """The values of a file; empty where there are none."""
         document = self._document(path, within)
         return document.value if document and isinstance(document.value, dict) else {}
 
@@ -231,7 +224,6 @@ class _HostPlugins:
         return found[:MOST_FOLDERS]
 
     def _expand_all(self, patterns: Iterable[str]) -> list[str]:
-        """The paths of several patterns, each once."""
         return list(dict.fromkeys(path for each in patterns for path in self._expand(each)))
 
     # Plugins that the host calls NAME@MARKETPLACE.
@@ -278,7 +270,8 @@ class _HostPlugins:
         found = {}
         for name, market in markets.items():
             folder, kind = _field(market, "source.path"), _field(market, "source.source")
-            if kind in _LOCAL and isinstance(folder, str) and os.path.isabs(folder):
+            # The words for a marketplace that is a folder of this machine.
+            if kind in ("directory", "local") and isinstance(folder, str) and os.path.isabs(folder):
                 found[name] = folder
         return found
 
@@ -363,7 +356,7 @@ class _HostPlugins:
         """
         off = ""
         for rule in rules if isinstance(rules, list) else ():
-            if not isinstance(rule, str) or rule.count("*") > _MOST_STARS:
+            if not isinstance(rule, str) or rule.count("*") > 8:  # the host itself writes one
                 continue
             pattern = re.sub(r"(/?)\\\*", r"(\1.*)?", re.escape(rule.removeprefix("!")))
             if re.fullmatch(pattern, f"{self._start.rstrip('/')}/", re.DOTALL):
@@ -491,8 +484,7 @@ class _HostPlugins:
         if self._table.get("approvals"):  # by the path in a file with nothing else
             moved = [one._replace(path=("hooks", *one.path[len(above) :])) for one in entries]
             alone, known_as = host._replace(shape=Shape()), f"{plugin.id}:{name}"
-            root = {"hooks": events}
-            waiting = find_waiting(self._machine, alone, known_as, root, moved)
+            waiting = find_waiting(self._machine, alone, known_as, {"hooks": events}, moved)
             closed = {(*above, *at[1:]): found for at, found in waiting.items()}
         for entry in entries if self._disabled else ():
             # A hook is switched off by its name, or by its command as it is run.

@@ -23,7 +23,6 @@ from hookctl.hosts.shapes import FAILS_OPEN, split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
-from hookctl.packs.guard import WORD, original_of
 from hookctl.packs.runner import END
 from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
@@ -35,16 +34,14 @@ from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
 REPAIR = "`hookctl doctor --fix` puts it back"
-_NOT_FOUND = 127  # the status with which a shell ends then
 _SECONDS = 5  # for a shell to read a script
 _OF_WINDOWS = re.compile(r"""["']?[A-Za-z]:[\\/]""")
-_PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")
 _OPTIONS = {  # of the programs that can read a script without running it
     **dict.fromkeys(("sh", "dash", "bash", "ksh"), ("-n",)),
     "zsh": ("-f", "-n"),
     **dict.fromkeys(("node", "nodejs"), ("--check",)),
 }
-_FIRST = re.compile(rf"\[ -f ({WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pack's first file
+_FIRST = re.compile(rf"\[ -f ({guard.WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  # a pack's first file
 
 
 class Programs:
@@ -68,7 +65,7 @@ class Programs:
     def _find_fault(self, hook: Hook) -> Obstacle | None:
         file, environment = hook.within, hook.within.host.environment
         if lost := self._name_lost(hook):
-            return Obstacle(model.MISSING, lost, status=_NOT_FOUND)
+            return Obstacle(model.MISSING, lost, status=127)  # as a shell ends then
         command, folder = _command_of(hook), self._machine.start_of(file.host)
         if hook.own_id and command:
             text = command
@@ -161,7 +158,7 @@ def find_syntax_fault(
     interpreter: str, path: str, text: bytes, find: Callable[[str], str | None]
 ) -> str:
     """What is wrong with the syntax of a script; '' where nothing is, or it is not known."""
-    if _PYTHON.fullmatch(interpreter):
+    if re.fullmatch(r"python(?:3(?:\.\d+)?)?", interpreter):
         return _compile_python(text)
     program = find(interpreter) if interpreter in _OPTIONS else None
     if not program:
@@ -209,7 +206,7 @@ def _is_direct(hook: Hook) -> bool:
 def _command_inside(own_id: str, command: str, text: str) -> str:
     """The command of another tool or of a pack that one of our commands runs; '' for none."""
     if own_id.startswith(WRAP):
-        return original_of(command) or ""
+        return guard.original_of(command) or ""
     if own_id.startswith(f"{GUARD}/"):
         return ""
     if f"/{HOOK} run " not in text.replace("'", ""):
@@ -278,21 +275,17 @@ class Script(NamedTuple):
     interpreter: str = ""  # the program that is given the script; empty: none, or it is not known
 
 
-class _Interpreter(NamedTuple):
-    status: int  # where there is no such script
-    flags: str  # a pattern for options without a value
-    valued: tuple[str, ...] = ()  # options whose value is the next word
-
-
-_SHELL = _Interpreter(2, r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)", ("-o", "-eo"))
+_SHELL = r"-[abefhkmnprtuvxlEi]+|--(?:login|posix|norc|noprofile)"
 _SHELL_TEXT = "-[eulx]*c"  # the option behind which a shell is given a command
-_INTERPRETERS = (
-    (r"python[0-9.]*|pypy[0-9.]*", _Interpreter(2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X"))),
-    (r"sh|dash", _SHELL),
-    (r"bash|zsh|ksh", _SHELL._replace(status=127, valued=("-o", "-O", "-euo", "-eo", "-eux"))),
-    (r"node|nodejs", _Interpreter(1, r"--(?!eval|print|check|test)[a-z-]+(?:=.*)?", ("-r",))),
-    (r"ruby|perl", _Interpreter(2, r"-[wWTt]+|-[IMr].+", ("-I", "-r"))),
-    (r"bun|deno|tsx|ts-node|php", _Interpreter(1, r"-A|--(?!eval)[a-z-]+(?:=.*)?")),
+# Of each interpreter: the status where there is no such script, a pattern for its options without a
+# value, and those whose value is the next word.
+_INTERPRETERS: tuple[tuple[str, int, str, tuple[str, ...]], ...] = (
+    (r"python[0-9.]*|pypy[0-9.]*", 2, r"-[bBdEiIOPqRsSuvx]+|-[WX].+", ("-W", "-X")),
+    (r"sh|dash", 2, _SHELL, ("-o", "-eo")),
+    (r"bash|zsh|ksh", 127, _SHELL, ("-o", "-O", "-euo", "-eo", "-eux")),
+    (r"node|nodejs", 1, r"--(?!eval|print|check|test)[a-z-]+(?:=.*)?", ("-r",)),
+    (r"ruby|perl", 2, r"-[wWTt]+|-[IMr].+", ("-I", "-r")),
+    (r"bun|deno|tsx|ts-node|php", 1, r"-A|--(?!eval)[a-z-]+(?:=.*)?", ()),
 )
 # A program that runs another one: its options without and with a value.
 _PREFIXES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -334,11 +327,6 @@ _TOKEN = (  # an operator, a word, or a quote without an end
     r"(?P<operator>&&|\|\||;;|[0-9]*(?:>>|>&|<<|<>|[<>])|&>>?|[;&|()\n])"
     rf"|(?P<word>(?:\\.|{_QUOTED}|[^\s;&|<>()'\"\\])+)|['\"\\].*"
 )
-_ASSIGNMENT = re.compile(rf"{_NAME}=")
-# What hookctl puts before a pack's command: the mark, on some hosts the trap for a failure, and a
-# condition on the pack's first file.
-_OWN_HEAD = re.compile(r": hookctl=[A-Za-z0-9._/-]+; ")
-_CONDITION, _END_OF_CONDITION = "[ -f ", " ] || exit 0; "
 
 
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
@@ -355,9 +343,7 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
     scripts = _find(words, folder, variables)
     if "()" in command:  # a name may be that of a function in it
         scripts = [script for script in scripts if "/" in script.path]
-    if operator in _LOSES_STATUS:
-        return [script._replace(status=0) for script in scripts]
-    return scripts
+    return [one._replace(status=0) for one in scripts] if operator in _LOSES_STATUS else scripts
 
 
 def name_program(command: str) -> str:
@@ -371,12 +357,13 @@ def name_program(command: str) -> str:
 
 
 def _without_own_head(command: str) -> str:
-    head = _OWN_HEAD.match(command)
+    # The mark, on some hosts the trap for a failure, and a condition on the pack's first file.
+    head = re.match(": hookctl=[A-Za-z0-9._/-]+; ", command)
     if head is None:
         return command
     rest = command[head.end() :].removeprefix(FAILS_OPEN)
-    condition, end, behind = rest.partition(_END_OF_CONDITION)
-    return behind if end and condition.startswith(_CONDITION) else rest
+    condition, end, behind = rest.partition(" ] || exit 0; ")
+    return behind if end and condition.startswith("[ -f ") else rest
 
 
 def _commands(command: str, variables: Mapping[str, str]) -> Iterator[tuple[list[str | None], str]]:
@@ -435,15 +422,14 @@ def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) ->
     found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
     if _FILE_NAME.fullmatch(first.replace(" ", "_")) and not is_runner and first not in _OF_SHELLS:
         found = [Script(first, 127)]
-    kind = next((kind for pattern, kind in _INTERPRETERS if re.fullmatch(pattern, name)), None)
-    if kind is None:
-        return found
-    if kind.flags == _SHELL.flags and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
-        given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
-    else:
-        _skip_options(rest, kind.flags, kind.valued)
-        given = _locate(folder, rest[-1] if rest else None, kind.status)
-    return [*found, *(script._replace(interpreter=script.interpreter or name) for script in given)]
+    for _, status, flags, valued in [row for row in _INTERPRETERS if re.fullmatch(row[0], name)]:
+        if flags == _SHELL and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
+            given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
+        else:
+            _skip_options(rest, flags, valued)
+            given = _locate(folder, rest[-1] if rest else None, status)
+        found += [script._replace(interpreter=script.interpreter or name) for script in given]
+    return found
 
 
 def _locate(folder: str, name: str | None, status: int) -> list[Script]:
@@ -463,7 +449,7 @@ def _skip_prefixes(words: list[str | None]) -> bool:
     while words and words[-1] is not None:
         word = words[-1]
         name = os.path.basename(word)
-        if _ASSIGNMENT.match(word):
+        if re.match(f"{_NAME}=", word):
             is_runner = False
             words.pop()
         elif name in _PREFIXES:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookctl import clock, errors, hosts
 from hookctl import work as work_files
-from hookctl.checks.file import MISSING, NOT_THERE, OLD, File
+from hookctl.checks.file import MISSING, OLD, File
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked, masked_text
@@ -323,7 +323,7 @@ def _describe_guard(file: File, hooks: Sequence[Hook]) -> tuple[str, bool, str]:
     options = choices.read_settings(file.config, variables)
     is_off = options.mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
-    is_off = is_off or (error is not None and error.code != NOT_THERE)
+    is_off = is_off or (error is not None and error.code != "config_missing")
     if is_off and has_events:
         return "", False, "guard does nothing: its configuration or a variable switches it off"
     if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
