@@ -222,9 +222,7 @@ class Settings:
         self.value, self.entries = value, tuple(entries)
 
     def install(self, *wants: Wanted, pack: str = "p", force: bool = False) -> Decision:
-        return self._carry_out(
-            engine.install(self.entries, plain.live(self.value), pack, list(wants), force=force)
-        )
+        return self._carry_out(engine.install(self.entries, plain.live(self.value), pack, list(wants), force=force))
 
     def uninstall(self, *wants: Wanted) -> Decision:
         return self._carry_out(engine.uninstall(self.entries, plain.live(self.value), "p", list(wants)))

@@ -130,10 +130,14 @@ class Disable(Job):
         """Take out a hook, or switch it off; `path` is where it stands in its file."""
         (step,), reason = hook.steps, describe(hook)
         if step.kind == HOOK:
-            before = path_before(self.host, self.text, self.hooks, path)
+            # Its path in the text before the hooks of this layer were disabled.
+            steps = [step for one in self.hooks for step in one.steps if step.kind == HOOK]
+            dropped = {step.path for step in steps}
+            left = [one for one in _list_by_event(self.host, self.text) if one not in dropped]
+            after = _list_by_event(self.host, without(self.host, self.text, self.hooks))
+            before = dict(zip(after, left, strict=True))[path]
             own = [entry for entry in self.draft.entries if hook.name and entry.id == hook.name]
-            steps = self._take_entries(own)
-            hook = hook._replace(steps=(Step(HOOK, before), *steps))
+            hook = hook._replace(steps=(Step(HOOK, before), *self._take_entries(own)))
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
             path = path if step.kind == SWITCH else _list_path(hook)
@@ -162,7 +166,7 @@ class Disable(Job):
         gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along
         used = {step.path for hook in gone for step in hook.steps if step.kind == CONTAINER}
         left = [each for each in draft.entries if (each.id or each.path) not in draft.taken]
-        used |= engine.list_above(each for each in left if each.kind != "container")
+        used |= engine.list_above(each.path for each in left if each.kind != "container")
         for entry in draft.entries if taken else ():
             if entry.kind == "container" and entry.path not in used:
                 steps.append(Step(CONTAINER, entry.path, entry.before))
@@ -365,14 +369,6 @@ def without(host: Host, before: Document, hooks: Iterable[DisabledHook]) -> Docu
     return document
 
 
-def path_before(host: Host, before: Document, hooks: Iterable[DisabledHook], path: Path) -> Path:
-    """The path that a hook has in the text before these were disabled, by its path after that."""
-    dropped = {step.path for hook in hooks for step in hook.steps if step.kind == HOOK}
-    left = [hook for hook in _list_by_event(host, before) if hook not in dropped]
-    after = _list_by_event(host, without(host, before, hooks))
-    return dict(zip(after, left, strict=True))[path]
-
-
 def _list_by_event(host: Host, document: Document) -> list[Path]:
     """The paths of all hooks, event by event: of a list, the events come in another order later."""
     paths = [path for path, *_ in shapes.handlers(host.shape, document.value)]
@@ -439,7 +435,11 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
             return _insert(before, current, path, (*listed, number, "hooks"), same)
     for mate in reversed(mates):
         before = before.remove((*item, "hooks", mate))
-    return _insert(before, current, item, listed, _share_hooks)
+
+    def share_hooks(group: Any, other: Any) -> bool:
+        return any(same(one, two) for one in _hooks_in(group) for two in _hooks_in(other))
+
+    return _insert(before, current, item, listed, share_hooks)
 
 
 def _insert(
@@ -471,10 +471,6 @@ def _is_same_group(other: Any, group: dict[str, Any], mates: Iterable[int]) -> b
     if other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
         return same({**other, **group, "hooks": []}, other)
     return any(same(hook, group["hooks"][mate]) for hook in _hooks_in(other) for mate in mates)
-
-
-def _share_hooks(group: Any, other: Any) -> bool:
-    return any(same(one, two) for one in _hooks_in(group) for two in _hooks_in(other))
 
 
 def _hooks_in(group: Any) -> list[Any]:

@@ -93,7 +93,22 @@ def uninstall(
     """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
     builder = _DecisionBuilder(entries, current, pack)
     builder.leave_unwanted(set())
-    _leave_orphans(builder, {entry.id or entry.path for entry in entries}, wants)
+    # 15, 15a, 16: our hooks that the ledger does not know go, and the keys are named.
+    known = {entry.id or entry.path for entry in entries}
+    unknown = [want for want in wants if (want.id or want.path) not in known]
+    has_orphan = False
+    for want in unknown:
+        for hook in current.elements.by_id.get(want.id, []):
+            if _is_ours(hook, want):
+                has_orphan = True
+                builder.edits.append(DropHook(hook))
+                builder.act("remove", want, ("orphan", "free"), _NO_RECORD)
+            else:
+                builder.keep(want, "edited copy", "an edited copy of our hook; it stays")
+    for want in unknown if has_orphan else ():
+        if want.kind == "leaf" and want.path in current.values:
+            reason = f"hookctl has no record of it and cannot prove that it is {pack}'s"
+            builder.keep(want, "foreign", f"{reason}, so it stays")
     return builder.decision()
 
 
@@ -121,9 +136,8 @@ def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> st
     return "owned" if is_owned else "overridden"
 
 
-def list_above(entries: Iterable[Entry]) -> set[Path]:
-    """The paths of these entries, and of all that contains them."""
-    paths = [entry.path for entry in entries]
+def list_above(paths: Iterable[Path]) -> set[Path]:
+    """These paths, and those of all that contains them."""
     return {path[:length] for path in paths for length in range(1, len(path) + 1)}
 
 
@@ -190,8 +204,12 @@ class _DecisionBuilder:
         action = "replace"
         if from_state in ("free", "missing", "adopted-gone"):
             action = "write"
-        reasons = [text for text in (reason, _over_others(written)) if text]
-        self.act(action, written, (from_state, "owned"), "; ".join(reasons))
+        others = []  # that want another value, and no common rule decides
+        if entry.kind == "leaf" and not common_rule(entry.owners):
+            claims = entry.owners.items()
+            others = [pack for pack, claim in claims if not same(claim.value, value)]
+        over = f"over {' and '.join(others)}" if others else ""
+        self.act(action, written, (from_state, "owned"), "; ".join(filter(None, (reason, over))))
 
     def leave_unwanted(self, wanted: set[_Name]) -> None:
         """8: take out what the pack does not want any more."""
@@ -258,7 +276,7 @@ class _DecisionBuilder:
 
     def decision(self) -> Decision:
         """The decision; our containers that nothing needs any more are pruned."""
-        used = list_above(self.entries.values())
+        used = list_above(entry.path for entry in self.entries.values())
         unused = [path for path in self.containers if path not in used]
         for path in sorted(unused, key=len, reverse=True):
             container = self.containers.pop(path)
@@ -366,14 +384,6 @@ def claimed_value(claims: Mapping[str, Claim], pack: str = "", written: Any = No
     if pack:
         return claims[pack].value
     return next((value for value in values if same(value, written)), values[-1])
-
-
-def _over_others(entry: Entry) -> str:
-    """The packs that want another value than the one written; '' where a common rule decides."""
-    if entry.kind != "leaf" or common_rule(entry.owners):
-        return ""
-    packs = [pack for pack, claim in entry.owners.items() if not same(claim.value, entry.written)]
-    return f"over {' and '.join(packs)}" if packs else ""
 
 
 def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
@@ -489,27 +499,6 @@ def _edit_element(
     if taken:  # only with --force
         reason = f"took over your {_show_fields(current, taken)}"
     builder.act("replace", entry, (from_state, to_state), reason)
-
-
-def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence[Wanted]) -> None:
-    """15, 15a, 16: remove our hooks that the ledger does not know, and name the keys."""
-    unknown = [want for want in wants if (want.id or want.path) not in known]
-    has_orphan = False
-    for want in unknown:
-        for hook in builder.current.elements.by_id.get(want.id, []):
-            if _is_ours(hook, want):
-                has_orphan = True
-                builder.edits.append(DropHook(hook))
-                builder.act("remove", want, ("orphan", "free"), _NO_RECORD)
-            else:
-                builder.keep(want, "edited copy", "an edited copy of our hook; it stays")
-    if not has_orphan:
-        return
-    for want in unknown:
-        if want.kind == "leaf" and want.path in builder.current.values:
-            reason = "hookctl has no record of it and cannot prove that it is"
-            reason += f" {builder.pack}'s, so it stays"
-            builder.keep(want, "foreign", reason)
 
 
 def _copies(hooks: list[HookEntry], entry: Entry) -> list[HookEntry]:

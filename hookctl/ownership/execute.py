@@ -135,8 +135,11 @@ def save_records(
     for path, record in records.items():
         if record is None:
             saved.pop(path, None)
-        elif record.scope == "project":
-            saved[path] = store.make_stub(record)
+        elif record.scope == "project":  # what holds on this machine: hashes, paths, consent
+            known = record.packs.items()
+            packs = {name: pack._replace(settings={}, folder="") for name, pack in known}
+            stub = record._replace(packs=packs, entries=(), gaps=())
+            saved[path] = stub._replace(created_file=False, created_dirs=())
         else:
             saved[path] = record
     away = {**store.load_disabled(folders), **disabled}
@@ -162,6 +165,10 @@ class Step(NamedTuple):
     settings: bool
     chmod: int | None = None
     after: str | None = None  # the bytes to come, in base64; 0.2.0 had them in a folder
+
+    def has_digest(self, *digests: str) -> bool:
+        """Whether the file as it is has one of these."""
+        return files.digest(files.read_or_none(self.path)) in digests
 
     def read_bytes(self, folders: Folders) -> bytes | None:
         """The bytes to come; None where the run would remove the file."""
@@ -280,26 +287,11 @@ def recover(folders: Folders) -> list[str]:
     return lines or ["an interrupted run was completed"]
 
 
-def list_unwritten(folders: Folders) -> tuple[str, ...]:
-    """The files that an interrupted run has not written yet; none without such a run."""
-    journal = read_journal(folders)
-    if journal is None:
-        return ()
-    unwritten = [step.path for step in journal.steps if not _has_digest(step, step.sha_after)]
-    if journal.records and not unwritten:
-        return (folders.ledger,)
-    return tuple(unwritten)
-
-
-def _has_digest(step: Step, *digests: str) -> bool:
-    return files.digest(files.read_or_none(step.path)) in digests
-
-
 def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
     """Refuse to go on where a project's ledger was changed since, as by `git pull`."""
     for step in journal.steps:
         is_file = os.path.isfile(step.path) and not os.path.islink(step.path)
-        is_as_known = not is_file or _has_digest(step, step.sha_before, step.sha_after)
+        is_as_known = not is_file or step.has_digest(step.sha_before, step.sha_after)
         if os.path.basename(step.path) != "ledger.json" or is_as_known:
             continue
         message = "an interrupted run was to write this record, which was changed since"

@@ -11,7 +11,7 @@ from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
-from hookctl.ownership import disabled, store
+from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.store import Records
 from hookctl.system import files
@@ -92,13 +92,6 @@ class Sources(FileReader):
     def disabled(self) -> dict[str, DisabledFile]:
         """What `hookctl disable` keeps, by the changed file."""
         return self.once(("disabled",), partial(store.load_disabled, self.folders))
-
-    def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
-        """The ids and paths of what `hookctl disable` took out of the file at a real path."""
-        known = self.disabled().get(path)
-        hooks = known.hooks if known else ()
-        away = [hook for hook in hooks if not disabled.is_back(host, document, hook)]
-        return disabled.list_taken(away)
 
 
 def look(

@@ -43,9 +43,23 @@ class Ledger(NamedTuple):
 
 
 def load(folders: Folders) -> dict[str, Record]:
-    """The records, stubs too, by the real path of their settings file; none without a ledger."""
+    """The records, stubs too, by the real path of their settings file; none without a ledger.
+
+    Where a program has put a file in a link's place, that and the link's old target may both have
+    our entries: the record follows the host's file, and the other keeps one, to be uninstalled too.
+    """
     ledger = parse(files.read(folders.ledger).data, folders.ledger)
-    return _split_records(with_paths(ledger, folders.resolve).files)
+    records, split = with_paths(ledger, folders.resolve).files, dict[str, Record]()
+    for key, record in records.items():
+        path = real_path(record.known_as)
+        is_elsewhere = bool(record.known_as) and record.scope != "project" and path != key
+        has_both = is_elsewhere and path not in records and os.path.isfile(key)
+        has_both = has_both and real_path(key) == key
+        if has_both and has_our_command(path, record) and has_our_command(key, record):
+            split[path] = record
+            record = record._replace(known_as=key)
+        split[key] = record
+    return split
 
 
 def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
@@ -65,26 +79,6 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
     """The settings files of these records and the folders made for them."""
     folders = {folder for record in records.values() for folder in record.created_dirs}
     return folders.union(records)
-
-
-def _split_records(records: dict[str, Record]) -> dict[str, Record]:
-    """The records, plus a second record for the old target of a link that now points elsewhere.
-
-    Where a program has put a file in the link's place, both may have our entries: the record
-    follows the host's file, and the other file keeps one, so that it can be uninstalled too.
-    """
-    split = {}
-    for key, record in records.items():
-        path = real_path(record.known_as)
-        is_elsewhere = bool(record.known_as) and record.scope != "project" and path != key
-        has_both = is_elsewhere and path not in records and os.path.isfile(key)
-        has_both = has_both and real_path(key) == key
-        if has_both and has_our_command(path, record) and has_our_command(key, record):
-            split[path] = record
-            split[key] = record._replace(known_as=key)
-        else:
-            split[key] = record
-    return split
 
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
@@ -157,12 +151,6 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     projects += [real_path(record.project) for record in shared if record.project]
     problems: list[HookctlError] = []
     return read(folders, projects, problems), problems
-
-
-def make_stub(record: Record) -> Record:
-    """The part of a project-scope record that holds on this machine: hashes, paths, consent."""
-    packs = {name: pack._replace(settings={}, folder="") for name, pack in record.packs.items()}
-    return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
@@ -265,12 +253,3 @@ def dump(
     ordered = dict(sorted(records.items(), key=lambda item: change(item[0])))
     kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
     return dump_object(_VERSION_KEY, Ledger(ordered, kept), change)
-
-
-def parse_record(folders: Folders, data: bytes | None) -> Record | None:
-    """The record beside a backup; None where there is none that can be read."""
-    try:
-        ledger: Ledger = with_paths(parse(data, ""), folders.resolve)
-        return ledger.files.get("")
-    except HookctlError:
-        return None
