@@ -69,9 +69,7 @@ class Install(Job):
         """Have the engine decide on what the pack wants."""
         target, pack, choice = self.target, self.pack, self.choice
         draft = drafts.open(target)
-        if target.host.variants:
-            _read_variants(target, drafts.sources)
-        _require_own_file(drafts, draft, target)
+        _require_own_files(drafts, draft, target)
         loading.require(target.host, draft.before)
         if choice.enables:
             draft.show_disabled([pack.name])
@@ -118,7 +116,7 @@ class Install(Job):
                 draft.actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
-        tell_notices(draft, pack)
+        _tell_notices(draft, pack)
         return draft
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
@@ -163,17 +161,16 @@ def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlErr
         yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
-def _read_variants(target: Target, sources: Sources) -> None:
-    """Refuse another file of the host that is broken: it helps decide where our hooks go."""
-    host, environ = load(target.host.name), sources.folders.environ
-    for variant, path in all_files(host, target.scope, environ, target.project, sources.read):
-        if path != target.path and os.path.lexists(path):
-            sources.read(path, variant.format)
+def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
+    """Refuse a file that two hosts read as their own: their hooks and keys differ.
 
-
-def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
-    """Refuse a file that two hosts read as their own: their hooks and keys differ."""
-    path, host = draft.snapshot.path, target.host
+    Another file of the host, which helps decide where our hooks go, may not be broken.
+    """
+    path, host, read = draft.snapshot.path, target.host, drafts.sources.read
+    place = target.scope, draft.folders.environ, target.project
+    for variant, other in all_files(load(host.name), *place, read) if host.variants else ():
+        if other != target.path and os.path.lexists(other):
+            read(other, variant.format)
     others = {other.snapshot.path: other.host.name for other in drafts.asked}
     if draft.known is not None:
         others[path] = draft.known.host
@@ -263,18 +260,15 @@ class Uninstall(Job):
         super().__init__(target)
         self.packs, self.key, self.loaded = packs, key, loaded
 
-    def _open(self, drafts: Drafts) -> Draft:
-        key, records = self.key, drafts.records
-        if not key or key == store.find_record(records, self.target.path)[0]:
-            return drafts.open(self.target)
-        # Another record's file stands where this one's was: there is nothing to edit.
-        nothing = formats.parse(self.target.host.format, b"", where=key)
-        snapshot = files.Snapshot(key, None)
-        return Draft(drafts.sources, self.target, snapshot, nothing, key, records[key])
-
     def decide(self, drafts: Drafts) -> Draft:
         """Take the packs out, the last one in the file first."""
-        draft = self._open(drafts)
+        target, key, records = self.target, self.key, drafts.records
+        if not key or key == store.find_record(records, target.path)[0]:
+            draft = drafts.open(target)
+        else:  # another record's file stands where this one's was: there is nothing to edit
+            nothing = formats.parse(target.host.format, b"", where=key)
+            snapshot = files.Snapshot(key, None)
+            draft = Draft(drafts.sources, target, snapshot, nothing, key, records[key])
         known = dict(draft.packs)
         if draft.taken:
             draft.show_disabled(self.packs)
@@ -282,7 +276,7 @@ class Uninstall(Job):
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
             unwrap_hooks(draft)
-        config = find_config(draft, drafts.records) if GUARD in self.packs else ""
+        config = find_config(draft, records) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
             wants = _wants_of(draft, self.loaded.get(name), config)
@@ -358,7 +352,7 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
 
 
-def tell_notices(draft: Draft, pack: Pack) -> None:
+def _tell_notices(draft: Draft, pack: Pack) -> None:
     """Say what keeps hooks of a pack from running in a file, and what else is to be known there."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     fault = loading.find_fault(host, target.scope, draft.path, draft.document)

@@ -40,8 +40,8 @@ class Drafts:
             require_inside(target.project, target.path)
         snapshot, document = sources.read(target.path, target.host.format)
         key, record = store.find_record(records, target.path)
-        if record is None:
-            if records.projects.get(key) and not target.shared:
+        if record is None and not target.shared:
+            if records.projects.get(key):
                 # The project's own ledger may have the file, at another scope.
                 _require_same_scope(sources.records([records.projects[key]]).get(key), target)
             moved = _find_moved(records, target, snapshot.sha)
@@ -117,7 +117,7 @@ def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list
     found = []
     for key, record in records.items():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
-        if target.shared or not is_alike or os.path.lexists(key) or os.path.isdir(record.project):
+        if not is_alike or os.path.lexists(key) or os.path.isdir(record.project):
             continue
         if (sha and record.sha256_after == sha) or store.has_our_command(target.path, record):
             found.append(key)

@@ -180,8 +180,7 @@ def carry_out(
 
 def changed_meanwhile() -> HookctlError:
     """The error of a run where something else would happen than was agreed to before the lock."""
-    message = "what you agreed to has changed meanwhile"
-    hint = "Run the command again."
+    message, hint = "what you agreed to has changed meanwhile", "Run the command again."
     return HookctlError("changed_meanwhile", message, hint=hint, exit_code=FAILED)
 
 
