@@ -227,27 +227,6 @@ def install_command(target: Target, pack: str, source: str, project: str) -> str
     return f"hookctl install{name} --host {target.host.name}{where}"
 
 
-def install_again(
-    target: Target, pack: str, known: PackRecord | None, cwd: str, project: str
-) -> str:
-    """The command that installs a pack again in a settings file, from where it came."""
-    source = known.source if known else ""
-    is_from_git = bool(known and source and known.commit)
-    if source and target.shared and not is_from_git:
-        source = os.path.relpath(source, cwd)
-        source = source if source.startswith("../") else f"./{source}"
-    elif not source and pack != GUARD and (target.shared or known is None):
-        source = "PATH"  # of the pack's file, which lies outside of the project
-    return install_command(target, pack, source, project)
-
-
-def checkout_command(project: str, name: str, start_project: str) -> str:
-    """The command of git that brings a committed file or folder of a project back."""
-    where = "" if project == start_project else f" -C {shlex.quote(project)}"
-    name = name if project != start_project or name.startswith(".") else f"./{name}"
-    return f"git{where} checkout -- {shlex.quote(name)}"
-
-
 def upgrade_command(target: Target, start_project: str) -> str:
     """The command that puts back every pack of a settings file whose source is known."""
     named = project_option(target.project, start_project) or " --project ."

@@ -92,11 +92,6 @@ class Draft:
         # When it is finished:
         self.after, self.record = snapshot.data, record
 
-    @property
-    def runs_nothing(self) -> bool:
-        """Whether something was found that keeps the host from running its hooks."""
-        return any(message.code in ("not_loaded", "hooks_disabled") for message in self.messages)
-
     def tell(self, code: str, *texts: str, level: str = "warning") -> None:
         """Add a warning or a note for the operator."""
         path, host = self.target.path, self.host.name

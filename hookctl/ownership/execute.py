@@ -202,11 +202,10 @@ def read_journal(folders: Folders) -> Journal | None:
     hint = "Move it away and run `hookctl doctor`."
     with refusals("the journal of an interrupted run", folders.journal, hint):
         json_object = parse_object(data, _KEY, folders.journal)
-        journal: Journal = from_json(Journal, json_object, "the journal")
+        journal = from_json(Journal, json_object, "the journal")
         for step in journal.steps:
             base64.b64decode(step.after or "")
-    renamed: Journal = with_paths(journal, folders.resolve)
-    return renamed
+    return with_paths(journal, folders.resolve)
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:

@@ -274,18 +274,15 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     if any(draft.lost or draft.known not in (None, draft.record) for draft in drafts):
         remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
-    by_path = {change.path: change for draft in drafts for change in draft.changes}
-    runtime = list(by_path.values())
+    runtime = [*{change.path: change for draft in drafts for change in draft.changes}.values()]
     project_changes: list[Change] = []
     removed = {folder for draft in drafts for folder in draft.rmdirs}
     removed |= {change.path for change in runtime if change.after is None}
-    scopes = set[str]()
+    first: dict[str, Draft] = {}  # of each data folder or project
     for draft in drafts:
-        scope = draft.target.project if draft.target.shared else ""
-        has_packs = any(record and record.packs for record in (draft.known, draft.record))
-        if scope in scopes or not (has_packs or draft.changes):
-            continue
-        scopes.add(scope)
+        if draft.changes or any(one and one.packs for one in (draft.known, draft.record)):
+            first.setdefault(draft.target.project if draft.target.shared else "", draft)
+    for draft in first.values():
         start = len(draft.changes)
         plan_programs(draft, after, removed, install=install, force=force)
         runtime += draft.changes[start:]
@@ -312,8 +309,8 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     else:
         changes = (*settings, *runtime, *project_changes)
     known = opened.sources.disabled()
-    disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    disabled = {path: disabled[path] for path in disabled if disabled[path] != known.get(path)}
+    finished = [one for one in drafts if one.disabled_after not in (None, known.get(one.path))]
+    disabled = {one.path: one.disabled_after for one in finished}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)

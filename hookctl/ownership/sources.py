@@ -41,8 +41,7 @@ class FileReader:
         found = self._known[key]
         if isinstance(found, HookctlError):
             raise found
-        known: Found = found
-        return known
+        return found
 
     def snapshot(self, path: str) -> files.Snapshot:
         """A file as it was when it was asked for first; refuses one that cannot be read."""

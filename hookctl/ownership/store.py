@@ -17,7 +17,7 @@ from typing import NamedTuple
 from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.model import Entry, Record
+from hookctl.model import Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
     dump_object,
@@ -71,8 +71,7 @@ def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
         with refusals("the record of disabled hooks", path, _MOVE_AWAY):
             json_object = parse_object(data, "disabled_version", path)
             former = from_json(dict[str, DisabledFile], json_object["files"], "files")
-    known: Ledger = with_paths(Ledger({}, former | ledger.disabled), folders.resolve)
-    return known.disabled
+    return with_paths(Ledger({}, former | ledger.disabled), folders.resolve).disabled
 
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
@@ -88,8 +87,7 @@ def parse(data: bytes | None, path: str) -> Ledger:
         return Ledger({})
     with refusals("hookctl's record", path, MOVE_AWAY):
         json_object = parse_object(data, _VERSION_KEY, path)
-        ledger: Ledger = from_json(Ledger, json_object, "hookctl's record")
-        return ledger
+        return from_json(Ledger, json_object, "hookctl's record")
 
 
 class Records(dict[str, Record]):
@@ -223,14 +221,6 @@ def rules_path(records: Mapping[str, Record], key: str) -> str:
         return ""
     settings = current_path(records, key)
     return hosts.rules_beside(hosts.load(record.host), record.scope, settings, record.project)
-
-
-def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[str, Entry]]:
-    """The path of that file, and its recorded blocks of packs that the settings file has."""
-    path = rules_path(records, key)
-    rules = find_record(records, path)[1] if path else None
-    entries = {str(entry.path[0]): entry for entry in (rules.entries if rules else ())}
-    return path, {pack: entries[pack] for pack in entries if pack in records[key].packs}
 
 
 def real_path(path: str) -> str:
