@@ -47,7 +47,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: Any, data: Any, name: str) -> Any:
-    """The value of this type; TypeError or KeyError with the field's name if the data is wrong."""
+    """The value of this type; TypeError, mostly with the field's name, if the data is wrong."""
     if kind is Any:
         return data
     kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
@@ -89,9 +89,6 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
-    for field in field_types:
-        if field not in data and field not in kind._field_defaults:
-            raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
     value = kind(**values)
     for entry in value.entries if kind is Record else ():

@@ -240,15 +240,31 @@ class Enable(Job):
 
 
 def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) -> None:
-    """Put hooks and values back into the document of a draft, the newest layer's first."""
+    """Put hooks and values back into the document of a draft, the newest layer's first.
+
+    A line says which return, and why one does not.
+    """
     chosen, host = list(hooks), draft.host
     # The host switches all hooks of a name on together.
     names = [hook.steps[0] for hook in chosen if hook.steps[0].kind == NAME]
     chosen += [hook for hook in known.hooks if hook.steps[0] in names and hook not in chosen]
     back = [hook for hook in known.hooks if book.is_back(host, draft.document, hook)]
     layers: list[Layer] = []
+    known_ids = {entry.id for entry in draft.entries}
     for layer in reversed(known.layers):
-        returning = _sort_out(draft, [hook for hook in layer.hooks if hook in chosen], back)
+        returning = []
+        for hook in [hook for hook in layer.hooks if hook in chosen]:
+            is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
+            if hook in back and not hook.is_values:
+                draft.actions.append(_line("keep", hook, "it is back in the file already"))
+            elif is_out and hook.name not in known_ids:
+                draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
+            elif hook not in back:
+                returning.append(hook)
+                if not hook.is_values:
+                    draft.actions.append(_line("write", hook, describe(hook)))
+                for path in [step.path for step in hook.steps if step.kind == VALUE]:
+                    draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
         if returning:
             draft.document = put_back(host, draft.document, layer, returning)
         rest = [hook for hook in layer.hooks if hook not in (*chosen, *back)]
@@ -258,27 +274,6 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
     if known.made and not (layers or draft.record or draft.document.data.strip()):
         draft.restored = None, None
         draft.rmdirs += known.made[1:]
-
-
-def _sort_out(
-    draft: Draft, wanted: Iterable[DisabledHook], back: list[DisabledHook]
-) -> list[DisabledHook]:
-    """Those of the wanted ones that are to return; a line for each, and why one does not."""
-    returning = []
-    known = {entry.id for entry in draft.entries}
-    for hook in wanted:
-        is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
-        if hook in back and not hook.is_values:
-            draft.actions.append(_line("keep", hook, "it is back in the file already"))
-        elif is_out and hook.name not in known:
-            draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
-        elif hook not in back:
-            returning.append(hook)
-            if not hook.is_values:
-                draft.actions.append(_line("write", hook, describe(hook)))
-            for path in [step.path for step in hook.steps if step.kind == VALUE]:
-                draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
-    return returning
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:

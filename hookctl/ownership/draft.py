@@ -118,7 +118,13 @@ class Draft:
             decision = self._keep_top_keys(decision)
         if self.host.shape.positions and (decision.edits or self.placeholders):
             decision = self._settle(decision, visible)
-        self.entries = _join_entries(decision.entries, hidden, self.entries)
+        # In their known order; a container that only hidden entries are in stays.
+        used = list_above(entry.path for entry in hidden if entry.kind != "container")
+        containers = [entry for entry in self.entries if entry.kind == "container"]
+        kept = [entry for entry in containers if entry.path in used]
+        entries: dict[object, Entry | None] = dict.fromkeys(map(_name, self.entries))
+        entries |= {_name(entry): entry for entry in (*kept, *decision.entries, *hidden)}
+        self.entries = tuple(filter(None, entries.values()))
         if decision.edits:
             self.document = shapes.apply(self.host.shape, self.document, decision.edits)
         self.edits += decision.edits
@@ -237,17 +243,8 @@ class Draft:
         return self.is_edited or has_others or bool(self.kept)
 
 
-def _join_entries(
-    decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
-) -> tuple[Entry, ...]:
-    """All entries in their known order; a container that only hidden entries are in stays."""
-    used = list_above(entry.path for entry in hidden if entry.kind != "container")
-    kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
-    every = (*kept, *decided, *hidden)
-    entries = {(entry.kind == "container", entry.id or entry.path): entry for entry in every}
-    names = [(entry.kind == "container", entry.id or entry.path) for entry in known]
-    names = [*dict.fromkeys([*names, *entries])]
-    return tuple(entries[name] for name in names if name in entries)
+def _name(entry: Entry) -> tuple[bool, object]:
+    return entry.kind == "container", entry.id or entry.path
 
 
 def _count(host: Host, document: Document) -> Counter[Path]:

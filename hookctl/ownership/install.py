@@ -370,9 +370,7 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     if off:
         text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
         draft.tell("hooks_disabled", text)
-    if draft.old is None and draft.is_edited:
-        _tell_of_new_file(draft)
-    _tell_of_woken_hooks(draft)
+    _tell_of_edit(draft)
     if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         draft.tell("sub_agents", f"{where}: its sub-agents do not ask it")
@@ -395,9 +393,19 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
             draft.tell("client_old", text)
 
 
-def _tell_of_woken_hooks(draft: Draft) -> None:
-    """Say that a required key from this install activates other tools' hooks too."""
-    before, host = draft.before.value, draft.host
+def _tell_of_edit(draft: Draft) -> None:
+    """Say what a new file does, or that a required key activates other tools' hooks too."""
+    before, target, host = draft.before.value, draft.target, draft.host
+    if draft.old is None and draft.is_edited:
+        environ = draft.folders.environ
+        user_file = settings_path(host, "user", environ)
+        if target.project and host.scope_rules.first_only and os.path.exists(user_file):
+            text = f"{host.title} then reads no hook of {user_file} in this project: "
+            draft.tell("user_file_hidden", text + "it reads only the first file there is")
+        # The agent may not be installed at all, or lie where hookctl does not look.
+        if target.scope == "user" and not detected(host, environ):
+            text = f"{host.title} was not found here; its settings are written all the same"
+            draft.tell("client_missing", text, level="info")
     if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
         return
     missing = [key for key in host.registration.top if key not in before]
@@ -406,16 +414,3 @@ def _tell_of_woken_hooks(draft: Draft) -> None:
     if events:
         text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
         draft.tell("hooks_woken", f"{' and '.join(missing)} {text}")
-
-
-def _tell_of_new_file(draft: Draft) -> None:
-    target, host, environ = draft.target, draft.host, draft.folders.environ
-    if target.project and host.scope_rules.first_only:
-        user_file = settings_path(host, "user", environ)
-        if os.path.exists(user_file):
-            text = f"{host.title} then reads no hook of {user_file} in this project: "
-            draft.tell("user_file_hidden", text + "it reads only the first file there is")
-    # The agent may not be installed at all, or lie where hookctl does not look.
-    if target.scope == "user" and not detected(host, environ):
-        text = f"{host.title} was not found here; its settings are written all the same"
-        draft.tell("client_missing", text, level="info")

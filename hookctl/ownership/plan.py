@@ -214,25 +214,20 @@ def _finish(records: Records, draft: Draft) -> None:
 
 def _bytes_without_us(draft: Draft) -> bytes | None:
     """The bytes from before us if only we wrote since; else the file without our entries."""
-    snapshot, record = draft.snapshot, draft.known
-    edited = draft.document.data if draft.is_edited else snapshot.data
-    if snapshot.data is None:
+    edited = draft.document.data if draft.is_edited else draft.old
+    if draft.old is None:
         return edited
     before = draft.read_first_backup()
     is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
     if before and draft.is_exact and is_back:
         return before.data
-    document = draft.document if draft.is_edited else draft.before
-    if not document.has_settings:
+    if not draft.document.has_settings:
         # Only hookctl writes such a file; one that had no settings before us stays.
         return edited if before is not None and not before.has_settings else None
-    if record is None:
-        return edited
     # Otherwise another program has made the file again.
-    is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
-    if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
-        return None
-    return edited
+    is_as_we_left_it = draft.is_edited or not draft.was_written_since
+    is_ours = draft.known is not None and draft.known.created_file and is_as_we_left_it
+    return None if is_ours and draft.document.data.strip() in (b"", b"{}") else edited
 
 
 def _without_empty(value: Any) -> Any:

@@ -63,7 +63,7 @@ def wrap_hooks(draft: Draft, text: str | None, config: str, python: str, *, forc
     host, document = draft.host, draft.document
     if text == "":
         unwrap_hooks(draft)
-        return bool(_wrap_entries(draft))
+        return False
     if text and not host.registration.wraps:
         message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
         raise HookctlError("usage", message, hint="Leave --wrap out.", exit_code=USAGE)
