@@ -182,8 +182,7 @@ def _check_entry(entry: Entry) -> None:
             raise ValueError("a container has more than its path")
         return
     if entry.kind == "element":
-        written = from_json(dict, entry.written, "written")
-        from_json(str, written["command"], "command")
+        from_json(str, from_json(dict, entry.written, "written")["command"], "command")
     if not entry.owners:
         raise ValueError("an entry has no owner")
     for claim in entry.owners.values():

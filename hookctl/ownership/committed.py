@@ -357,8 +357,7 @@ def _check_rules(record: Record, entry: Entry) -> None:
         raise ValueError("an entry is not where a pack has its rules")
     if not re.fullmatch(_PACK_NAME, entry.path[0]):
         raise ValueError("a pack's name is not valid")
-    claims = entry.owners.values()
-    values = [entry.written, entry.before or "", *(claim.value for claim in claims)]
+    values = [entry.written, entry.before or "", *(claim.value for claim in entry.owners.values())]
     if not all(isinstance(text, str) and not marks_in(text) for text in values):
         raise ValueError("a text to put back is not just a pack's rules")
 

@@ -65,10 +65,8 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
         if config and not hook.is_values:  # its switches stand in another file
             path = config.format(config=config_folder(target.host, sources.folders.environ))
             place = Target(target.host._replace(format="toml"), "user", path)
-        job = jobs.setdefault(store.real_path(place.path), Disable(place))
-        job.chosen.append((target, hook))
-    projects = sorted({target.project for target, _ in chosen})
-    plan = plan_jobs(sources, jobs.values(), projects)
+        jobs.setdefault(store.real_path(place.path), Disable(place)).chosen.append((target, hook))
+    plan = plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
     return plan._replace(files=tuple(file for file in plan.files if file.is_decided))
 
 
@@ -303,8 +301,7 @@ def forget(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
         hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
         if not hooks:
             continue
-        is_here = path == draft.snapshot.path
-        beside = draft if is_here else drafts.open(_target_of(known, path))
+        beside = draft if path == draft.path else drafts.open(_target_of(known, path))
         known = beside.disabled_after or known
         switches = [hook for hook in hooks if hook.steps[0].kind in _OWN]
         if beside.snapshot.data is not None and switches:

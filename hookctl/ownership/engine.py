@@ -201,13 +201,10 @@ class _DecisionBuilder:
             null = self.current.raw.get(container)
             if container not in self.current.values or null is not None:
                 self.containers[container] = Entry(container, "container", before=null)
-        action = "replace"
-        if from_state in ("free", "missing", "adopted-gone"):
-            action = "write"
+        action = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
         others = []  # that want another value, and no common rule decides
         if entry.kind == "leaf" and not common_rule(entry.owners):
-            claims = entry.owners.items()
-            others = [pack for pack, claim in claims if not same(claim.value, value)]
+            others = [pack for pack, one in entry.owners.items() if not same(one.value, value)]
         over = f"over {' and '.join(others)}" if others else ""
         self.act(action, written, (from_state, "owned"), "; ".join(filter(None, (reason, over))))
 
@@ -491,13 +488,11 @@ def _edit_element(
         return
     builder.edits.append(EditHook(hook, {name: wanted.get(name) for name in changed}))
     from_state = "owned" if same(current, written) else "overridden"
-    to_state = "owned"
-    if any(not _is_same_field(current, entry.written, name) for name in theirs):
-        to_state = "overridden"
+    is_edited = any(not _is_same_field(current, entry.written, name) for name in theirs)
+    to_state = "overridden" if is_edited else "owned"
     taken = [name for name in changed if not _is_same_field(current, written, name)]
-    reason = ""
-    if taken:  # only with --force
-        reason = f"took over your {_show_fields(current, taken)}"
+    # Only with --force:
+    reason = f"took over your {_show_fields(current, taken)}" if taken else ""
     builder.act("replace", entry, (from_state, to_state), reason)
 
 
@@ -523,9 +518,7 @@ def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
 
 
 def _mask_text(path: Path, text: str) -> str:
-    if is_secret(str(path[-1])):
-        return MASK
-    return masked_text(text)
+    return MASK if is_secret(str(path[-1])) else masked_text(text)
 
 
 def show(value: Any, key: str = "") -> str:

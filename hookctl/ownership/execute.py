@@ -146,9 +146,8 @@ def save_records(
     files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(folders.former_disabled)
-    for path, record in records.items():
-        if record is None:
-            files.restart_expiry(folders, path)
+    for path in [path for path, record in records.items() if record is None]:
+        files.restart_expiry(folders, path)
     files.remove_expired(folders, saved, [record.sha256_before for record in saved.values()])
 
 
@@ -174,9 +173,8 @@ class Step(NamedTuple):
         """The bytes to come; None where the run would remove the file."""
         if not self.sha_after:
             return None
-        data = files.read(os.path.join(folders.pending, self.sha_after)).data
-        if self.after is not None:
-            data = base64.b64decode(self.after)
+        former = os.path.join(folders.pending, self.sha_after)
+        data = files.read(former).data if self.after is None else base64.b64decode(self.after)
         if files.digest(data) != self.sha_after:
             message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
             raise HookctlError("ledger_unreadable", message, path=folders.journal, hint=hint)
@@ -201,8 +199,7 @@ def read_journal(folders: Folders) -> Journal | None:
         return None
     hint = "Move it away and run `hookctl doctor`."
     with refusals("the journal of an interrupted run", folders.journal, hint):
-        json_object = parse_object(data, _KEY, folders.journal)
-        journal = from_json(Journal, json_object, "the journal")
+        journal = from_json(Journal, parse_object(data, _KEY, folders.journal), "the journal")
         for step in journal.steps:
             base64.b64decode(step.after or "")
     return with_paths(journal, folders.resolve)
@@ -346,8 +343,7 @@ def _write_step(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
             return snapshot, False
         with contextlib.suppress(Changed):  # by another program, just now: read it again
             files.make_parent_folders(step.path, step.mode)
-            data = step.read_bytes(folders)
-            files.replace(snapshot, data, mode=step.mode, chmod=step.chmod)
+            files.replace(snapshot, step.read_bytes(folders), mode=step.mode, chmod=step.chmod)
             return snapshot, True
 
 

@@ -193,8 +193,7 @@ def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
         "Take it over with --force, give both the same value or merge rule "
         "(the guard's: --set), or uninstall one of the packs."
     )
-    message = "; ".join(texts)
-    return HookctlError("conflict", message, path=draft.path, hint=hint, exit_code=FAILED)
+    return HookctlError("conflict", "; ".join(texts), path=draft.path, hint=hint, exit_code=FAILED)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -244,8 +243,7 @@ def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...
         return tuple(os.path.relpath(path, record.folder) for path in paths)
     launcher = os.path.join(own_top(draft.folders, draft.target), HOOK)
     version = version_of(read_own(draft.sources, draft.target, launcher).data or b"")
-    is_upgraded = version not in ("", version_of(load_programs().launcher))
-    return () if is_upgraded else known.former
+    return known.former if version in ("", version_of(load_programs().launcher)) else ()
 
 
 class Uninstall(Job):
@@ -308,8 +306,8 @@ class Uninstall(Job):
         from hookctl.ownership import approvals, rules  # late: an install needs few of them
 
         steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
-        for name in self.packs:
-            steps.append(partial(rules.leave, draft, drafts, name, self.loaded.get(name)))
+        leave = partial(rules.leave, draft, drafts)
+        steps += [partial(leave, name, self.loaded.get(name)) for name in self.packs]
         if drafts.sources.disabled():
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 

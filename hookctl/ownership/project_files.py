@@ -45,8 +45,7 @@ def plan_project_files(
         snapshot = read_inside(target.project, os.path.join(target.project, OWN, name))
         if snapshot.data in (None, _OF_0_2_0):  # other content stays
             changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
-    ledger = Change(path, records.ledgers[target.project], data, target.new_file_mode)
-    return [*changes, ledger]
+    return [*changes, Change(path, records.ledgers[target.project], data, target.new_file_mode)]
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:

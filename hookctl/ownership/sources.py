@@ -133,6 +133,5 @@ def look(
                 raise wrong_shape(document, part, "an array" if is_array else "an object")
             values[part] = value
     hooks = shapes.elements(host.shape, root)
-    for hook in hooks:
-        raw[hook.path] = document.raw(hook.path)
+    raw |= {hook.path: document.raw(hook.path) for hook in hooks}
     return Current(values, raw, Hooks(hooks))

@@ -76,8 +76,7 @@ def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
     """The settings files of these records and the folders made for them."""
-    folders = {folder for record in records.values() for folder in record.created_dirs}
-    return folders.union(records)
+    return {folder for record in records.values() for folder in record.created_dirs}.union(records)
 
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
@@ -86,8 +85,7 @@ def parse(data: bytes | None, path: str) -> Ledger:
     if data is None:
         return Ledger({})
     with refusals("hookctl's record", path, MOVE_AWAY):
-        json_object = parse_object(data, _VERSION_KEY, path)
-        return from_json(Ledger, json_object, "hookctl's record")
+        return from_json(Ledger, parse_object(data, _VERSION_KEY, path), "hookctl's record")
 
 
 class Records(dict[str, Record]):
@@ -158,11 +156,9 @@ def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
     """
     found = {}
     for key, record in records.items():
-        if record.project:
-            if project_folder.is_away(record.project):
-                found[key] = record.project
-        elif missing_folder(folders, key, record):
-            found[key] = missing_folder(folders, key, record)
+        folder = record.project or missing_folder(folders, key, record)
+        if folder and project_folder.is_away(folder):
+            found[key] = folder
     return found
 
 
@@ -209,9 +205,7 @@ def has_our_command(path: str, record: Record) -> bool:
 def current_path(records: Mapping[str, Record], key: str) -> str:
     """The current path of a record's file: the host's own, if that still leads to this record."""
     known = records[key].known_as
-    if known and find_record(records, known)[0] == key:
-        return known
-    return key
+    return known if known and find_record(records, known)[0] == key else key
 
 
 def rules_path(records: Mapping[str, Record], key: str) -> str:

@@ -50,8 +50,8 @@ def unwrap_hooks(draft: Draft) -> None:
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
         path = known[id].path
         actions.append(_line("drop", path, id, "missing", "free", "it was gone already"))
-    decision = Decision(tuple(edits), (), tuple(actions))  # none is ours any more
-    draft.apply_decision(decision, tuple(known.values()))
+    # None is ours any more.
+    draft.apply_decision(Decision(tuple(edits), (), tuple(actions)), tuple(known.values()))
 
 
 def wrap_hooks(draft: Draft, text: str | None, config: str, python: str, *, force: bool) -> bool:
@@ -151,8 +151,7 @@ def _find_named(document: Document, host: Host, text: str, known: Iterable[str])
     if commands:
         listed = "".join(f"\n  {masked_text(command)}" for command in commands)
         hint = f"Give a part of one of these commands:{listed}"
-    number = "several hooks" if matches else "no hook"
-    message = f"--wrap {masked_text(text)!r} names {number}"
+    message = f"--wrap {masked_text(text)!r} names {'several hooks' if matches else 'no hook'}"
     raise HookctlError("usage", message, path=document.where, hint=hint, exit_code=USAGE)
 
 
