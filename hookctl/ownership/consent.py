@@ -92,8 +92,18 @@ def agree(
     `command` shows what an install would write. Raises a usage error without consent.
     """
     reviewed = review(sources, pack, plan_install(sources, pack, targets, choice))
-    if reviewed is not None:
-        require_consent(reviewed, permission, command)
+    if reviewed is None:
+        return None
+    if reviewed.text and permission.show is not None:
+        permission.show(OwnText("\n".join(reviewed.text)))
+    for error in reviewed.refusals():
+        if error.code == "env_refused" or not permission.accept_changed:
+            raise error
+    is_agreed = reviewed.is_agreed or permission.yes
+    if not (is_agreed or _says_yes(permission, f"Install {pack.name}?")):
+        message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
+        hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
+        raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
     return reviewed
 
 
@@ -126,21 +136,6 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         refused_env=tuple(each for each in risky_env(pack) if each in refused),
         changes=tuple(changes),
     )
-
-
-def require_consent(review: Review, permission: Permission, command: str) -> None:
-    """Show the pack and ask; a usage error without a yes, an earlier one or --yes."""
-    pack = review.pack
-    if review.text and permission.show is not None:
-        permission.show(OwnText("\n".join(review.text)))
-    for error in review.refusals():
-        if error.code == "env_refused" or not permission.accept_changed:
-            raise error
-    if review.is_agreed or permission.yes or _says_yes(permission, f"Install {pack.name}?"):
-        return
-    message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
-    hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
-    raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
 def _says_yes(permission: Permission, question: str) -> bool:

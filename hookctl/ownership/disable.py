@@ -164,7 +164,7 @@ class Disable(Job):
         gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along
         used = {step.path for hook in gone for step in hook.steps if step.kind == CONTAINER}
         left = [each for each in draft.entries if (each.id or each.path) not in draft.taken]
-        used |= engine.list_above(each.path for each in left if each.kind != "container")
+        used |= engine.list_above([each.path for each in left if each.kind != "container"])
         for entry in draft.entries if taken else ():
             if entry.kind == "container" and entry.path not in used:
                 steps.append(Step(CONTAINER, entry.path, entry.before))

@@ -70,7 +70,8 @@ class Draft:
         # The ids and paths of the entries that `hookctl disable` took out of the file:
         known = sources.disabled().get(snapshot.path) if record else None
         hooks = known.hooks if known else ()
-        self.taken = list_taken(hook for hook in hooks if not is_back(self.host, document, hook))
+        away = [hook for hook in hooks if not is_back(self.host, document, hook)]
+        self.taken = list_taken(away) if away else set[str | Path]()
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
@@ -119,7 +120,7 @@ class Draft:
         if self.host.shape.positions and (decision.edits or self.placeholders):
             decision = self._settle(decision, visible)
         # In their known order; a container that only hidden entries are in stays.
-        used = list_above(entry.path for entry in hidden if entry.kind != "container")
+        used = list_above([entry.path for entry in hidden if entry.kind != "container"])
         containers = [entry for entry in self.entries if entry.kind == "container"]
         kept = [entry for entry in containers if entry.path in used]
         entries: dict[object, Entry | None] = dict.fromkeys(map(_name, self.entries))

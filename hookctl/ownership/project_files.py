@@ -49,9 +49,8 @@ def plan_project_files(
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    known = {key: record for key, record in records.items() if record}
-    shared = {key: record for key, record in known.items() if record.scope == "project"}
-    return {key: record for key, record in shared.items() if record.project == project}
+    known, place = {key: one for key, one in records.items() if one}, ("project", project)
+    return {key: one for key, one in known.items() if (one.scope, one.project) == place}
 
 
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:

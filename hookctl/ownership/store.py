@@ -191,8 +191,7 @@ def count_commands(data: bytes | None, record: Record) -> int:
         if entry.kind == "element":
             command = entry.written["command"]
             forms = (command, f"sh -c {shlex.quote(command)}")  # the latter for no shell
-            texts = [json.dumps(form) for form in forms]
-            texts += [json.dumps(form, ensure_ascii=False) for form in forms]
+            texts = [json.dumps(form, ensure_ascii=way) for form in forms for way in (True, False)]
             count += any(each[1:-1] in text for each in texts)
     return count
 
