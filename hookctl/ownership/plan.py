@@ -299,10 +299,8 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
             mode = draft.target.new_file_mode
             settings.append(Change(draft.path, draft.old, draft.after, mode, settings=True))
     # The project's ledger comes last: settings tell what an interrupted run left to do.
-    if install:
-        changes = (*runtime, *settings, *project_changes)
-    else:
-        changes = (*settings, *runtime, *project_changes)
+    written = (*runtime, *settings) if install else (*settings, *runtime)
+    changes = (*written, *project_changes)
     known = opened.sources.disabled()
     finished = [one for one in drafts if one.disabled_after not in (None, known.get(one.path))]
     disabled = {one.path: one.disabled_after for one in finished}
