@@ -456,13 +456,14 @@ def test_what_changes_after_the_question_is_not_installed(
 ) -> None:
     from hookctl.ownership import consent
 
-    asked = consent.require_consent
+    asked = consent.agree
 
-    def swap(*arguments: object) -> None:
-        asked(*arguments)  # type: ignore[arg-type]
+    def swap(*arguments: object) -> consent.Review | None:
+        agreed = asked(*arguments)  # type: ignore[arg-type]
         bell.script.write_text("echo evil\n")
+        return agreed
 
-    monkeypatch.setattr(consent, "require_consent", swap)
+    monkeypatch.setattr(consent, "agree", swap)
     done = bell.install("--yes")
     assert (done.code, "has changed since you agreed to it" in done.err) == (1, True)
     assert nothing_written(isolated)

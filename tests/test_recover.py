@@ -16,9 +16,9 @@ import pytest
 from hookctl.errors import HookctlError
 from hookctl.model import Change, Claim, Entry, Record
 from hookctl.ownership import execute, run, store
-from hookctl.ownership.execute import Journal, Step, list_unwritten, read_journal, recover, write_journal
+from hookctl.ownership.execute import Journal, Step, read_journal, recover, write_journal
 from hookctl.ownership.plan import Plan
-from hookctl.ownership.run import locked_run
+from hookctl.ownership.run import list_pending, locked_run
 from hookctl.system import files, folders, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders
@@ -126,7 +126,7 @@ def test_a_journal_that_cannot_be_removed_has_no_steps(
     journal = read_journal(here)
     assert journal is not None
     assert (journal.steps, journal.records) == ((), {})
-    assert list_unwritten(here) == ()
+    assert list_pending(here) == ()
     assert recover(here) == ["what an interrupted run left behind is cleared away"]
     assert read_journal(here) is None
 

@@ -147,12 +147,18 @@ class File:
         return self.install_of(GUARD)
 
     def install_of(self, pack: str) -> str:
-        """The command that installs a pack in this settings file."""
+        """The command that installs a pack in this settings file, from where it came."""
         target, machine, known = self.target, self.machine, self.packs.get(pack)
         for record in machine.records.values() if self.host.format == RULES else ():
             if (record.host, record.project) == (self.host.name, target.project):
                 known = record.packs.get(pack, known)
-        return consent.install_again(target, pack, known, machine.folders.cwd, machine.cwd_project)
+        source = known.source if known else ""
+        if known and source and target.shared and not known.commit:
+            source = os.path.relpath(source, machine.folders.cwd)
+            source = source if source.startswith("../") else f"./{source}"
+        elif not source and pack != GUARD and (target.shared or known is None):
+            source = "PATH"  # of the pack's file, which lies outside of the project
+        return consent.install_command(target, pack, source, machine.cwd_project)
 
     def again(self, pack: str) -> str:
         """The fix that restores what an install of a pack wrote, as a sentence."""

@@ -193,9 +193,11 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
         yield from_error(project.error)
     elif not project.has_record and (project.files or any(_list_programs(project.folder))):
         # The only finding about a missing record: all others follow from it.
-        checkout = consent.checkout_command(project.folder, OWN, project.machine.cwd_project)
+        is_here = project.folder == project.machine.cwd_project
+        where = "" if is_here else f" -C {shlex.quote(project.folder)}"
         install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
-        fix = f"`{checkout}` brings it back; else {install} records the guard again."
+        fix = f"`git{where} checkout -- {OWN}` brings it back; "
+        fix += f"else {install} records the guard again."
         yield finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
     # The findings of doctor's rules that matter in every clone.
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}

@@ -25,7 +25,18 @@ def install(draft: Draft, drafts: Drafts, pack: str) -> None:
         return
     if not draft.sources.disabled():  # beside the switch of a disabled hook they wait for it
         uninstall(draft, drafts, pack)
-    if _waits(draft, pack):
+    # Whether one is missing, or may be after an edit:
+    host, target, environ = draft.host, draft.target, draft.folders.environ
+    read = draft.sources.read
+    if host.trust.memory or host.trust.config:
+        root = draft.document.value or {}
+        closed = switches.closed(host, target.path, root, environ, read)
+        hooks = [hook for hook in shapes.elements(host.shape, root) if hook.pack == pack]
+        waits = any(hook.path in closed for hook in hooks)
+    else:
+        folder = target.project or draft.folders.cwd
+        waits = draft.is_edited or switches.is_untrusted(host, target.scope, folder, environ, read)
+    if waits:
         draft.tell("not_approved", f"{draft.host.trust.gate}: {draft.host.trust.action}")
 
 
@@ -56,16 +67,3 @@ def _list_approvals(
     ours = [entry for entry in entries if entry.path[:2] == APPROVALS and pack in entry.owners]
     ours = [entry for entry in ours if len(entry.path) > 2]
     return [entry for entry in ours if codex.file_of_state(entry.path) not in known]
-
-
-def _waits(draft: Draft, pack: str) -> bool:
-    """Whether an approval of a pack's hooks is missing, or may be after an edit."""
-    host, target, environ = draft.host, draft.target, draft.folders.environ
-    read = draft.sources.read
-    if host.trust.memory or host.trust.config:
-        root = draft.document.value or {}
-        closed = switches.closed(host, target.path, root, environ, read)
-        hooks = shapes.elements(host.shape, root)
-        return any(hook.path in closed for hook in hooks if hook.pack == pack)
-    folder = target.project or draft.folders.cwd
-    return draft.is_edited or switches.is_untrusted(host, target.scope, folder, environ, read)

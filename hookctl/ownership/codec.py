@@ -47,7 +47,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: Any, data: Any, name: str) -> Any:
-    """The value of this type; TypeError or KeyError with the field's name if the data is wrong."""
+    """The value of this type; TypeError, mostly with the field's name, if the data is wrong."""
     if kind is Any:
         return data
     kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
@@ -89,9 +89,6 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
-    for field in field_types:
-        if field not in data and field not in kind._field_defaults:
-            raise KeyError(field)
     values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
     value = kind(**values)
     for entry in value.entries if kind is Record else ():
@@ -185,8 +182,7 @@ def _check_entry(entry: Entry) -> None:
             raise ValueError("a container has more than its path")
         return
     if entry.kind == "element":
-        written = from_json(dict, entry.written, "written")
-        from_json(str, written["command"], "command")
+        from_json(str, from_json(dict, entry.written, "written")["command"], "command")
     if not entry.owners:
         raise ValueError("an entry has no owner")
     for claim in entry.owners.values():

@@ -178,7 +178,6 @@ def _record_lines(project: str, record: Record) -> list[str]:
 
     The last one is the same in every version of it.
     """
-    packs = {name: _pack_data(project, record.packs[name]) for name in sorted(record.packs)}
     created_dirs = [os.path.relpath(folder, project) for folder in record.created_dirs]
     lines = [
         f'   "created_dirs": {_dump_line(created_dirs)},',
@@ -192,27 +191,22 @@ def _record_lines(project: str, record: Record) -> list[str]:
     for entry in sorted(entries, key=lambda entry: entry.kind == "container"):
         lines.append(f"    {_dump_line(to_json(entry))},")
     lines += [f"    {_dump_line(_END)}", "   ],", '   "packs": {']
-    for name, pack in packs.items():
+    for name, pack in sorted(record.packs.items()):
+        data = {
+            "version": pack.version,
+            "settings": pack.settings,
+            "files": sorted(pack.files),
+            "digest": pack.digest,  # of its files, and '' for the guard
+        }
+        if pack.source.startswith(top(project)):  # else it is a path of this machine
+            data["source"] = os.path.relpath(pack.source, project)
+        elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
+            data |= {"source": pack.source, "commit": pack.commit}
         # The name has a line of its own, so that git merges a changed pack and a new one before it.
-        lines += [f"    {_dump_line(name)}:", f"     {_dump_line(pack)},"]
+        lines += [f"    {_dump_line(name)}:", f"     {_dump_line(data)},"]
     lines += [f'    "": {_dump_line(_END)}', "   },"]
     lines.append(f'   "format": {_dump_line(record.format)}')
     return lines
-
-
-def _pack_data(project: str, pack: PackRecord) -> dict[str, Any]:
-    """The committed part of a pack; the digest is of its files, and '' for the guard."""
-    data = {
-        "version": pack.version,
-        "settings": pack.settings,
-        "files": sorted(pack.files),
-        "digest": pack.digest,
-    }
-    if pack.source.startswith(top(project)):  # else it is a path of this machine
-        data["source"] = os.path.relpath(pack.source, project)
-    elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
-        data |= {"source": pack.source, "commit": pack.commit}
-    return data
 
 
 def _dump_line(value: Any) -> str:
@@ -363,9 +357,7 @@ def _check_rules(record: Record, entry: Entry) -> None:
         raise ValueError("an entry is not where a pack has its rules")
     if not re.fullmatch(_PACK_NAME, entry.path[0]):
         raise ValueError("a pack's name is not valid")
-    values = [entry.written, *(claim.value for claim in entry.owners.values())]
-    if entry.before is not None:
-        values.append(entry.before)
+    values = [entry.written, entry.before or "", *(claim.value for claim in entry.owners.values())]
     if not all(isinstance(text, str) and not marks_in(text) for text in values):
         raise ValueError("a text to put back is not just a pack's rules")
 

@@ -92,8 +92,18 @@ def agree(
     `command` shows what an install would write. Raises a usage error without consent.
     """
     reviewed = review(sources, pack, plan_install(sources, pack, targets, choice))
-    if reviewed is not None:
-        require_consent(reviewed, permission, command)
+    if reviewed is None:
+        return None
+    if reviewed.text and permission.show is not None:
+        permission.show(OwnText("\n".join(reviewed.text)))
+    for error in reviewed.refusals():
+        if error.code == "env_refused" or not permission.accept_changed:
+            raise error
+    is_agreed = reviewed.is_agreed or permission.yes
+    if not (is_agreed or _says_yes(permission, f"Install {pack.name}?")):
+        message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
+        hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
+        raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
     return reviewed
 
 
@@ -126,21 +136,6 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         refused_env=tuple(each for each in risky_env(pack) if each in refused),
         changes=tuple(changes),
     )
-
-
-def require_consent(review: Review, permission: Permission, command: str) -> None:
-    """Show the pack and ask; a usage error without a yes, an earlier one or --yes."""
-    pack = review.pack
-    if review.text and permission.show is not None:
-        permission.show(OwnText("\n".join(review.text)))
-    for error in review.refusals():
-        if error.code == "env_refused" or not permission.accept_changed:
-            raise error
-    if review.is_agreed or permission.yes or _says_yes(permission, f"Install {pack.name}?"):
-        return
-    message = f"{pack.name} is not built into hookctl: it needs your consent to what it runs"
-    hint = f"Read what `{command}` shows, then add --yes. Nothing was written."
-    raise HookctlError("consent_needed", message, path=pack.source, hint=hint, exit_code=USAGE)
 
 
 def _says_yes(permission: Permission, question: str) -> bool:
@@ -225,27 +220,6 @@ def install_command(target: Target, pack: str, source: str, project: str) -> str
     if target.project:
         where += project_option(target.project, project)
     return f"hookctl install{name} --host {target.host.name}{where}"
-
-
-def install_again(
-    target: Target, pack: str, known: PackRecord | None, cwd: str, project: str
-) -> str:
-    """The command that installs a pack again in a settings file, from where it came."""
-    source = known.source if known else ""
-    is_from_git = bool(known and source and known.commit)
-    if source and target.shared and not is_from_git:
-        source = os.path.relpath(source, cwd)
-        source = source if source.startswith("../") else f"./{source}"
-    elif not source and pack != GUARD and (target.shared or known is None):
-        source = "PATH"  # of the pack's file, which lies outside of the project
-    return install_command(target, pack, source, project)
-
-
-def checkout_command(project: str, name: str, start_project: str) -> str:
-    """The command of git that brings a committed file or folder of a project back."""
-    where = "" if project == start_project else f" -C {shlex.quote(project)}"
-    name = name if project != start_project or name.startswith(".") else f"./{name}"
-    return f"git{where} checkout -- {shlex.quote(name)}"
 
 
 def upgrade_command(target: Target, start_project: str) -> str:

@@ -50,9 +50,7 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     if choice.settings.wrap is not None or any(id.startswith(WRAP) for id in ids):
         from hookctl.ownership.wraps import wrap_hooks  # late: few installs wrap a hook
 
-        text = choice.settings.wrap
-        if choice.reset and text is None:
-            text = ""
+        text = "" if choice.reset and choice.settings.wrap is None else choice.settings.wrap
         wraps_any = wrap_hooks(draft, text, config, settings.python, force=choice.force)
     state = "" if draft.target.shared else draft.folders.state
     wanted_config = guard.configuration(settings, state, draft.host, wraps=wraps_any)
@@ -171,8 +169,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         # Links are resolved, to tell whether it lies in the project.
         source = os.path.realpath(source)
     if known and known.source not in ("", source):
-        text = f"{pack.name} came from {known.source} so far"
-        draft.tell("source_changed", text, level="info")
+        draft.tell("source_changed", f"{pack.name} came from {known.source} so far", level="info")
     contents = {name: data for name, (data, _) in pack.contents.items()}
     # The manifest tells what the pack's hooks are to be, in a clone too.
     files = {**pack.contents, MANIFEST: (pack.manifest, None)}

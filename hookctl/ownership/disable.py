@@ -65,10 +65,8 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
         if config and not hook.is_values:  # its switches stand in another file
             path = config.format(config=config_folder(target.host, sources.folders.environ))
             place = Target(target.host._replace(format="toml"), "user", path)
-        job = jobs.setdefault(store.real_path(place.path), Disable(place))
-        job.chosen.append((target, hook))
-    projects = sorted({target.project for target, _ in chosen})
-    plan = plan_jobs(sources, jobs.values(), projects)
+        jobs.setdefault(store.real_path(place.path), Disable(place)).chosen.append((target, hook))
+    plan = plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
     return plan._replace(files=tuple(file for file in plan.files if file.is_decided))
 
 
@@ -130,10 +128,14 @@ class Disable(Job):
         """Take out a hook, or switch it off; `path` is where it stands in its file."""
         (step,), reason = hook.steps, describe(hook)
         if step.kind == HOOK:
-            before = path_before(self.host, self.text, self.hooks, path)
+            # Its path in the text before the hooks of this layer were disabled.
+            steps = [step for one in self.hooks for step in one.steps if step.kind == HOOK]
+            dropped = {step.path for step in steps}
+            left = [one for one in _list_by_event(self.host, self.text) if one not in dropped]
+            after = _list_by_event(self.host, without(self.host, self.text, self.hooks))
+            before = dict(zip(after, left, strict=True))[path]
             own = [entry for entry in self.draft.entries if hook.name and entry.id == hook.name]
-            steps = self._take_entries(own)
-            hook = hook._replace(steps=(Step(HOOK, before), *steps))
+            hook = hook._replace(steps=(Step(HOOK, before), *self._take_entries(own)))
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
             path = path if step.kind == SWITCH else _list_path(hook)
@@ -162,7 +164,7 @@ class Disable(Job):
         gone = (*self.known.hooks, *self.hooks, *self.new)  # they take their containers along
         used = {step.path for hook in gone for step in hook.steps if step.kind == CONTAINER}
         left = [each for each in draft.entries if (each.id or each.path) not in draft.taken]
-        used |= engine.list_above(each for each in left if each.kind != "container")
+        used |= engine.list_above([each.path for each in left if each.kind != "container"])
         for entry in draft.entries if taken else ():
             if entry.kind == "container" and entry.path not in used:
                 steps.append(Step(CONTAINER, entry.path, entry.before))
@@ -236,15 +238,31 @@ class Enable(Job):
 
 
 def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) -> None:
-    """Put hooks and values back into the document of a draft, the newest layer's first."""
+    """Put hooks and values back into the document of a draft, the newest layer's first.
+
+    A line says which return, and why one does not.
+    """
     chosen, host = list(hooks), draft.host
     # The host switches all hooks of a name on together.
     names = [hook.steps[0] for hook in chosen if hook.steps[0].kind == NAME]
     chosen += [hook for hook in known.hooks if hook.steps[0] in names and hook not in chosen]
     back = [hook for hook in known.hooks if book.is_back(host, draft.document, hook)]
     layers: list[Layer] = []
+    known_ids = {entry.id for entry in draft.entries}
     for layer in reversed(known.layers):
-        returning = _sort_out(draft, [hook for hook in layer.hooks if hook in chosen], back)
+        returning = []
+        for hook in [hook for hook in layer.hooks if hook in chosen]:
+            is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
+            if hook in back and not hook.is_values:
+                draft.actions.append(_line("keep", hook, "it is back in the file already"))
+            elif is_out and hook.name not in known_ids:
+                draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
+            elif hook not in back:
+                returning.append(hook)
+                if not hook.is_values:
+                    draft.actions.append(_line("write", hook, describe(hook)))
+                for path in [step.path for step in hook.steps if step.kind == VALUE]:
+                    draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
         if returning:
             draft.document = put_back(host, draft.document, layer, returning)
         rest = [hook for hook in layer.hooks if hook not in (*chosen, *back)]
@@ -254,27 +272,6 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
     if known.made and not (layers or draft.record or draft.document.data.strip()):
         draft.restored = None, None
         draft.rmdirs += known.made[1:]
-
-
-def _sort_out(
-    draft: Draft, wanted: Iterable[DisabledHook], back: list[DisabledHook]
-) -> list[DisabledHook]:
-    """Those of the wanted ones that are to return; a line for each, and why one does not."""
-    returning = []
-    known = {entry.id for entry in draft.entries}
-    for hook in wanted:
-        is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
-        if hook in back and not hook.is_values:
-            draft.actions.append(_line("keep", hook, "it is back in the file already"))
-        elif is_out and hook.name not in known:
-            draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
-        elif hook not in back:
-            returning.append(hook)
-            if not hook.is_values:
-                draft.actions.append(_line("write", hook, describe(hook)))
-            for path in [step.path for step in hook.steps if step.kind == VALUE]:
-                draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
-    return returning
 
 
 def _line(action: str, hook: DisabledHook, reason: str) -> Action:
@@ -304,8 +301,7 @@ def forget(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
         hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
         if not hooks:
             continue
-        is_here = path == draft.snapshot.path
-        beside = draft if is_here else drafts.open(_target_of(known, path))
+        beside = draft if path == draft.path else drafts.open(_target_of(known, path))
         known = beside.disabled_after or known
         switches = [hook for hook in hooks if hook.steps[0].kind in _OWN]
         if beside.snapshot.data is not None and switches:
@@ -363,14 +359,6 @@ def without(host: Host, before: Document, hooks: Iterable[DisabledHook]) -> Docu
         elif step.kind == NAME and step.raw not in (document.get(step.path) or []):
             document = document.append(step.path, step.raw)
     return document
-
-
-def path_before(host: Host, before: Document, hooks: Iterable[DisabledHook], path: Path) -> Path:
-    """The path that a hook has in the text before these were disabled, by its path after that."""
-    dropped = {step.path for hook in hooks for step in hook.steps if step.kind == HOOK}
-    left = [hook for hook in _list_by_event(host, before) if hook not in dropped]
-    after = _list_by_event(host, without(host, before, hooks))
-    return dict(zip(after, left, strict=True))[path]
 
 
 def _list_by_event(host: Host, document: Document) -> list[Path]:
@@ -439,7 +427,11 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
             return _insert(before, current, path, (*listed, number, "hooks"), same)
     for mate in reversed(mates):
         before = before.remove((*item, "hooks", mate))
-    return _insert(before, current, item, listed, _share_hooks)
+
+    def share_hooks(group: Any, other: Any) -> bool:
+        return any(same(one, two) for one in _hooks_in(group) for two in _hooks_in(other))
+
+    return _insert(before, current, item, listed, share_hooks)
 
 
 def _insert(
@@ -471,10 +463,6 @@ def _is_same_group(other: Any, group: dict[str, Any], mates: Iterable[int]) -> b
     if other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
         return same({**other, **group, "hooks": []}, other)
     return any(same(hook, group["hooks"][mate]) for hook in _hooks_in(other) for mate in mates)
-
-
-def _share_hooks(group: Any, other: Any) -> bool:
-    return any(same(one, two) for one in _hooks_in(group) for two in _hooks_in(other))
 
 
 def _hooks_in(group: Any) -> list[Any]:

@@ -108,9 +108,7 @@ def command_of(host: Host, fields: Mapping[str, Any]) -> Any:
 
 def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as JSON keeps them: a date of TOML is its text, and so is what is no number."""
-    text = json.dumps(dict(fields), default=str)
-    plain: dict[str, Any] = json.loads(text, parse_constant=str)
-    return plain
+    return json.loads(json.dumps(dict(fields), default=str), parse_constant=str)
 
 
 def count_equal(host: Host, document: Document, hook: DisabledHook) -> int:

@@ -29,7 +29,7 @@ from hookctl.model import (
     Path,
     Record,
 )
-from hookctl.ownership.disabled import DisabledFile
+from hookctl.ownership.disabled import DisabledFile, is_back, list_taken
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target
@@ -68,9 +68,10 @@ class Draft:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
-        self.taken = set[str | Path]()
-        if record and sources.disabled():
-            self.taken = sources.taken(target.host, snapshot.path, document)
+        known = sources.disabled().get(snapshot.path) if record else None
+        hooks = known.hooks if known else ()
+        away = [hook for hook in hooks if not is_back(self.host, document, hook)]
+        self.taken = list_taken(away) if away else set[str | Path]()
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
@@ -91,11 +92,6 @@ class Draft:
         self.packages: list[Packages] = []
         # When it is finished:
         self.after, self.record = snapshot.data, record
-
-    @property
-    def runs_nothing(self) -> bool:
-        """Whether something was found that keeps the host from running its hooks."""
-        return any(message.code in ("not_loaded", "hooks_disabled") for message in self.messages)
 
     def tell(self, code: str, *texts: str, level: str = "warning") -> None:
         """Add a warning or a note for the operator."""
@@ -121,16 +117,49 @@ class Draft:
         hidden = [entry for entry in self.entries if entry not in visible]
         if not self.is_exact and self.host.registration.top:
             decision = self._keep_top_keys(decision)
-        before = self.document
         if self.host.shape.positions and (decision.edits or self.placeholders):
-            decision = _settle(self.host, before, decision, self.placeholders, visible)
-        self.entries = _join_entries(decision.entries, hidden, self.entries)
+            decision = self._settle(decision, visible)
+        # In their known order; a container that only hidden entries are in stays.
+        used = list_above([entry.path for entry in hidden if entry.kind != "container"])
+        containers = [entry for entry in self.entries if entry.kind == "container"]
+        kept = [entry for entry in containers if entry.path in used]
+        entries: dict[object, Entry | None] = dict.fromkeys(map(_name, self.entries))
+        entries |= {_name(entry): entry for entry in (*kept, *decision.entries, *hidden)}
+        self.entries = tuple(filter(None, entries.values()))
         if decision.edits:
-            self.document = shapes.apply(self.host.shape, before, decision.edits)
-            if self.host.shape.positions:
-                self.placeholders = _after(self.placeholders, self.host, before, self.document)
+            self.document = shapes.apply(self.host.shape, self.document, decision.edits)
         self.edits += decision.edits
         self.actions += decision.actions
+
+    def _settle(self, decision: Decision, visible: Iterable[Entry]) -> Decision:
+        """The decision, with our placeholders filled by its hooks, or gone if none needs them."""
+        shape, before = self.host.shape, self.document
+        gaps, known = shapes.gaps(shape, before.value), Counter(self.placeholders)
+        free = {  # ours were appended, so other tools' come first
+            path: [gap for gap in gaps if gap[:-1] == path][-count:]
+            for path, count in known.items()
+        }
+        edits: list[Edit] = []
+        for edit in decision.edits:
+            if isinstance(edit, AddHook) and free.get(edit.path):
+                edit = edit._replace(placeholder=free[edit.path].pop(0)[-1])
+            edits.append(edit)
+        edited, actions = shapes.apply(shape, before, tuple(edits)), list(decision.actions)
+        left = _count(self.host, edited)
+        ours = (known + left - _count(self.host, before)) & left  # with those that it makes
+        for path in sorted(ours):
+            removable = min(ours[path], shapes.gaps_at_the_end(edited, path))
+            edits += [CloseGap(path)] * removable
+            ours[path] -= removable
+            if removable:
+                reason = "our placeholder, with no hook after it"
+                actions.append(Action("remove", path, "placeholder", reason=reason))
+        self.placeholders = tuple(sorted(ours.elements()))
+        above = list_above(self.placeholders)
+        containers = [entry for entry in visible if entry.kind == "container"]
+        kept = [one for one in containers if one not in decision.entries and one.path in above]
+        entries = (*decision.entries, *kept)
+        return decision._replace(edits=tuple(edits), entries=entries, actions=tuple(actions))
 
     def _keep_top_keys(self, decision: Decision) -> Decision:
         """The decision, but keys that the host demands stay while other tools' hooks need them."""
@@ -217,67 +246,8 @@ class Draft:
         return self.is_edited or has_others or bool(self.kept)
 
 
-def _join_entries(
-    decided: tuple[Entry, ...], hidden: list[Entry], known: tuple[Entry, ...]
-) -> tuple[Entry, ...]:
-    """All entries in their known order; a container that only hidden entries are in stays."""
-    used = list_above(entry for entry in hidden if entry.kind != "container")
-    kept = [entry for entry in known if entry.kind == "container" and entry.path in used]
-    every = (*kept, *decided, *hidden)
-    entries = {(entry.kind == "container", entry.id or entry.path): entry for entry in every}
-    names = [(entry.kind == "container", entry.id or entry.path) for entry in known]
-    names = [*dict.fromkeys([*names, *entries])]
-    return tuple(entries[name] for name in names if name in entries)
-
-
-def _after(
-    known: Iterable[Path], host: Host, before: Document, after: Document
-) -> tuple[Path, ...]:
-    """Our placeholders after an edit, by their arrays: the known ones and those the edit made."""
-    remaining = _count(host, after)
-    ours = (Counter(known) + remaining - _count(host, before)) & remaining
-    return tuple(sorted(ours.elements()))
-
-
-def _settle(
-    host: Host, document: Document, decision: Decision, known: Iterable[Path], have: Iterable[Entry]
-) -> Decision:
-    """The decision, with our placeholders filled by its hooks, or gone if nothing needs them."""
-    known = tuple(known)
-    edits = _fill(host, document, decision, known)
-    edited = shapes.apply(host.shape, document, edits)
-    # Those that the decision itself makes count too.
-    ours = Counter(_after(known, host, document, edited))
-    actions = list(decision.actions)
-    for path, count in ours.items():
-        removable = min(count, shapes.gaps_at_the_end(edited, path))
-        edits += (CloseGap(path),) * removable
-        ours[path] -= removable
-        if removable:
-            reason = "our placeholder, with no hook after it"
-            actions.append(Action("remove", path, "placeholder", reason=reason))
-    containers = [entry for entry in have if entry.kind == "container"]
-    containers = [entry for entry in containers if entry not in decision.entries]
-    above = {path[:length] for path in +ours for length in range(1, len(path) + 1)}
-    entries = (*decision.entries, *(entry for entry in containers if entry.path in above))
-    return decision._replace(edits=edits, entries=entries, actions=tuple(actions))
-
-
-def _fill(
-    host: Host, document: Document, decision: Decision, known: tuple[Path, ...]
-) -> tuple[Edit, ...]:
-    """The edits, in which new hooks go into our placeholders, the first ones first."""
-    groups = shapes.gaps(host.shape, document.value)
-    free = {  # ours were appended, so other tools' come first
-        path: [group for group in groups if group[:-1] == path][-count:]
-        for path, count in Counter(known).items()
-    }
-    edits: list[Edit] = []
-    for edit in decision.edits:
-        if isinstance(edit, AddHook) and free.get(edit.path):
-            edit = edit._replace(placeholder=free[edit.path].pop(0)[-1])
-        edits.append(edit)
-    return tuple(edits)
+def _name(entry: Entry) -> tuple[bool, object]:
+    return entry.kind == "container", entry.id or entry.path
 
 
 def _count(host: Host, document: Document) -> Counter[Path]:

@@ -93,7 +93,22 @@ def uninstall(
     """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
     builder = _DecisionBuilder(entries, current, pack)
     builder.leave_unwanted(set())
-    _leave_orphans(builder, {entry.id or entry.path for entry in entries}, wants)
+    # 15, 15a, 16: our hooks that the ledger does not know go, and the keys are named.
+    known = {entry.id or entry.path for entry in entries}
+    unknown = [want for want in wants if (want.id or want.path) not in known]
+    has_orphan = False
+    for want in unknown:
+        for hook in current.elements.by_id.get(want.id, []):
+            if _is_ours(hook, want):
+                has_orphan = True
+                builder.edits.append(DropHook(hook))
+                builder.act("remove", want, ("orphan", "free"), _NO_RECORD)
+            else:
+                builder.keep(want, "edited copy", "an edited copy of our hook; it stays")
+    for want in unknown if has_orphan else ():
+        if want.kind == "leaf" and want.path in current.values:
+            reason = f"hookctl has no record of it and cannot prove that it is {pack}'s"
+            builder.keep(want, "foreign", f"{reason}, so it stays")
     return builder.decision()
 
 
@@ -121,9 +136,8 @@ def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> st
     return "owned" if is_owned else "overridden"
 
 
-def list_above(entries: Iterable[Entry]) -> set[Path]:
-    """The paths of these entries, and of all that contains them."""
-    paths = [entry.path for entry in entries]
+def list_above(paths: Iterable[Path]) -> set[Path]:
+    """These paths, and those of all that contains them."""
     return {path[:length] for path in paths for length in range(1, len(path) + 1)}
 
 
@@ -187,11 +201,12 @@ class _DecisionBuilder:
             null = self.current.raw.get(container)
             if container not in self.current.values or null is not None:
                 self.containers[container] = Entry(container, "container", before=null)
-        action = "replace"
-        if from_state in ("free", "missing", "adopted-gone"):
-            action = "write"
-        reasons = [text for text in (reason, _over_others(written)) if text]
-        self.act(action, written, (from_state, "owned"), "; ".join(reasons))
+        action = "write" if from_state in ("free", "missing", "adopted-gone") else "replace"
+        others = []  # that want another value, and no common rule decides
+        if entry.kind == "leaf" and not common_rule(entry.owners):
+            others = [pack for pack, one in entry.owners.items() if not same(one.value, value)]
+        over = f"over {' and '.join(others)}" if others else ""
+        self.act(action, written, (from_state, "owned"), "; ".join(filter(None, (reason, over))))
 
     def leave_unwanted(self, wanted: set[_Name]) -> None:
         """8: take out what the pack does not want any more."""
@@ -258,7 +273,7 @@ class _DecisionBuilder:
 
     def decision(self) -> Decision:
         """The decision; our containers that nothing needs any more are pruned."""
-        used = list_above(self.entries.values())
+        used = list_above(entry.path for entry in self.entries.values())
         unused = [path for path in self.containers if path not in used]
         for path in sorted(unused, key=len, reverse=True):
             container = self.containers.pop(path)
@@ -368,14 +383,6 @@ def claimed_value(claims: Mapping[str, Claim], pack: str = "", written: Any = No
     return next((value for value in values if same(value, written)), values[-1])
 
 
-def _over_others(entry: Entry) -> str:
-    """The packs that want another value than the one written; '' where a common rule decides."""
-    if entry.kind != "leaf" or common_rule(entry.owners):
-        return ""
-    packs = [pack for pack, claim in entry.owners.items() if not same(claim.value, entry.written)]
-    return f"over {' and '.join(packs)}" if packs else ""
-
-
 def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
     entry = builder.entries.get(want.id)
     # One owner: the pack's name is in the id.
@@ -481,35 +488,12 @@ def _edit_element(
         return
     builder.edits.append(EditHook(hook, {name: wanted.get(name) for name in changed}))
     from_state = "owned" if same(current, written) else "overridden"
-    to_state = "owned"
-    if any(not _is_same_field(current, entry.written, name) for name in theirs):
-        to_state = "overridden"
+    is_edited = any(not _is_same_field(current, entry.written, name) for name in theirs)
+    to_state = "overridden" if is_edited else "owned"
     taken = [name for name in changed if not _is_same_field(current, written, name)]
-    reason = ""
-    if taken:  # only with --force
-        reason = f"took over your {_show_fields(current, taken)}"
+    # Only with --force:
+    reason = f"took over your {_show_fields(current, taken)}" if taken else ""
     builder.act("replace", entry, (from_state, to_state), reason)
-
-
-def _leave_orphans(builder: _DecisionBuilder, known: set[_Name], wants: Sequence[Wanted]) -> None:
-    """15, 15a, 16: remove our hooks that the ledger does not know, and name the keys."""
-    unknown = [want for want in wants if (want.id or want.path) not in known]
-    has_orphan = False
-    for want in unknown:
-        for hook in builder.current.elements.by_id.get(want.id, []):
-            if _is_ours(hook, want):
-                has_orphan = True
-                builder.edits.append(DropHook(hook))
-                builder.act("remove", want, ("orphan", "free"), _NO_RECORD)
-            else:
-                builder.keep(want, "edited copy", "an edited copy of our hook; it stays")
-    if not has_orphan:
-        return
-    for want in unknown:
-        if want.kind == "leaf" and want.path in builder.current.values:
-            reason = "hookctl has no record of it and cannot prove that it is"
-            reason += f" {builder.pack}'s, so it stays"
-            builder.keep(want, "foreign", reason)
 
 
 def _copies(hooks: list[HookEntry], entry: Entry) -> list[HookEntry]:
@@ -534,9 +518,7 @@ def _show_fields(fields: dict[str, Any], names: list[str]) -> str:
 
 
 def _mask_text(path: Path, text: str) -> str:
-    if is_secret(str(path[-1])):
-        return MASK
-    return masked_text(text)
+    return MASK if is_secret(str(path[-1])) else masked_text(text)
 
 
 def show(value: Any, key: str = "") -> str:

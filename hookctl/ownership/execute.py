@@ -135,17 +135,19 @@ def save_records(
     for path, record in records.items():
         if record is None:
             saved.pop(path, None)
-        elif record.scope == "project":
-            saved[path] = store.make_stub(record)
+        elif record.scope == "project":  # what holds on this machine: hashes, paths, consent
+            known = record.packs.items()
+            packs = {name: pack._replace(settings={}, folder="") for name, pack in known}
+            stub = record._replace(packs=packs, entries=(), gaps=())
+            saved[path] = stub._replace(created_file=False, created_dirs=())
         else:
             saved[path] = record
     away = {**store.load_disabled(folders), **disabled}
     files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(folders.former_disabled)
-    for path, record in records.items():
-        if record is None:
-            files.restart_expiry(folders, path)
+    for path in [path for path, record in records.items() if record is None]:
+        files.restart_expiry(folders, path)
     files.remove_expired(folders, saved, [record.sha256_before for record in saved.values()])
 
 
@@ -163,13 +165,16 @@ class Step(NamedTuple):
     chmod: int | None = None
     after: str | None = None  # the bytes to come, in base64; 0.2.0 had them in a folder
 
+    def has_digest(self, *digests: str) -> bool:
+        """Whether the file as it is has one of these."""
+        return files.digest(files.read_or_none(self.path)) in digests
+
     def read_bytes(self, folders: Folders) -> bytes | None:
         """The bytes to come; None where the run would remove the file."""
         if not self.sha_after:
             return None
-        data = files.read(os.path.join(folders.pending, self.sha_after)).data
-        if self.after is not None:
-            data = base64.b64decode(self.after)
+        former = os.path.join(folders.pending, self.sha_after)
+        data = files.read(former).data if self.after is None else base64.b64decode(self.after)
         if files.digest(data) != self.sha_after:
             message, hint = "the bytes of an interrupted run are missing", "Run `hookctl doctor`."
             raise HookctlError("ledger_unreadable", message, path=folders.journal, hint=hint)
@@ -194,12 +199,10 @@ def read_journal(folders: Folders) -> Journal | None:
         return None
     hint = "Move it away and run `hookctl doctor`."
     with refusals("the journal of an interrupted run", folders.journal, hint):
-        json_object = parse_object(data, _KEY, folders.journal)
-        journal: Journal = from_json(Journal, json_object, "the journal")
+        journal = from_json(Journal, parse_object(data, _KEY, folders.journal), "the journal")
         for step in journal.steps:
             base64.b64decode(step.after or "")
-    renamed: Journal = with_paths(journal, folders.resolve)
-    return renamed
+    return with_paths(journal, folders.resolve)
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:
@@ -280,26 +283,11 @@ def recover(folders: Folders) -> list[str]:
     return lines or ["an interrupted run was completed"]
 
 
-def list_unwritten(folders: Folders) -> tuple[str, ...]:
-    """The files that an interrupted run has not written yet; none without such a run."""
-    journal = read_journal(folders)
-    if journal is None:
-        return ()
-    unwritten = [step.path for step in journal.steps if not _has_digest(step, step.sha_after)]
-    if journal.records and not unwritten:
-        return (folders.ledger,)
-    return tuple(unwritten)
-
-
-def _has_digest(step: Step, *digests: str) -> bool:
-    return files.digest(files.read_or_none(step.path)) in digests
-
-
 def _require_own_ledgers(folders: Folders, journal: Journal) -> None:
     """Refuse to go on where a project's ledger was changed since, as by `git pull`."""
     for step in journal.steps:
         is_file = os.path.isfile(step.path) and not os.path.islink(step.path)
-        is_as_known = not is_file or _has_digest(step, step.sha_before, step.sha_after)
+        is_as_known = not is_file or step.has_digest(step.sha_before, step.sha_after)
         if os.path.basename(step.path) != "ledger.json" or is_as_known:
             continue
         message = "an interrupted run was to write this record, which was changed since"
@@ -355,8 +343,7 @@ def _write_step(folders: Folders, step: Step) -> tuple[files.Snapshot, bool]:
             return snapshot, False
         with contextlib.suppress(Changed):  # by another program, just now: read it again
             files.make_parent_folders(step.path, step.mode)
-            data = step.read_bytes(folders)
-            files.replace(snapshot, data, mode=step.mode, chmod=step.chmod)
+            files.replace(snapshot, step.read_bytes(folders), mode=step.mode, chmod=step.chmod)
             return snapshot, True
 
 

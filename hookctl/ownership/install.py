@@ -69,9 +69,7 @@ class Install(Job):
         """Have the engine decide on what the pack wants."""
         target, pack, choice = self.target, self.pack, self.choice
         draft = drafts.open(target)
-        if target.host.variants:
-            _read_variants(target, drafts.sources)
-        _require_own_file(drafts, draft, target)
+        _require_own_files(drafts, draft, target)
         loading.require(target.host, draft.before)
         if choice.enables:
             draft.show_disabled([pack.name])
@@ -118,7 +116,7 @@ class Install(Job):
                 draft.actions.append(file_action("replace-file", draft.path, reason))
         former = () if pack.name == GUARD else _list_former(draft, pack, record)
         draft.packs[pack.name] = record._replace(former=former)
-        tell_notices(draft, pack)
+        _tell_notices(draft, pack)
         return draft
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
@@ -163,17 +161,16 @@ def find_lacking(hosts: Iterable[Host], request: Request) -> Iterator[HookctlErr
         yield HookctlError("no_effect", message, hint=way, exit_code=FAILED)
 
 
-def _read_variants(target: Target, sources: Sources) -> None:
-    """Refuse another file of the host that is broken: it helps decide where our hooks go."""
-    host, environ = load(target.host.name), sources.folders.environ
-    for variant, path in all_files(host, target.scope, environ, target.project, sources.read):
-        if path != target.path and os.path.lexists(path):
-            sources.read(path, variant.format)
+def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
+    """Refuse a file that two hosts read as their own: their hooks and keys differ.
 
-
-def _require_own_file(drafts: Drafts, draft: Draft, target: Target) -> None:
-    """Refuse a file that two hosts read as their own: their hooks and keys differ."""
-    path, host = draft.snapshot.path, target.host
+    Another file of the host, which helps decide where our hooks go, may not be broken.
+    """
+    path, host, read = draft.snapshot.path, target.host, drafts.sources.read
+    place = target.scope, draft.folders.environ, target.project
+    for variant, other in all_files(load(host.name), *place, read) if host.variants else ():
+        if other != target.path and os.path.lexists(other):
+            read(other, variant.format)
     others = {other.snapshot.path: other.host.name for other in drafts.asked}
     if draft.known is not None:
         others[path] = draft.known.host
@@ -196,8 +193,7 @@ def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
         "Take it over with --force, give both the same value or merge rule "
         "(the guard's: --set), or uninstall one of the packs."
     )
-    message = "; ".join(texts)
-    return HookctlError("conflict", message, path=draft.path, hint=hint, exit_code=FAILED)
+    return HookctlError("conflict", "; ".join(texts), path=draft.path, hint=hint, exit_code=FAILED)
 
 
 def _require_reachable_programs(target: Target, wants: list[Wanted]) -> None:
@@ -247,8 +243,7 @@ def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...
         return tuple(os.path.relpath(path, record.folder) for path in paths)
     launcher = os.path.join(own_top(draft.folders, draft.target), HOOK)
     version = version_of(read_own(draft.sources, draft.target, launcher).data or b"")
-    is_upgraded = version not in ("", version_of(load_programs().launcher))
-    return () if is_upgraded else known.former
+    return known.former if version in ("", version_of(load_programs().launcher)) else ()
 
 
 class Uninstall(Job):
@@ -263,18 +258,15 @@ class Uninstall(Job):
         super().__init__(target)
         self.packs, self.key, self.loaded = packs, key, loaded
 
-    def _open(self, drafts: Drafts) -> Draft:
-        key, records = self.key, drafts.records
-        if not key or key == store.find_record(records, self.target.path)[0]:
-            return drafts.open(self.target)
-        # Another record's file stands where this one's was: there is nothing to edit.
-        nothing = formats.parse(self.target.host.format, b"", where=key)
-        snapshot = files.Snapshot(key, None)
-        return Draft(drafts.sources, self.target, snapshot, nothing, key, records[key])
-
     def decide(self, drafts: Drafts) -> Draft:
         """Take the packs out, the last one in the file first."""
-        draft = self._open(drafts)
+        target, key, records = self.target, self.key, drafts.records
+        if not key or key == store.find_record(records, target.path)[0]:
+            draft = drafts.open(target)
+        else:  # another record's file stands where this one's was: there is nothing to edit
+            nothing = formats.parse(target.host.format, b"", where=key)
+            snapshot = files.Snapshot(key, None)
+            draft = Draft(drafts.sources, target, snapshot, nothing, key, records[key])
         known = dict(draft.packs)
         if draft.taken:
             draft.show_disabled(self.packs)
@@ -282,7 +274,7 @@ class Uninstall(Job):
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
             unwrap_hooks(draft)
-        config = find_config(draft, drafts.records) if GUARD in self.packs else ""
+        config = find_config(draft, records) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
             wants = _wants_of(draft, self.loaded.get(name), config)
@@ -314,8 +306,8 @@ class Uninstall(Job):
         from hookctl.ownership import approvals, rules  # late: an install needs few of them
 
         steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
-        for name in self.packs:
-            steps.append(partial(rules.leave, draft, drafts, name, self.loaded.get(name)))
+        leave = partial(rules.leave, draft, drafts)
+        steps += [partial(leave, name, self.loaded.get(name)) for name in self.packs]
         if drafts.sources.disabled():
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
@@ -358,7 +350,7 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
     return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
 
 
-def tell_notices(draft: Draft, pack: Pack) -> None:
+def _tell_notices(draft: Draft, pack: Pack) -> None:
     """Say what keeps hooks of a pack from running in a file, and what else is to be known there."""
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     fault = loading.find_fault(host, target.scope, draft.path, draft.document)
@@ -376,9 +368,7 @@ def tell_notices(draft: Draft, pack: Pack) -> None:
     if off:
         text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
         draft.tell("hooks_disabled", text)
-    if draft.old is None and draft.is_edited:
-        _tell_of_new_file(draft)
-    _tell_of_woken_hooks(draft)
+    _tell_of_edit(draft)
     if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         draft.tell("sub_agents", f"{where}: its sub-agents do not ask it")
@@ -399,9 +389,19 @@ def tell_notices(draft: Draft, pack: Pack) -> None:
             draft.tell("client_old", text)
 
 
-def _tell_of_woken_hooks(draft: Draft) -> None:
-    """Say that a required key from this install activates other tools' hooks too."""
-    before, host = draft.before.value, draft.host
+def _tell_of_edit(draft: Draft) -> None:
+    """Say what a new file does, or that a required key activates other tools' hooks too."""
+    before, target, host = draft.before.value, draft.target, draft.host
+    if draft.old is None and draft.is_edited:
+        environ = draft.folders.environ
+        user_file = settings_path(host, "user", environ)
+        if target.project and host.scope_rules.first_only and os.path.exists(user_file):
+            text = f"{host.title} then reads no hook of {user_file} in this project: "
+            draft.tell("user_file_hidden", text + "it reads only the first file there is")
+        # The agent may not be installed at all, or lie where hookctl does not look.
+        if target.scope == "user" and not detected(host, environ):
+            text = f"{host.title} was not found here; its settings are written all the same"
+            draft.tell("client_missing", text, level="info")
     if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
         return
     missing = [key for key in host.registration.top if key not in before]
@@ -410,16 +410,3 @@ def _tell_of_woken_hooks(draft: Draft) -> None:
     if events:
         text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
         draft.tell("hooks_woken", f"{' and '.join(missing)} {text}")
-
-
-def _tell_of_new_file(draft: Draft) -> None:
-    target, host, environ = draft.target, draft.host, draft.folders.environ
-    if target.project and host.scope_rules.first_only:
-        user_file = settings_path(host, "user", environ)
-        if os.path.exists(user_file):
-            text = f"{host.title} then reads no hook of {user_file} in this project: "
-            draft.tell("user_file_hidden", text + "it reads only the first file there is")
-    # The agent may not be installed at all, or lie where hookctl does not look.
-    if target.scope == "user" and not detected(host, environ):
-        text = f"{host.title} was not found here; its settings are written all the same"
-        draft.tell("client_missing", text, level="info")

@@ -112,31 +112,23 @@ def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) 
                 continue  # open sessions run what 0.2.0 laid there
             paths = [path for path in _paths(known) if path not in done]
             done.update(paths)
-            if known.config in paths:
-                paths.remove(known.config)
-                _uninstall_config(draft, known)
-            _remove(draft, paths)
+            has_config = known.config in paths
+            snapshot = read_own(draft.sources, draft.target, known.config) if has_config else None
+            if snapshot and snapshot.data is not None:  # without its hosts it is nobody's any more
+                try:
+                    written = known.settings.get("config") or {}
+                    data, lines = merge_config(known.config, snapshot, written, {}, draft.host)
+                    draft.add_changes([Change(snapshot.path, snapshot.data, data)])
+                    draft.rmdirs.append(os.path.dirname(known.config))
+                    draft.actions += lines
+                except HookctlError:
+                    reason = "it cannot be read, so it stays; nothing reads it any more"
+                    draft.actions.append(file_action("keep", known.config, reason))
+            _remove(draft, [path for path in paths if path != known.config])
 
 
 def _paths(known: PackRecord) -> list[str]:
     return [os.path.normpath(f"{known.folder}/{name}") for name in (*known.files, *known.former)]
-
-
-def _uninstall_config(draft: Draft, known: PackRecord) -> None:
-    """Take hookctl's values out of a configuration: without its hosts it is nobody's any more."""
-    snapshot = read_own(draft.sources, draft.target, known.config)
-    if snapshot.data is None:
-        return
-    try:
-        written = known.settings.get("config") or {}
-        data, lines = merge_config(known.config, snapshot, written, {}, draft.host)
-    except HookctlError:
-        reason = "it cannot be read, so it stays; nothing reads it any more"
-        draft.actions.append(file_action("keep", known.config, reason))
-        return
-    draft.add_changes([Change(snapshot.path, snapshot.data, data)])
-    draft.rmdirs.append(os.path.dirname(known.config))
-    draft.actions += lines
 
 
 def _remove(draft: Draft, paths: Iterable[str]) -> None:
@@ -203,8 +195,7 @@ def merge_config(
         for name, value in written.items()
     ]
     wants = [Wanted((name,), "leaf", value) for name, value in wanted.items()]
-    current = Current(here, texts, Hooks())
-    decision = engine.install(entries, current, GUARD, wants, force=force)
+    decision = engine.install(entries, Current(here, texts, Hooks()), GUARD, wants, force=force)
     for edit in decision.edits:
         if isinstance(edit, Put):
             values[str(edit.path[0])] = edit.value
@@ -265,8 +256,8 @@ def plan_programs(
     is_needed = is_needed and (install or launcher.data is not None)  # no other verb lays programs
     table = read_own(sources, target, os.path.join(top, TABLE))
     new_table = _dump_table(packs, target, draft.folders) if packs else None
-    new_launcher = programs.launcher if is_needed else None
-    pairs = [(table, new_table), (launcher, new_launcher)]  # the latter completes an upgrade
+    # The latter completes an upgrade.
+    pairs = [(table, new_table), (launcher, programs.launcher if is_needed else None)]
     changes = [Change(old.path, old.data, new, target.new_file_mode) for old, new in pairs]
     changes = [change for change in changes if change.before != change.after]
     former: list[str] = []

@@ -40,8 +40,8 @@ class Drafts:
             require_inside(target.project, target.path)
         snapshot, document = sources.read(target.path, target.host.format)
         key, record = store.find_record(records, target.path)
-        if record is None:
-            if records.projects.get(key) and not target.shared:
+        if record is None and not target.shared:
+            if records.projects.get(key):
                 # The project's own ledger may have the file, at another scope.
                 _require_same_scope(sources.records([records.projects[key]]).get(key), target)
             moved = _find_moved(records, target, snapshot.sha)
@@ -117,7 +117,7 @@ def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list
     found = []
     for key, record in records.items():
         is_alike = (record.host, record.scope) == (target.host.name, target.scope)
-        if target.shared or not is_alike or os.path.lexists(key) or os.path.isdir(record.project):
+        if not is_alike or os.path.lexists(key) or os.path.isdir(record.project):
             continue
         if (sha and record.sha256_after == sha) or store.has_our_command(target.path, record):
             found.append(key)
@@ -214,25 +214,20 @@ def _finish(records: Records, draft: Draft) -> None:
 
 def _bytes_without_us(draft: Draft) -> bytes | None:
     """The bytes from before us if only we wrote since; else the file without our entries."""
-    snapshot, record = draft.snapshot, draft.known
-    edited = draft.document.data if draft.is_edited else snapshot.data
-    if snapshot.data is None:
+    edited = draft.document.data if draft.is_edited else draft.old
+    if draft.old is None:
         return edited
     before = draft.read_first_backup()
     is_back = before and _without_empty(before.value) == _without_empty(draft.document.value)
     if before and draft.is_exact and is_back:
         return before.data
-    document = draft.document if draft.is_edited else draft.before
-    if not document.has_settings:
+    if not draft.document.has_settings:
         # Only hookctl writes such a file; one that had no settings before us stays.
         return edited if before is not None and not before.has_settings else None
-    if record is None:
-        return edited
     # Otherwise another program has made the file again.
-    is_as_we_left_it = draft.is_edited or snapshot.sha == record.sha256_after
-    if record.created_file and is_as_we_left_it and draft.document.data.strip() in (b"", b"{}"):
-        return None
-    return edited
+    is_as_we_left_it = draft.is_edited or not draft.was_written_since
+    is_ours = draft.known is not None and draft.known.created_file and is_as_we_left_it
+    return None if is_ours and draft.document.data.strip() in (b"", b"{}") else edited
 
 
 def _without_empty(value: Any) -> Any:
@@ -274,18 +269,15 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     if any(draft.lost or draft.known not in (None, draft.record) for draft in drafts):
         remove_files(drafts, after)
     # Each change once: hosts share a pack's folder.
-    by_path = {change.path: change for draft in drafts for change in draft.changes}
-    runtime = list(by_path.values())
+    runtime = [*{change.path: change for draft in drafts for change in draft.changes}.values()]
     project_changes: list[Change] = []
     removed = {folder for draft in drafts for folder in draft.rmdirs}
     removed |= {change.path for change in runtime if change.after is None}
-    scopes = set[str]()
+    first: dict[str, Draft] = {}  # of each data folder or project
     for draft in drafts:
-        scope = draft.target.project if draft.target.shared else ""
-        has_packs = any(record and record.packs for record in (draft.known, draft.record))
-        if scope in scopes or not (has_packs or draft.changes):
-            continue
-        scopes.add(scope)
+        if draft.changes or any(one and one.packs for one in (draft.known, draft.record)):
+            first.setdefault(draft.target.project if draft.target.shared else "", draft)
+    for draft in first.values():
         start = len(draft.changes)
         plan_programs(draft, after, removed, install=install, force=force)
         runtime += draft.changes[start:]
@@ -307,13 +299,11 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
             mode = draft.target.new_file_mode
             settings.append(Change(draft.path, draft.old, draft.after, mode, settings=True))
     # The project's ledger comes last: settings tell what an interrupted run left to do.
-    if install:
-        changes = (*runtime, *settings, *project_changes)
-    else:
-        changes = (*settings, *runtime, *project_changes)
+    written = (*runtime, *settings) if install else (*settings, *runtime)
+    changes = (*written, *project_changes)
     known = opened.sources.disabled()
-    disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    disabled = {path: disabled[path] for path in disabled if disabled[path] != known.get(path)}
+    finished = [one for one in drafts if one.disabled_after not in (None, known.get(one.path))]
+    disabled = {one.path: one.disabled_after for one in finished}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)

@@ -45,14 +45,12 @@ def plan_project_files(
         snapshot = read_inside(target.project, os.path.join(target.project, OWN, name))
         if snapshot.data in (None, _OF_0_2_0):  # other content stays
             changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
-    ledger = Change(path, records.ledgers[target.project], data, target.new_file_mode)
-    return [*changes, ledger]
+    return [*changes, Change(path, records.ledgers[target.project], data, target.new_file_mode)]
 
 
 def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
-    known = {key: record for key, record in records.items() if record}
-    shared = {key: record for key, record in known.items() if record.scope == "project"}
-    return {key: record for key, record in shared.items() if record.project == project}
+    known, place = {key: one for key, one in records.items() if one}, ("project", project)
+    return {key: one for key, one in known.items() if (one.scope, one.project) == place}
 
 
 def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:

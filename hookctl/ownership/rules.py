@@ -57,7 +57,14 @@ def leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> 
     has_mark = f"<!-- hookctl={name} begin".encode() in (files.read_or_none(target.path) or b"")
     if not is_recorded and (pack is None or not has_mark):
         return
-    if _has_reader(drafts, key, name, draft):
+    # Another host may have the pack's rules, and read them in the same file.
+    asked = [other for other in drafts.asked if other is not draft]
+    targets = [rules_target(other.target) for other in asked if _wants_rules(name, other.packs)]
+    paths = [other.path for other in targets if other]
+    records, keys = drafts.records, {each.key for each in drafts.asked}
+    others = [other for other in records if _wants_rules(name, records[other].packs)]
+    paths += [rules_path(records, other) for other in others if other not in keys]
+    if key in map(store.real_path, paths):
         return
     file = drafts.open(target)
     if pack is not None and not is_recorded:
@@ -66,18 +73,6 @@ def leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> 
     if visible:
         decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
         file.apply_decision(_in_plain_words(file, decision), visible)
-
-
-def _has_reader(drafts: Drafts, key: str, name: str, leaving: Draft) -> bool:
-    """Whether another host has the pack's rules and reads them in the same file."""
-    asked = [draft for draft in drafts.asked if draft is not leaving]
-    targets = [rules_target(draft.target) for draft in asked if _wants_rules(name, draft.packs)]
-    paths = [target.path for target in targets if target]
-    records = drafts.records
-    others = [other for other in records if _wants_rules(name, records[other].packs)]
-    keys = {draft.key for draft in drafts.asked}
-    paths += [rules_path(records, other) for other in others if other not in keys]
-    return key in map(store.real_path, paths)
 
 
 def _take_back(file: Draft, pack: Pack) -> bool:

@@ -72,9 +72,13 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
     """The files that an interrupted run is still to write."""
     if not folders.has_unfinished_run():
         return ()
-    from hookctl.ownership.execute import list_unwritten  # late, too
+    from hookctl.ownership.execute import read_journal  # late, too
 
-    return list_unwritten(folders)
+    journal = read_journal(folders)
+    if journal is None:
+        return ()
+    unwritten = [step.path for step in journal.steps if not step.has_digest(step.sha_after)]
+    return (folders.ledger,) if journal.records and not unwritten else tuple(unwritten)
 
 
 def _indent(paths: tuple[str, ...]) -> str:
@@ -176,8 +180,7 @@ def carry_out(
 
 def changed_meanwhile() -> HookctlError:
     """The error of a run where something else would happen than was agreed to before the lock."""
-    message = "what you agreed to has changed meanwhile"
-    hint = "Run the command again."
+    message, hint = "what you agreed to has changed meanwhile", "Run the command again."
     return HookctlError("changed_meanwhile", message, hint=hint, exit_code=FAILED)
 
 

@@ -11,7 +11,7 @@ from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
-from hookctl.ownership import disabled, store
+from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.store import Records
 from hookctl.system import files
@@ -41,8 +41,7 @@ class FileReader:
         found = self._known[key]
         if isinstance(found, HookctlError):
             raise found
-        known: Found = found
-        return known
+        return found
 
     def snapshot(self, path: str) -> files.Snapshot:
         """A file as it was when it was asked for first; refuses one that cannot be read."""
@@ -93,13 +92,6 @@ class Sources(FileReader):
         """What `hookctl disable` keeps, by the changed file."""
         return self.once(("disabled",), partial(store.load_disabled, self.folders))
 
-    def taken(self, host: Host, path: str, document: Document) -> set[str | Path]:
-        """The ids and paths of what `hookctl disable` took out of the file at a real path."""
-        known = self.disabled().get(path)
-        hooks = known.hooks if known else ()
-        away = [hook for hook in hooks if not disabled.is_back(host, document, hook)]
-        return disabled.list_taken(away)
-
 
 def look(
     host: Host,
@@ -141,6 +133,5 @@ def look(
                 raise wrong_shape(document, part, "an array" if is_array else "an object")
             values[part] = value
     hooks = shapes.elements(host.shape, root)
-    for hook in hooks:
-        raw[hook.path] = document.raw(hook.path)
+    raw |= {hook.path: document.raw(hook.path) for hook in hooks}
     return Current(values, raw, Hooks(hooks))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import HookctlError
-from hookctl.model import Entry, Record
+from hookctl.model import Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
     dump_object,
@@ -43,9 +43,23 @@ class Ledger(NamedTuple):
 
 
 def load(folders: Folders) -> dict[str, Record]:
-    """The records, stubs too, by the real path of their settings file; none without a ledger."""
+    """The records, stubs too, by the real path of their settings file; none without a ledger.
+
+    Where a program has put a file in a link's place, that and the link's old target may both have
+    our entries: the record follows the host's file, and the other keeps one, to be uninstalled too.
+    """
     ledger = parse(files.read(folders.ledger).data, folders.ledger)
-    return _split_records(with_paths(ledger, folders.resolve).files)
+    records, split = with_paths(ledger, folders.resolve).files, dict[str, Record]()
+    for key, record in records.items():
+        path = real_path(record.known_as)
+        is_elsewhere = bool(record.known_as) and record.scope != "project" and path != key
+        has_both = is_elsewhere and path not in records and os.path.isfile(key)
+        has_both = has_both and real_path(key) == key
+        if has_both and has_our_command(path, record) and has_our_command(key, record):
+            split[path] = record
+            record = record._replace(known_as=key)
+        split[key] = record
+    return split
 
 
 def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
@@ -57,34 +71,12 @@ def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
         with refusals("the record of disabled hooks", path, _MOVE_AWAY):
             json_object = parse_object(data, "disabled_version", path)
             former = from_json(dict[str, DisabledFile], json_object["files"], "files")
-    known: Ledger = with_paths(Ledger({}, former | ledger.disabled), folders.resolve)
-    return known.disabled
+    return with_paths(Ledger({}, former | ledger.disabled), folders.resolve).disabled
 
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
     """The settings files of these records and the folders made for them."""
-    folders = {folder for record in records.values() for folder in record.created_dirs}
-    return folders.union(records)
-
-
-def _split_records(records: dict[str, Record]) -> dict[str, Record]:
-    """The records, plus a second record for the old target of a link that now points elsewhere.
-
-    Where a program has put a file in the link's place, both may have our entries: the record
-    follows the host's file, and the other file keeps one, so that it can be uninstalled too.
-    """
-    split = {}
-    for key, record in records.items():
-        path = real_path(record.known_as)
-        is_elsewhere = bool(record.known_as) and record.scope != "project" and path != key
-        has_both = is_elsewhere and path not in records and os.path.isfile(key)
-        has_both = has_both and real_path(key) == key
-        if has_both and has_our_command(path, record) and has_our_command(key, record):
-            split[path] = record
-            split[key] = record._replace(known_as=key)
-        else:
-            split[key] = record
-    return split
+    return {folder for record in records.values() for folder in record.created_dirs}.union(records)
 
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
@@ -93,9 +85,7 @@ def parse(data: bytes | None, path: str) -> Ledger:
     if data is None:
         return Ledger({})
     with refusals("hookctl's record", path, MOVE_AWAY):
-        json_object = parse_object(data, _VERSION_KEY, path)
-        ledger: Ledger = from_json(Ledger, json_object, "hookctl's record")
-        return ledger
+        return from_json(Ledger, parse_object(data, _VERSION_KEY, path), "hookctl's record")
 
 
 class Records(dict[str, Record]):
@@ -159,12 +149,6 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     return read(folders, projects, problems), problems
 
 
-def make_stub(record: Record) -> Record:
-    """The part of a project-scope record that holds on this machine: hashes, paths, consent."""
-    packs = {name: pack._replace(settings={}, folder="") for name, pack in record.packs.items()}
-    return record._replace(created_file=False, created_dirs=(), packs=packs, entries=(), gaps=())
-
-
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
     """The keys of records whose project or folder outside of HOME is missing, with that folder.
 
@@ -172,11 +156,9 @@ def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
     """
     found = {}
     for key, record in records.items():
-        if record.project:
-            if project_folder.is_away(record.project):
-                found[key] = record.project
-        elif missing_folder(folders, key, record):
-            found[key] = missing_folder(folders, key, record)
+        folder = record.project or missing_folder(folders, key, record)
+        if folder and project_folder.is_away(folder):
+            found[key] = folder
     return found
 
 
@@ -209,8 +191,7 @@ def count_commands(data: bytes | None, record: Record) -> int:
         if entry.kind == "element":
             command = entry.written["command"]
             forms = (command, f"sh -c {shlex.quote(command)}")  # the latter for no shell
-            texts = [json.dumps(form) for form in forms]
-            texts += [json.dumps(form, ensure_ascii=False) for form in forms]
+            texts = [json.dumps(form, ensure_ascii=way) for form in forms for way in (True, False)]
             count += any(each[1:-1] in text for each in texts)
     return count
 
@@ -223,9 +204,7 @@ def has_our_command(path: str, record: Record) -> bool:
 def current_path(records: Mapping[str, Record], key: str) -> str:
     """The current path of a record's file: the host's own, if that still leads to this record."""
     known = records[key].known_as
-    if known and find_record(records, known)[0] == key:
-        return known
-    return key
+    return known if known and find_record(records, known)[0] == key else key
 
 
 def rules_path(records: Mapping[str, Record], key: str) -> str:
@@ -235,14 +214,6 @@ def rules_path(records: Mapping[str, Record], key: str) -> str:
         return ""
     settings = current_path(records, key)
     return hosts.rules_beside(hosts.load(record.host), record.scope, settings, record.project)
-
-
-def rules_entries(records: Mapping[str, Record], key: str) -> tuple[str, dict[str, Entry]]:
-    """The path of that file, and its recorded blocks of packs that the settings file has."""
-    path = rules_path(records, key)
-    rules = find_record(records, path)[1] if path else None
-    entries = {str(entry.path[0]): entry for entry in (rules.entries if rules else ())}
-    return path, {pack: entries[pack] for pack in entries if pack in records[key].packs}
 
 
 def real_path(path: str) -> str:
@@ -265,12 +236,3 @@ def dump(
     ordered = dict(sorted(records.items(), key=lambda item: change(item[0])))
     kept = {path: file for path, file in sorted(disabled.items()) if file.hooks}
     return dump_object(_VERSION_KEY, Ledger(ordered, kept), change)
-
-
-def parse_record(folders: Folders, data: bytes | None) -> Record | None:
-    """The record beside a backup; None where there is none that can be read."""
-    try:
-        ledger: Ledger = with_paths(parse(data, ""), folders.resolve)
-        return ledger.files.get("")
-    except HookctlError:
-        return None

@@ -50,8 +50,8 @@ def unwrap_hooks(draft: Draft) -> None:
     for id in sorted(known.keys() - {hook.id for hook in hooks}):
         path = known[id].path
         actions.append(_line("drop", path, id, "missing", "free", "it was gone already"))
-    decision = Decision(tuple(edits), (), tuple(actions))  # none is ours any more
-    draft.apply_decision(decision, tuple(known.values()))
+    # None is ours any more.
+    draft.apply_decision(Decision(tuple(edits), (), tuple(actions)), tuple(known.values()))
 
 
 def wrap_hooks(draft: Draft, text: str | None, config: str, python: str, *, force: bool) -> bool:
@@ -63,7 +63,7 @@ def wrap_hooks(draft: Draft, text: str | None, config: str, python: str, *, forc
     host, document = draft.host, draft.document
     if text == "":
         unwrap_hooks(draft)
-        return bool(_wrap_entries(draft))
+        return False
     if text and not host.registration.wraps:
         message = f"--wrap is not proven for {host.title}, so nothing is wrapped there"
         raise HookctlError("usage", message, hint="Leave --wrap out.", exit_code=USAGE)
@@ -76,7 +76,16 @@ def wrap_hooks(draft: Draft, text: str | None, config: str, python: str, *, forc
         original = _find_named(document, host, text, [*commands, *filter(None, kept)])
         ids = {*entries, *(guard.wrap_id(each) for each, _, _ in chosen)}
         if guard.wrap_id(original) not in ids:
-            chosen.append((original, _plain_paths(document, foreign, original), ""))
+            places = {path: plain for path, command, plain in foreign if command == original}
+            paths = [path for path, is_plain in places.items() if is_plain]
+            if not paths:
+                message = "this hook cannot be wrapped: it is more than a plain `command`"
+                hint = "Wrap plain commands only; a script can hold the rest."
+                position = document.offset(next(iter(places)))
+                error = document.error_at("usage", position, message, hint)
+                error.exit_code = USAGE
+                raise error
+            chosen.append((original, paths, ""))
     edits = list[Put]()
     for original, paths, taken in chosen:
         id, path = guard.wrap_id(original), _list_path(host, paths[0])
@@ -142,22 +151,8 @@ def _find_named(document: Document, host: Host, text: str, known: Iterable[str])
     if commands:
         listed = "".join(f"\n  {masked_text(command)}" for command in commands)
         hint = f"Give a part of one of these commands:{listed}"
-    number = "several hooks" if matches else "no hook"
-    message = f"--wrap {masked_text(text)!r} names {number}"
+    message = f"--wrap {masked_text(text)!r} names {'several hooks' if matches else 'no hook'}"
     raise HookctlError("usage", message, path=document.where, hint=hint, exit_code=USAGE)
-
-
-def _plain_paths(document: Document, foreign: Sequence[_Foreign], original: str) -> list[Path]:
-    """Where a command stands that can be wrapped; refuses one that cannot be anywhere."""
-    places = {path: is_plain for path, command, is_plain in foreign if command == original}
-    paths = [path for path, is_plain in places.items() if is_plain]
-    if paths:
-        return paths
-    message = "this hook cannot be wrapped: it is more than a plain `command`"
-    hint = "Wrap plain commands only; a script can hold the rest."
-    error = document.error_at("usage", document.offset(next(iter(places))), message, hint)
-    error.exit_code = USAGE
-    raise error
 
 
 def _wrap_entries(draft: Draft) -> dict[str, Entry]:

@@ -241,7 +241,10 @@ def _describe_success(
     plan: Plan, pack: Pack, targets: list[Target], titles: list[str]
 ) -> Iterator[str | Line]:
     """What the pack does now in which hosts, what to do with the project's files, and commands."""
-    idle = [file.target.host.title for file in plan.files if file.runs_nothing]
+    idle = []  # the hosts that something keeps from running their hooks
+    for file in plan.files:
+        if {"not_loaded", "hooks_disabled"}.intersection(one.code for one in file.messages):
+            idle.append(file.target.host.title)
     steps: list[str | Line] = []
     if targets[0].project and (pack.name == GUARD or plan.changes):
         steps += _advise_on_commit(plan, targets)

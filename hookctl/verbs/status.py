@@ -81,8 +81,10 @@ def status(
         if record.packs and is_meant(record, names, scope):
             path = store.current_path(found.records, key)
             file = _describe_file(machine, path, record, ours.get(store.real_path(path), []))
-            rules_file, blocks = store.rules_entries(found.records, key)
-            rules = [{"pack": pack, "file": rules_file} for pack in blocks]
+            rules_file = store.rules_path(found.records, key)
+            known = store.find_record(found.records, rules_file)[1] if rules_file else None
+            blocks = [str(entry.path[0]) for entry in known.entries] if known else ()
+            rules = [{"pack": one, "file": rules_file} for one in blocks if one in record.packs]
             files_shown.append({**file, "rules": rules})
     files_shown.sort(key=lambda file: (not file["here"], file["host"], file["file"]))
     away = sorted({*found.gone.values()})
