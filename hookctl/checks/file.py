@@ -23,7 +23,7 @@ from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, Pa
 from hookctl.ownership import committed, consent, engine, store
 from hookctl.ownership.disabled import DisabledHook, list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
-from hookctl.ownership.sources import look
+from hookctl.ownership.sources import current_of
 from hookctl.packs import choices, guard
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
@@ -53,7 +53,9 @@ class File:
             if target.project:
                 require_inside(target.project, target.path)
             self.document = machine.read(target.path, target.host.format)[1]
-            self.current = look(target.host, self.document, (), record.entries if record else ())
+            self.current = current_of(
+                target.host, self.document, (), record.entries if record else ()
+            )
         except HookctlError as error:
             explain_conflict(target, error)
             self.error = error
@@ -186,7 +188,7 @@ def explain_conflict(target: Target, error: HookctlError) -> None:
 # Does the host read all of the file, and can hookctl?
 
 
-def judge_reading(file: File) -> Iterator[Finding]:
+def check_reading(file: File) -> Iterator[Finding]:
     """Whether the file can be read; the backup that can replace it, if not."""
     error = file.error
     if error is None:
@@ -202,7 +204,7 @@ def judge_reading(file: File) -> Iterator[Finding]:
     yield Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
-def judge_content(file: File) -> Iterator[Finding]:
+def check_content(file: File) -> Iterator[Finding]:
     """Faults that make the host ignore the file, or keep hookctl from changing it."""
     document = file.document
     if document is None or not os.path.isfile(file.path):
@@ -216,7 +218,7 @@ def judge_content(file: File) -> Iterator[Finding]:
         yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
 
 
-def judge_repository(file: File) -> Iterator[Finding]:
+def check_repository(file: File) -> Iterator[Finding]:
     """Whether the host finds the programs of a project where it looks for them."""
     repository = repository_above(file.target) if file.elements else ""
     if repository:
@@ -226,7 +228,7 @@ def judge_repository(file: File) -> Iterator[Finding]:
         yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)
 
 
-def judge_packs(file: File) -> Iterator[Finding]:
+def check_packs(file: File) -> Iterator[Finding]:
     """The files of every pack but the guard."""
     for pack in sorted(file.packs.keys() - {GUARD}):
         known, contents = file.packs[pack], dict[str, bytes | None]()
@@ -249,12 +251,12 @@ def judge_packs(file: File) -> Iterator[Finding]:
 # The entries: are they there once, unchanged, and do they still work?
 
 
-def judge_entries(file: File) -> Iterator[Finding]:
+def check_entries(file: File) -> Iterator[Finding]:
     """The entries of one settings file against the ledger."""
     current = file.current
     if current is None:
         return
-    yield from _judge_commands(file)
+    yield from _check_commands(file)
     others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
     for id, copies in sorted(others.by_id.items()):
         if len(copies) > 1 and file.document:
@@ -275,7 +277,7 @@ def judge_entries(file: File) -> Iterator[Finding]:
     ours = []
     for entry in file.entries:
         if entry.id.startswith(WRAP):
-            yield from _judge_wrapped(file, entry)
+            yield from _check_wrapped(file, entry)
         elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
@@ -285,10 +287,10 @@ def judge_entries(file: File) -> Iterator[Finding]:
         yield file.find("entries_wiped", count=len(ours), command=command)
         return
     for entry in ours:
-        yield from _judge_entry(file, current, entry)
+        yield from _check_entry(file, current, entry)
 
 
-def judge_blocks(file: File) -> Iterator[Finding]:
+def check_blocks(file: File) -> Iterator[Finding]:
     """The blocks of rules in a file with instructions: each there once, as it was written."""
     document, current = file.document, file.current
     if not isinstance(document, RulesDocument) or current is None:
@@ -310,7 +312,7 @@ def judge_blocks(file: File) -> Iterator[Finding]:
             yield file.find("entry_edited", level=edited, name=name, how=how, install=install)
 
 
-def judge_disabled(file: File) -> Iterator[Finding]:
+def check_disabled(file: File) -> Iterator[Finding]:
     """What `hookctl disable` switched off."""
     kept = {hook.name for hook in file.disabled}
     for hook in file.disabled:
@@ -321,7 +323,7 @@ def judge_disabled(file: File) -> Iterator[Finding]:
         yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
 
 
-def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
+def _check_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:
     state = engine.state(entry, current, entry.path, entry.id)
     name = entry.id or str(entry.path[-1])
     pack = next(iter(entry.owners), GUARD)
@@ -351,7 +353,7 @@ def _judge_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
-def _judge_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
+def _check_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
     hooks = file.elements.by_id.get(entry.id, [])
     if not hooks:
         missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
@@ -379,7 +381,7 @@ def _find_defect(file: File, hook: HookEntry) -> str:
     return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 
-def _judge_commands(file: File) -> Iterator[Finding]:
+def _check_commands(file: File) -> Iterator[Finding]:
     """Hooks that are not on record, and the guard's in a project that no hookctl writes.
 
     The committed record proves nothing: it comes with the same commit.
@@ -407,7 +409,7 @@ def _judge_commands(file: File) -> Iterator[Finding]:
 # The programs of hooks, and who could change them.
 
 
-def judge_interpreters(file: File) -> Iterator[Finding]:
+def check_interpreters(file: File) -> Iterator[Finding]:
     """The interpreters that start a launcher, each asked for its version if it can be started."""
     packs = {}
     for name in run_packs(file.record) if file.record else ():
@@ -426,7 +428,7 @@ def judge_interpreters(file: File) -> Iterator[Finding]:
             yield file.find("interpreter_broken", path, what=what, fix=fix)
 
 
-def judge_rights(file: File) -> Iterator[Finding]:
+def check_rights(file: File) -> Iterator[Finding]:
     """Could another user change the settings, the programs of hooks, or hookctl's state?"""
     machine, paths = file.machine, [file.path] if file.document is not None else []
     for pack in file.packs.values():
@@ -456,7 +458,7 @@ _PROMISES = {  # what it does not do where it breaks them
 }
 
 
-def judge_guard(file: File) -> Iterator[Finding]:
+def check_guard(file: File) -> Iterator[Finding]:
     """The programs of a file's hooks, the guard's config.json, and whether the guard works."""
     if file.fault:
         yield file.fault
@@ -465,7 +467,7 @@ def judge_guard(file: File) -> Iterator[Finding]:
     if not file.settings.events:
         yield file.find("guard_off")
         return
-    yield from _judge_configuration(file)
+    yield from _check_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     if file.fault or effective.STOP in file.disabled_ids or file.config_error:
         return
@@ -495,7 +497,7 @@ def judge_guard(file: File) -> Iterator[Finding]:
             yield file.find("hook_environment", given.path, setting=name, **values)
 
 
-def _judge_configuration(file: File) -> Iterator[Finding]:
+def _check_configuration(file: File) -> Iterator[Finding]:
     """Faults of the guard's config.json: the hook ignores them silently."""
     config, path = file.config, file.config_path
     if file.config_error:
@@ -535,7 +537,7 @@ def _judge_configuration(file: File) -> Iterator[Finding]:
         yield file.find("state_elsewhere", path, named=named, state=state)
 
 
-def judge_limit(file: File) -> Iterator[Finding]:
+def check_limit(file: File) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
     if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
         return
@@ -575,7 +577,7 @@ _SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/
 OVERRIDES = "overrides the hook's configuration"
 
 
-def judge_environment(file: File) -> Iterator[Finding]:
+def check_environment(file: File) -> Iterator[Finding]:
     """The variables that change what the guard does, or what a project's hooks are run with."""
     ours = {entry.path[-1] for entry in file.entries if not entry.id}
     for source in file.sources:
@@ -637,15 +639,15 @@ def _find_fault_of_path(value: str, project: str) -> str:
 
 # For each settings file that has our entries, or is the user's file of a host in use.
 FILE_RULES = (
-    judge_reading,
-    judge_content,
-    judge_entries,
-    judge_disabled,
-    judge_guard,
-    judge_interpreters,
-    judge_packs,
-    judge_limit,
-    judge_environment,
-    judge_repository,
-    judge_rights,
+    check_reading,
+    check_content,
+    check_entries,
+    check_disabled,
+    check_guard,
+    check_interpreters,
+    check_packs,
+    check_limit,
+    check_environment,
+    check_repository,
+    check_rights,
 )

@@ -25,12 +25,12 @@ from hookctl.checks.codes import (
 )
 from hookctl.checks.file import (
     File,
-    judge_blocks,
-    judge_content,
-    judge_entries,
-    judge_environment,
-    judge_guard,
-    judge_reading,
+    check_blocks,
+    check_content,
+    check_entries,
+    check_environment,
+    check_guard,
+    check_reading,
 )
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -46,7 +46,7 @@ from hookctl.packs.runner import find_programs, needs_runner, wants
 from hookctl.settings import switches, targets
 from hookctl.settings.switches import Switch
 from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target
-from hookctl.survey.machine import Machine, judge_switches, list_disabled
+from hookctl.survey.machine import Machine, check_switches, list_disabled
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -187,7 +187,7 @@ def _target_of(record: Record) -> Target:
     return Target(host, record.scope, record.known_as, record.project)
 
 
-def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Finding]:
+def check(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Finding]:
     """Every finding about a project in which these packs are required, some as a file has them."""
     if project.error is not None:
         yield from_error(project.error)
@@ -205,9 +205,9 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
         file.exact = {name for name, pack in required.items() if pack}
         rules: Sequence[Callable[[File], Iterator[Finding]]] = _FILE_RULES
         if project.error is not None:
-            rules = (judge_reading,)
+            rules = (check_reading,)
         elif isinstance(file.document, RulesDocument):
-            rules = (judge_blocks,)
+            rules = (check_blocks,)
         for found in chain.from_iterable(rule(file) for rule in rules):
             is_as_in_doctor = found.level == "error" or found.code == "config_changed"
             level = found.level if is_as_in_doctor else levels.get(found.code)
@@ -216,18 +216,18 @@ def judge(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
     if project.error is None:
         for file, name, record in project.packs:
             if name != GUARD:
-                yield from _judge_pack(project, file, name, record)
-        yield from _judge_strays(project)
-    yield from _judge_run_files(project)
+                yield from _check_pack(project, file, name, record)
+        yield from _check_strays(project)
+    yield from _check_run_files(project)
 
 
 # The settings files.
 
 
-def _judge_switches(file: File) -> Iterator[Finding]:
+def _check_switches(file: File) -> Iterator[Finding]:
     found = file.machine.switches(*file.machine.surroundings(file.target))
     ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
-    if off := judge_switches(file.target.scope, file.path, found):
+    if off := check_switches(file.target.scope, file.path, found):
         yield file.find("hooks_disabled", **describe_obstacle(off, ids))
     named = list_disabled(found)
     for hook in file.elements:
@@ -237,12 +237,12 @@ def _judge_switches(file: File) -> Iterator[Finding]:
 
 # The rules of doctor about a settings file that need none of the user's files.
 _FILE_RULES = (
-    judge_reading,
-    judge_content,
-    judge_entries,
-    _judge_switches,
-    judge_environment,
-    judge_guard,
+    check_reading,
+    check_content,
+    check_entries,
+    _check_switches,
+    check_environment,
+    check_guard,
 )
 # Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
@@ -260,7 +260,7 @@ _OF_REQUIRED_GUARD = {"guard_off": "error", "self_test_failed": "error"}
 # What git should not bring to a clone.
 
 
-def _judge_run_files(project: Project) -> Iterator[Finding]:
+def _check_run_files(project: Project) -> Iterator[Finding]:
     folder = project.folder
     top = project_folder.find_repository(folder) or folder
     mark = files.read_or_none(os.path.join(top, ".git")) or b""  # of a linked work tree: a file
@@ -299,7 +299,7 @@ def _list_programs(folder: str) -> Iterator[str]:
             yield from sorted(os.path.join(parent, name) for name in [*file_names, *links])
 
 
-def _judge_strays(project: Project) -> Iterator[Finding]:
+def _check_strays(project: Project) -> Iterator[Finding]:
     """The files that no record has, each folder once; not those of packs that have hooks here."""
     above, machine = os.path.join(project.folder, OWN), project.machine
     # What a release or a record has, and what those read; nothing need run them.
@@ -326,7 +326,7 @@ def _judge_strays(project: Project) -> Iterator[Finding]:
         yield finding("stray_file", path=path, count=len(found), names=names)
 
 
-def _judge_pack(project: Project, file: File, name: str, record: PackRecord) -> Iterator[Finding]:
+def _check_pack(project: Project, file: File, name: str, record: PackRecord) -> Iterator[Finding]:
     """Whether a pack's manifest and files are those of the record, and of where they came from."""
     pack, fix = project.manifests.get(name), f"Look at it; {file.again(name)}"
     if isinstance(pack, HookctlError):
@@ -397,7 +397,7 @@ def _find_difference(pack: Pack, other: Pack) -> str:
 # Packs that must be installed.
 
 
-def judge_required(
+def check_required(
     project: Project, name: str, source: str, pack: Pack | None
 ) -> Iterator[Finding]:
     """Whether a pack is installed in the project; one given as a file, with the same content."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from hookctl import clock, hosts, receipts
 from hookctl.checks.codes import UNRECORDED, Finding, describe_obstacle, finding, from_error
-from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, judge_blocks, judge_reading
+from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, check_blocks, check_reading
 from hookctl.errors import HookctlError
 from hookctl.hosts import Client, Host, ask_client
 from hookctl.hosts.loading import read_status, why_disarmed
@@ -87,7 +87,7 @@ class HostHere:
         return finding(code, self.host.name, path, level, host=self.host, **values)
 
 
-def judge_lost(here: HostHere) -> Iterator[Finding]:
+def check_lost(here: HostHere) -> Iterator[Finding]:
     """Other files that the host reads, of which it takes nothing, or with which it stops."""
     for lost in here.lost:
         if lost.path not in [file.path for file in here.files]:
@@ -96,7 +96,7 @@ def judge_lost(here: HostHere) -> Iterator[Finding]:
             yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
 
 
-def judge_client(here: HostHere) -> Iterator[Finding]:
+def check_client(here: HostHere) -> Iterator[Finding]:
     """What the client's version lacks."""
     # Without a record hookctl was not asked about this client.
     for file in [file for file in here.files if file.record]:
@@ -110,7 +110,7 @@ def judge_client(here: HostHere) -> Iterator[Finding]:
 _GIVEN = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="  # in a .env file
 
 
-def judge_env_files(here: HostHere) -> Iterator[Finding]:
+def check_env_files(here: HostHere) -> Iterator[Finding]:
     """Variables for the guard that a project brings in a file which the host gives to hooks."""
     machine = here.machine
     for folder in project.upwards(machine.folders.cwd) if here.guards else ():
@@ -137,7 +137,7 @@ _CODES = {
 }
 
 
-def judge_hooks(here: HostHere) -> Iterator[Finding]:
+def check_hooks(here: HostHere) -> Iterator[Finding]:
     """Our hooks that do not run: switched off, not approved, or in a file that is not read."""
     found: dict[tuple[str, model.Obstacle], list[str]] = {}
     running = {hook.own_id for hook in here.running}
@@ -160,7 +160,7 @@ def judge_hooks(here: HostHere) -> Iterator[Finding]:
 # Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
 
 
-def judge_silence(here: HostHere) -> Iterator[Finding]:
+def check_silence(here: HostHere) -> Iterator[Finding]:
     """The newest sessions of the host, where none left a line in the guard's log."""
     machine, pattern = here.machine, here.host.transcripts
     everywhere = [file for file in here.guards if file.target.scope == "user"]
@@ -188,7 +188,7 @@ _REFUSING = ("PreToolUse", "PermissionRequest", "UserPromptSubmit")
 _BLOCKING = ("Stop", "SubagentStop")
 
 
-def judge_scripts(here: HostHere) -> Iterator[Finding]:
+def check_scripts(here: HostHere) -> Iterator[Finding]:
     """Hooks without a program that can be run: ours, and others with which the host refuses."""
     said = os.strerror(errno.ENOENT)  # as a shell says
     told = {file.path for file in here.files if file.fault}
@@ -215,7 +215,7 @@ def judge_scripts(here: HostHere) -> Iterator[Finding]:
         yield here.find("script_missing", hook.file, level, hook=name, **values)
 
 
-def judge_receipts(here: HostHere) -> Iterator[Finding]:
+def check_receipts(here: HostHere) -> Iterator[Finding]:
     """The hooks of packs that failed each time, as the runner noted."""
     names = {name for file in here.files if file.record for name in run_packs(file.record)}
     hooks, state = [hook for hook in here.hooks if hook.owner in names], here.machine.folders.state
@@ -234,7 +234,7 @@ def judge_receipts(here: HostHere) -> Iterator[Finding]:
 # The work in hand: can the guard read it, and does it keep an agent at it?
 
 
-def judge_work(here: HostHere) -> Iterator[Finding]:
+def check_work(here: HostHere) -> Iterator[Finding]:
     """The work of the project that the working folder is in, if a guard reads it."""
     if not here.guards:
         return
@@ -279,18 +279,18 @@ def judge_work(here: HostHere) -> Iterator[Finding]:
 
 # For each host as it would be started in the working folder.
 _HOST_RULES = (
-    judge_client,
-    judge_lost,
-    judge_env_files,
-    judge_scripts,
-    judge_hooks,
-    judge_receipts,
-    judge_work,
-    judge_silence,
+    check_client,
+    check_lost,
+    check_env_files,
+    check_scripts,
+    check_hooks,
+    check_receipts,
+    check_work,
+    check_silence,
 )
 
 
-def judge(
+def check(
     folders: Folders, chosen: Sequence[Host], scope: str, *, everywhere: bool
 ) -> tuple[list[Host], list[Finding], tuple[str, ...]]:
     """Everything about hookctl's record and about these hosts or those in use, each finding once.
@@ -314,9 +314,9 @@ def judge(
             layout = hosts.rules_layout(hosts.load(record.host))
             path = store.current_path(machine.records, key)
             file = File(machine, Target(layout, record.scope, path, record.project), record)
-            found += [*judge_reading(file), *judge_blocks(file)]
+            found += [*check_reading(file), *check_blocks(file)]
     unread = [os.path.dirname(os.path.dirname(error.path)) for error in known.errors]
-    for one in chain.from_iterable(_judge_host(machine, host) for host in wanted):
+    for one in chain.from_iterable(_check_host(machine, host) for host in wanted):
         # What has no record where one cannot be read needs no advice of its own.
         is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
         follows = one.code == UNRECORDED and is_of_unread
@@ -326,7 +326,7 @@ def judge(
     return wanted, list(dict.fromkeys(found)), known.others
 
 
-def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
+def _check_host(machine: Machine, host: Host) -> Iterator[Finding]:
     files = [
         File(machine, target, store.find_record(machine.records, target.path)[1])
         for target in machine.targets(host)
@@ -336,8 +336,8 @@ def _judge_host(machine: Machine, host: Host) -> Iterator[Finding]:
         yield finding("not_installed", host.name, path, title=host.title, name=host.name)
     if not files:
         return
-    for file, judge_file in product(files, FILE_RULES):
-        yield from judge_file(file)
+    for file, check_file in product(files, FILE_RULES):
+        yield from check_file(file)
     here = HostHere(machine, host, files)
     for rule in _HOST_RULES:
         yield from rule(here)

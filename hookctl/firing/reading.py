@@ -162,7 +162,7 @@ _STRICTEST_FIRST = ("end", "deny", "block", "ask", "change", "allow", "context",
 _DECIDED = ("deny", "allow")
 
 
-def judge(call: Call, answers: Sequence[Reading]) -> Reading:
+def combine(call: Call, answers: Sequence[Reading]) -> Reading:
     """What the host would do."""
     readings = [answer for answer in answers if answer.outcome != "not_run"]
     winner = _settle_allow(call, readings)

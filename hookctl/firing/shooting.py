@@ -27,7 +27,7 @@ from hookctl.firing.calls import (
     find_event,
     is_meant,
 )
-from hookctl.firing.reading import judge, read_answer
+from hookctl.firing.reading import combine, read_answer
 from hookctl.hosts import loading, shapes
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.packs import guard
@@ -93,7 +93,7 @@ class Stand:
                     refused_by = shot.name
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
-        return call, fired, judge(call, [one.reading for one in fired if not one.is_out])
+        return call, fired, combine(call, [one.reading for one in fired if not one.is_out])
 
     def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Output, dict[str, Any]]:
         """Run one hook alone: how it ended, and the receipt of the runner."""

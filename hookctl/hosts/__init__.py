@@ -20,7 +20,7 @@ from hookctl.hosts.shapes import Shape
 from hookctl.system import owners
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import asset, list_data, read_data
-from hookctl.system.project import is_inside, look
+from hookctl.system.project import find_quietly, is_inside
 
 RULES = "rules"  # the format of a file with instructions for the agent
 # Their files are checked by the tests. A file of any other name is checked whenever it is loaded.
@@ -154,7 +154,7 @@ def ask_client(host: Host, folders: Folders) -> Client:
 
     program = client(host, folders.environ)
     is_asked = program and host.client.asks_version and not owners.find_fault(program)
-    here = look(folders.cwd, folders.environ) if is_asked else ""
+    here = find_quietly(folders.cwd, folders.environ) if is_asked else ""
     if not is_asked or is_inside(here, program, folders.home):
         return Client(program, "")
     said = ask([os.path.abspath(program), *host.client.version_args], None, _SECONDS)

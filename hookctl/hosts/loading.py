@@ -295,9 +295,9 @@ def _read_item(
         if isinstance(item, dict):
             entries.append(Entry(path, event, item, item))
         if takes_flat:
-            own = _judge_handler(host, path, event, item)
+            own = _check_handler(host, path, event, item)
             is_fine = not own and isinstance(item, dict)
-            faults += own or (_judge_matcher(host, path, event, item) if is_fine else ())
+            faults += own or (_check_matcher(host, path, event, item) if is_fine else ())
         else:
             faults.append(make_fault(host, "flat", path, _NO_GROUP))
         return
@@ -305,12 +305,12 @@ def _read_item(
         is_bare = isinstance(item, dict) and "hooks" not in item
         faults.append(make_fault(host, "group" if is_bare else "handler", path, _NO_GROUP))
         return
-    faults += _judge_matcher(host, path, event, item)
+    faults += _check_matcher(host, path, event, item)
     for number, handler in enumerate(inner or ()):
         place = (*path, "hooks", number)
         if isinstance(handler, dict):
             entries.append(Entry(place, event, handler, item))
-        faults += _judge_handler(host, place, event, handler)
+        faults += _check_handler(host, place, event, handler)
 
 
 def _with_faults(host: Host, entries: list[Entry], faults: list[Fault]) -> Iterator[Entry]:
@@ -335,7 +335,7 @@ def _has_command(host: Host, fields: Any) -> bool:
 # One hook.
 
 
-def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) -> Iterator[Fault]:
+def _check_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) -> Iterator[Fault]:
     matcher = group.get("matcher", "")
     is_none = matcher is None and host.handlers.nulls
     if host.matchers.falsy:
@@ -345,7 +345,7 @@ def _judge_matcher(host: Host, path: Path, event: str, group: dict[str, Any]) ->
         yield make_fault(host, kind, path, "has a matcher that is not a string")
 
 
-def _judge_handler(host: Host, path: Path, event: str, handler: Any) -> list[Fault]:
+def _check_handler(host: Host, path: Path, event: str, handler: Any) -> list[Fault]:
     """Why the host does not take a hook of an event, or never runs it."""
     if not isinstance(handler, dict):
         return [make_fault(host, "handler", path, "is not an object")]

@@ -14,7 +14,7 @@ from hookctl.model import Entry
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts
-from hookctl.ownership.sources import look
+from hookctl.ownership.sources import current_of
 from hookctl.settings import switches
 from hookctl.settings.targets import Target
 
@@ -37,7 +37,7 @@ def install(draft: Draft, drafts: Drafts, pack: str) -> None:
         folder = target.project or draft.folders.cwd
         waits = draft.is_edited or switches.is_untrusted(host, target.scope, folder, environ, read)
     if waits:
-        draft.tell("not_approved", f"{draft.host.trust.gate}: {draft.host.trust.action}")
+        draft.warn("not_approved", f"{draft.host.trust.gate}: {draft.host.trust.action}")
 
 
 def uninstall(draft: Draft, drafts: Drafts, pack: str) -> None:
@@ -49,7 +49,7 @@ def uninstall(draft: Draft, drafts: Drafts, pack: str) -> None:
         config = drafts.open(Target(draft.host._replace(format="toml"), "user", path))
         approvals = _list_approvals(config.entries, draft, drafts, pack)
         visible = (*approvals, *(one for one in config.entries if one.kind == "container"))
-        current = look(config.host, config.document, (), visible)
+        current = current_of(config.host, config.document, (), visible)
         config.apply_decision(engine.uninstall(visible, current, pack), visible)
 
 

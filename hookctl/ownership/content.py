@@ -13,7 +13,7 @@ from hookctl.model import WRAP, Consent, PackRecord, Put, Wanted
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
-from hookctl.ownership.sources import look
+from hookctl.ownership.sources import current_of
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
@@ -110,10 +110,10 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap
     if choice.reset:
         base = Settings(python=base.python)
     settings = choose(base, choice.settings)
-    draft.tell("settings", *remarks(settings, choice.settings))
+    draft.warn("settings", *remarks(settings, choice.settings))
     missed, others = limits_for(draft.host, settings, cap)
-    draft.tell("host_limits", *others, level="info")
-    draft.tell("host_limits", *missed)
+    draft.warn("host_limits", *others, level="info")
+    draft.warn("host_limits", *missed)
     if draft.target.shared:
         require_portable(settings)
     return settings.with_python(choose_python(draft, settings.python))
@@ -124,14 +124,14 @@ def choose_python(draft: Draft, recorded: str) -> str:
     if draft.target.shared:
         project, environ = draft.target.project, draft.folders.environ
         ask = partial(interpreter.on_path, environ, project)
-        draft.tell("interpreter", *draft.sources.once(("on_path", project), ask))
+        draft.warn("interpreter", *draft.sources.once(("on_path", project), ask))
         return ""
     if recorded and interpreter.is_usable(recorded):
         return recorded
     choose_new = partial(interpreter.choose, draft.folders.environ)
     python, warning = draft.sources.once(("python",), choose_new)
     if warning:
-        draft.tell("interpreter", warning)
+        draft.warn("interpreter", warning)
     return python
 
 
@@ -140,7 +140,7 @@ def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str
     value = draft.document.get(path)
     if any(want.path == path and want.value != value for want in wants):
         visible = draft.pack_entries()
-        current = look(draft.host, draft.document, wants, visible)
+        current = current_of(draft.host, draft.document, wants, visible)
         for edit in engine.install(visible, current, GUARD, wants, force=force).edits:
             if isinstance(edit, Put) and edit.path == path:
                 value = edit.value
@@ -169,7 +169,7 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         # Links are resolved, to tell whether it lies in the project.
         source = os.path.realpath(source)
     if known and known.source not in ("", source):
-        draft.tell("source_changed", f"{pack.name} came from {known.source} so far", level="info")
+        draft.warn("source_changed", f"{pack.name} came from {known.source} so far", level="info")
     contents = {name: data for name, (data, _) in pack.contents.items()}
     # The manifest tells what the pack's hooks are to be, in a clone too.
     files = {**pack.contents, MANIFEST: (pack.manifest, None)}
@@ -183,9 +183,9 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         source=source if pack.commit else "",
     )
     surely, perhaps = runner.describe(pack, draft.host, notes)
-    draft.tell("not_on_host", *surely)
+    draft.warn("not_on_host", *surely)
     if known is None or known.consent.digest != consent.digest:  # told once
-        draft.tell("not_on_host", *perhaps, level="info")
+        draft.warn("not_on_host", *perhaps, level="info")
     commit = pack.commit
     if known and known.commit and known.consent == consent:
         commit = known.commit  # the repository has moved on, but not the pack

@@ -93,7 +93,7 @@ class Draft:
         # When it is finished:
         self.after, self.record = snapshot.data, record
 
-    def tell(self, code: str, *texts: str, level: str = "warning") -> None:
+    def warn(self, code: str, *texts: str, level: str = "warning") -> None:
         """Add a warning or a note for the operator."""
         path, host = self.target.path, self.host.name
         self.messages += [Message(text, code, level, host, path) for text in texts]

@@ -16,7 +16,7 @@ from hookctl.ownership.content import find_config, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.own_files import install_files, own_top, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.sources import Sources, current_of
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
 from hookctl.packs.abilities import lacks
@@ -90,7 +90,7 @@ class Install(Job):
 
             draft.actions += list_switched_off(draft, pack.name)
         visible = draft.pack_entries()
-        current = look(draft.host, draft.document, wants, visible)
+        current = current_of(draft.host, draft.document, wants, visible)
         # A committed ledger is a stranger's: entries of other packs are written again only if
         # this machine has written them before.
         others = not target.shared or bool(draft.known and draft.known.sha256_after)
@@ -282,7 +282,7 @@ class Uninstall(Job):
             ids = {hook.id for hook in shapes.elements(draft.host.shape, draft.document.value)}
             is_orphan = draft.known is None and any(want.id in ids for want in wants)
             visible, sought = draft.pack_entries(), wants if is_orphan else ()
-            current = look(draft.host, draft.document, sought, visible, null_is_nothing=True)
+            current = current_of(draft.host, draft.document, sought, visible, null_is_nothing=True)
             draft.apply_decision(engine.uninstall(visible, current, name, wants), visible)
             draft.packs.pop(name, None)
         dropped = [edit.element for edit in draft.edits if isinstance(edit, DropHook)]
@@ -355,28 +355,28 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     folders, host, read, target = draft.folders, draft.host, draft.sources.read, draft.target
     fault = loading.find_fault(host, target.scope, draft.path, draft.document)
     if fault and draft.document.value is not MISSING:
-        draft.tell("not_loaded", f"{draft.before.where}: {fault.text}")
+        draft.warn("not_loaded", f"{draft.before.where}: {fault.text}")
     start, user = target.project or folders.cwd, target.path
     if target.scope != "user":
         user = active_file(host, "user", folders.environ, read=read)[1]
     for stopping in switches.find_fatal_files(folders, host, user, start, read):
         if stopping.path != target.path:
-            draft.tell("not_loaded", stopping.sentence)
+            draft.warn("not_loaded", stopping.sentence)
     scopes = switches.list_scopes(host, start, folders.environ, read)
     found = switches.find(folders, host, user, start, scopes, read)
     off = switches.find_stopping(found, target.scope, target.path)
     if off:
         text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
-        draft.tell("hooks_disabled", text)
+        draft.warn("hooks_disabled", text)
     _tell_of_edit(draft)
     if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
-        draft.tell("sub_agents", f"{where}: its sub-agents do not ask it")
+        draft.warn("sub_agents", f"{where}: its sub-agents do not ask it")
     is_start_only = target.scope != "user" and host.scope_rules.start_folder_only
     if is_start_only or (target.shared and host.environment.project_is_start):
         where = f"{pack.name} works in {target.project}, not in the folders below it"
         text = f"{host.title} looks only where it is started: {where}"
-        draft.tell("start_folder", text, level="info")
+        draft.warn("start_folder", text, level="info")
     if not (host.client.since and draft.is_edited):
         return
     ask = partial(ask_client, host, folders)
@@ -386,7 +386,7 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     for level, does, since in lacks(host, version, settings, draft.before) if version else ():
         if level != "info":
             text = f"{host.title} {version} {does}: upgrade it to {since} or later"
-            draft.tell("client_old", text)
+            draft.warn("client_old", text)
 
 
 def _tell_of_edit(draft: Draft) -> None:
@@ -397,11 +397,11 @@ def _tell_of_edit(draft: Draft) -> None:
         user_file = settings_path(host, "user", environ)
         if target.project and host.scope_rules.first_only and os.path.exists(user_file):
             text = f"{host.title} then reads no hook of {user_file} in this project: "
-            draft.tell("user_file_hidden", text + "it reads only the first file there is")
+            draft.warn("user_file_hidden", text + "it reads only the first file there is")
         # The agent may not be installed at all, or lie where hookctl does not look.
         if target.scope == "user" and not detected(host, environ):
             text = f"{host.title} was not found here; its settings are written all the same"
-            draft.tell("client_missing", text, level="info")
+            draft.warn("client_missing", text, level="info")
     if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
         return
     missing = [key for key in host.registration.top if key not in before]
@@ -409,4 +409,4 @@ def _tell_of_edit(draft: Draft) -> None:
     events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
     if events:
         text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
-        draft.tell("hooks_woken", f"{' and '.join(missing)} {text}")
+        draft.warn("hooks_woken", f"{' and '.join(missing)} {text}")

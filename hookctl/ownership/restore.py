@@ -15,7 +15,7 @@ from hookctl.ownership import store
 from hookctl.ownership.codec import parse_object, refusals, with_paths
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import Sources, look
+from hookctl.ownership.sources import Sources, current_of
 from hookctl.settings.targets import Target, active_file, find, target_of_record, variant_of_file
 from hookctl.system import files, project
 from hookctl.system.files import Backup
@@ -97,7 +97,7 @@ class Restore(Job):
         ids = set[str]()
         with contextlib.suppress(HookctlError):
             restored = formats.parse(target.host.format, self.data, where=target.path)
-            ids = {hook.id for hook in look(draft.host, restored, (), known).elements}
+            ids = {hook.id for hook in current_of(draft.host, restored, (), known).elements}
         if result is None and record and any(entry.id in ids for entry in known):
             # The author of this text is unknown: an uninstall must not restore earlier bytes.
             result = record._replace(sha256_before="", sha256_after=files.digest(self.data))
@@ -108,7 +108,7 @@ class Restore(Job):
         left |= set(result.packs if result else ()) - set(record.packs if record else ())
         if left:
             text = f"the restored text has {', '.join(sorted(left))}, which is not installed"
-            draft.tell("orphan_hook", f"{text} any more; `hookctl doctor` says more")
+            draft.warn("orphan_hook", f"{text} any more; `hookctl doctor` says more")
         draft.restored = self.data, result
         return draft
 

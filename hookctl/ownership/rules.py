@@ -13,7 +13,7 @@ from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts
-from hookctl.ownership.sources import look
+from hookctl.ownership.sources import current_of
 from hookctl.ownership.store import rules_path
 from hookctl.packs.choices import Choice
 from hookctl.packs.model import Pack
@@ -35,7 +35,7 @@ def install(draft: Draft, drafts: Drafts, pack: Pack, choice: Choice) -> None:
         return
     target = rules_target(draft.target)
     if target is None:
-        draft.tell(
+        draft.warn(
             "no_rules_file",
             f"{draft.host.title}: hookctl knows no file with instructions of "
             f"{draft.target.scope} scope, so no rules are written for it",
@@ -71,7 +71,9 @@ def leave(draft: Draft, drafts: Drafts, name: str, pack: Pack | None = None) -> 
         _take_back(file, pack)
     visible = _entries_of(file, name)
     if visible:
-        decision = engine.uninstall(visible, look(file.host, file.document, (), visible), name)
+        decision = engine.uninstall(
+            visible, current_of(file.host, file.document, (), visible), name
+        )
         file.apply_decision(_in_plain_words(file, decision), visible)
 
 
@@ -92,7 +94,7 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         action = Action("take-back", want.path, from_state="orphan", to_state="owned")
         file.actions.append(action._replace(reason=reason, owners=(pack.name,)))
         return
-    current = look(file.host, file.document, [want], visible)
+    current = current_of(file.host, file.document, [want], visible)
     is_gone = bool(visible) and engine.is_wiped(visible, current)
     is_asked = choice.force or choice.settings.rules
     if is_gone and file.document.data.strip() and not is_asked:

@@ -136,7 +136,7 @@ def _open_lock(path: str, made: list[str], say: Say) -> int:
         time.sleep(READ_PAUSE)
 
 
-def carry_out(
+def apply_plan(
     sources: Sources,
     make_plan: Callable[[], Plan],
     say: Say,
@@ -192,7 +192,7 @@ def _end_traces(folders: Folders, say: Say) -> None:
     projects = [file.target.project for file in files if file.target.project]
     make_plan = partial(plan_jobs, sources, files, stops=False)
     try:
-        plan = carry_out(sources, make_plan, say, projects=projects)
+        plan = apply_plan(sources, make_plan, say, projects=projects)
     except HookctlError as error:
         say(Message(f"tracing goes on: {error}", "traced", path=error.path))
         return

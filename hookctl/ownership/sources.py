@@ -93,7 +93,7 @@ class Sources(FileReader):
         return self.once(("disabled",), partial(store.load_disabled, self.folders))
 
 
-def look(
+def current_of(
     host: Host,
     document: Document,
     wants: Iterable[Wanted],

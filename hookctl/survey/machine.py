@@ -52,7 +52,7 @@ class Machine:
         self.reader = FileReader()
         self.read = self.reader.read
         self._known: dict[tuple[str, ...], Any] = {}
-        self.cwd_project = cwd_project or project.look(folders.cwd, folders.environ)
+        self.cwd_project = cwd_project or project.find_quietly(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
 
@@ -150,7 +150,7 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
         stored = store.load(folders)
     except HookctlError as error:
         return RecordFacts({}, (error,))
-    here = project.look(folders.cwd, folders.environ)
+    here = project.find_quietly(folders.cwd, folders.environ)
     projects = dict.fromkeys(record.project for record in stored.values() if record.project)
     others = [root for root in projects if not everywhere and os.path.realpath(root) != here]
     away = store.away(folders, stored).items()
@@ -319,9 +319,9 @@ class _HostReader:
         if obstacle:
             yield from list_hooks_of(file, document, entries, obstacle)
             return
-        shared, closed = [*self._stopping[:1], judge_switches(scope, path, self._switches)], {}
+        shared, closed = [*self._stopping[:1], check_switches(scope, path, self._switches)], {}
         if not self._stopping:  # nobody can approve anything in a client that does not start
-            shared.append(judge_trust(machine, host, scope, self._start))
+            shared.append(check_trust(machine, host, scope, self._start))
             if needs_approval:
                 closed = find_waiting(machine, host, path, document.value, entries)
             named = list_disabled(self._switches)
@@ -368,7 +368,7 @@ class _HostReader:
                 hidden[event] = Obstacle(model.HIDDEN, reason, f"put it into {other.path}")
             for entry in contents.entries:
                 is_lost = any(fault.reach == loading.EVERYWHERE for fault in entry.faults)
-                if is_lost and not judge_trust(self._machine, host, other.scope, self._start):
+                if is_lost and not check_trust(self._machine, host, other.scope, self._start):
                     reason = f"{loading.cost(host, loading.EVERYWHERE)}: see {other.path}"
                     hidden[entry.event] = Obstacle(model.IGNORED, reason)
         return hidden
@@ -377,14 +377,14 @@ class _HostReader:
 # What stops the hooks of several files.
 
 
-def judge_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
+def check_switches(scope: str, path: str, found: Iterable[Switch]) -> Obstacle | None:
     """What switches all hooks of a file off."""
     switch = switches.find_stopping(found, scope, path)
     reason = f"{switch.said} {switch.where}" if switch else ""
     return Obstacle(model.OFF, reason, "change it there") if switch else None
 
 
-def judge_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
+def check_trust(machine: Machine, host: Host, scope: str, folder: str) -> Obstacle | None:
     """Why no hook of a scope runs in a folder that the host does not trust."""
     if switches.is_untrusted(host, scope, folder, machine.environ, machine.read):
         action = host.folder_trust.action
@@ -439,14 +439,14 @@ def list_hooks_of(
         matcher = entry.matcher if isinstance(entry.matcher, str) else ""
         found = [obstacle or hidden.get(entry.event)]
         if not obstacle:
-            found += _judge_entry(host, document, entry, closed.get(entry.path))
+            found += _check_entry(host, document, entry, closed.get(entry.path))
         fields, id = (own.fields, own.id) if own else (entry.fields, "")
         obstacles = tuple(filter(None, (*found, *of_all)))
         line, _ = document.position(entry.path)
         yield Hook(file, entry.path, entry.event, fields, matcher, line, id, obstacles)
 
 
-def _judge_entry(
+def _check_entry(
     host: Host, document: Document, entry: Entry, closed: Obstacle | None
 ) -> Iterator[Obstacle]:
     for fault in sorted(entry.faults, key=lambda fault: fault.kind != "event"):

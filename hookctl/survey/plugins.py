@@ -24,9 +24,9 @@ from hookctl.settings.switches import FileRules, is_rule
 from hookctl.settings.targets import top
 from hookctl.survey.machine import (
     Machine,
+    check_switches,
+    check_trust,
     find_waiting,
-    judge_switches,
-    judge_trust,
     list_disabled,
     list_hooks_of,
 )
@@ -110,9 +110,9 @@ class _HostPlugins:
         self._switch: Table = host.plugins.get("switch", {})
         self._start, project = machine.folders.cwd, machine.start_of(host)
         self._switches = machine.switches(host, machine.active_file(host, "user")[1], project)
-        self._off = judge_switches("plugin", "", self._switches)
+        self._off = check_switches("plugin", "", self._switches)
         self._untrusted = {
-            scope: judge_trust(machine, host, scope, project) for scope in ("user", "project")
+            scope: check_trust(machine, host, scope, project) for scope in ("user", "project")
         }
         self._disabled = list_disabled(self._switches)
         # What stands for a placeholder in a path.
@@ -136,7 +136,7 @@ class _HostPlugins:
                 if os.path.basename(path) not in own and os.path.isfile(path) and path not in seen:
                     seen.add(path)
                     scope = _scope_of(pattern)
-                    off = judge_switches(scope, path, self._switches)
+                    off = check_switches(scope, path, self._switches)
                     yield self._make_module(scope, path, (), 1, path, off)
         for row in self._table.get("packages", ()):
             for path in self._expand(row["file"]):
@@ -164,7 +164,7 @@ class _HostPlugins:
                 if is_rule(name) or file in seen:
                     continue
                 seen.add(file)
-                off = judge_switches(scope, file, self._switches)
+                off = check_switches(scope, file, self._switches)
             line = document.position((*key, number))[0]
             yield self._make_module(scope, path, (*key, number), line, name, off)
 

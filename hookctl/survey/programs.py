@@ -83,7 +83,7 @@ class Programs:
                 variables[environment.project] = folder
             start = folder if environment.starts_there else start
         for script in find_scripts(command, variables, start):
-            fault = self._judge(script, file.host)
+            fault = self._check(script, file.host)
             if fault and ("/" in script.path or not hook.own_id):
                 return fault
         return None
@@ -123,7 +123,7 @@ class Programs:
         is_there = not python or _find_program(python, self._machine.environ)
         return "" if is_there else python
 
-    def _judge(self, script: Script, host: Host) -> Obstacle | None:
+    def _check(self, script: Script, host: Host) -> Obstacle | None:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
             fault = find_broken(script, self._machine.environ, host)

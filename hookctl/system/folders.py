@@ -23,7 +23,7 @@ class Folders:
         self.environ = environ
         self.cwd = cwd
         self.ledger = os.path.join(state, "ledger.json")
-        self.former_disabled = os.path.join(state, "disabled.json")  # 0.2.0's book
+        self.former_disabled = os.path.join(state, "disabled.json")  # 0.2.0's record of it
         self.journal = os.path.join(state, "journal.json")
         self.traces = os.path.join(state, "traces.json")  # the hooks that are traced
         self.pending = os.path.join(state, "pending")  # where 0.2.0 kept the bytes of a run

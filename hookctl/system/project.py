@@ -21,7 +21,7 @@ def find(start: str, environ: Mapping[str, str]) -> str:
     return folder
 
 
-def look(start: str, environ: Mapping[str, str]) -> str:
+def find_quietly(start: str, environ: Mapping[str, str]) -> str:
     """The same for a command that only reads: a folder without a mark may have any owner."""
     folder = search(start, environ)
     if has_mark(folder):

@@ -34,9 +34,9 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
         if not pack and not name.replace("-", "").isalnum():
             raise errors.usage_error(f"no pack: {name!r}", "Give its name, or its file's path.")
         required.append((pack.name, name, pack) if pack else (name, "", None))
-    findings = list(rules.judge(declared, {name: pack for name, _, pack in required}))
+    findings = list(rules.check(declared, {name: pack for name, _, pack in required}))
     for wanted in required:
-        findings += rules.judge_required(declared, *wanted)
+        findings += rules.check_required(declared, *wanted)
     findings = worst_first(dict.fromkeys(findings))
     has_failed = any(finding.level == "error" for finding in findings)
     data = {"project": folder, "findings": [finding._asdict() for finding in findings]}

@@ -14,13 +14,13 @@ from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
 from hookctl.ownership.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
-from hookctl.ownership.run import carry_out, locked_run
+from hookctl.ownership.run import apply_plan, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target, top, variant_of_record
 from hookctl.survey.listing import Inventory, find, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
 from hookctl.system.folders import Folders
-from hookctl.system.project import look
+from hookctl.system.project import find_quietly
 from hookctl.verbs.choosing import in_project, load_hosts
 
 HELP = """
@@ -39,7 +39,7 @@ def disable(
 ) -> Result:
     """Switch off the hooks that these IDs mean, and with the last hook of a pack its values."""
     folders = in_project(folders, project)
-    here, now = look(folders.cwd, folders.environ), clock.now(folders.environ)
+    here, now = find_quietly(folders.cwd, folders.environ), clock.now(folders.environ)
     with locked_run(folders, say, dry_run=dry_run):
         sources, named = Sources(folders), load_hosts(host)
         inventory, records = take_inventory(folders, named), store.read_known(folders)[0]
@@ -69,7 +69,7 @@ def disable(
             chosen.append((target, values))
         projects = {target.project for target, _ in chosen if target.scope == "project"}
         make_plan = partial(plan_disable, sources, chosen)
-        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     done = _describe_done([pack for _, pack in sorted(packs)], going, staying)
     return plan_result(plan, [*done], dry_run=dry_run)._replace(messages=tuple(filter(None, notes)))
 

@@ -52,7 +52,7 @@ def doctor(
             done = _install_again(folders, chosen, scope, everywhere=everywhere)
         except HookctlError as error:
             failures = [codes.finding("fix_failed", path=error.path, error=error)]
-    hosts, found, others = survey.judge(folders, chosen, scope, everywhere=everywhere)
+    hosts, found, others = survey.check(folders, chosen, scope, everywhere=everywhere)
     findings = [*failures, *found]
     if not hosts:
         findings.append(codes.finding("not_installed", title="any agent", name="NAME"))

@@ -13,7 +13,7 @@ from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import describe, plan_enable
 from hookctl.ownership.disabled import DisabledHook
-from hookctl.ownership.run import carry_out, locked_run
+from hookctl.ownership.run import apply_plan, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.survey.listing import find, find_disabled, take_inventory
 from hookctl.survey.machine import read_disabled
@@ -71,7 +71,7 @@ def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool
     make_plan = partial(plan_enable, sources, wanted)
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
-    plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     names = dict.fromkeys(one.shown for one in wanted)
     shown = [name for name in names if "/" not in name or name.partition("/")[0] not in names]
     done = f"{' and '.join(shown)} {'is' if len(shown) == 1 else 'are'} enabled again."

@@ -22,7 +22,7 @@ from hookctl.survey.machine import Machine, read_records
 from hookctl.survey.model import Hook
 from hookctl.system import files
 from hookctl.system.folders import Folders
-from hookctl.system.project import look, require_own
+from hookctl.system.project import find_quietly, require_own
 from hookctl.verbs.choosing import in_project, load_hosts
 from hookctl.verbs.hooks import BEHIND_ID, name_hook
 from hookctl.verbs.pack import load_pack
@@ -92,7 +92,7 @@ def fire(
     asked = Asked(event, tool, values, calls.read_payload(payload) if payload else None)
     loaded, wanted = load_pack(pack) if pack else None, load_hosts(host)
     folders = in_project(folders, project)
-    require_own(look(folders.cwd, folders.environ))
+    require_own(find_quietly(folders.cwd, folders.environ))
     with files.private_folder("fire", folders.state) as folder:
         transcript = os.path.join(folder, "transcript.jsonl")
         files.write_own(transcript, b"")  # an empty record of a session, for hooks that read it

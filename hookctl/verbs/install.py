@@ -17,7 +17,7 @@ from hookctl.output.plans import plan_result
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.install import check_request, find_lacking, plan_install
 from hookctl.ownership.plan import Plan
-from hookctl.ownership.run import carry_out, finish_pending, locked_run
+from hookctl.ownership.run import apply_plan, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.packs import load
 from hookctl.packs.choices import Choice, Request, Settings, asked_names, settings_from
@@ -128,7 +128,7 @@ def install_agreed(
         if not dry_run:
             make_plan = partial(consent.plan_agreed, make_plan, pack, review)
     projects = [target.project for target in targets if target.shared]
-    plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     if pack.source and dry_run:
         review = consent.review(sources, pack, plan)
     return plan, review

@@ -253,7 +253,7 @@ def _play(
             trial = {"outcome": str(receipt.get("outcome", "")), "stdout": said}
             trials.append({**trial, "dropped": [*dropped], "ms": int(receipt.get("ms", 0))})
         trial = min(trials, key=lambda trial: _ORDER.index(trial["outcome"]))
-        problem = _judge(host, case, trial["outcome"], trial["stdout"]) if meant else ""
+        problem = _check_outcome(host, case, trial["outcome"], trial["stdout"]) if meant else ""
         yield {
             "skipped": not meant,  # the host has no such event or tool, which `pack check` says
             "host": host.name,
@@ -265,7 +265,7 @@ def _play(
         }
 
 
-def _judge(host: Host, case: Case, outcome: str, answer: str) -> str:
+def _check_outcome(host: Host, case: Case, outcome: str, answer: str) -> str:
     """What is not as the case expects, in words; '' where all is well on this host."""
     if outcome != case.expect and (outcome or case.expect != "none"):
         forms = host.runner.get("answers", {}).get(case.event, {})

@@ -13,7 +13,7 @@ from hookctl.output.lines import confirm, say, table, tilde
 from hookctl.output.plans import plan_result, unified
 from hookctl.ownership import store
 from hookctl.ownership.restore import plan_restore
-from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
+from hookctl.ownership.run import apply_plan, changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.system import files, project
 from hookctl.system.files import Backup
@@ -65,7 +65,7 @@ def restore(
         sources = Sources(folders)
         make_plan = partial(plan_restore, sources, path, backup)
         projects = filter(None, [project.find(os.path.dirname(path), folders.environ)])
-        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     if plan.files and not dry_run:

@@ -18,7 +18,7 @@ from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
 from hookctl.ownership.plan import Plan, plan_jobs
-from hookctl.ownership.run import carry_out, changed_meanwhile, finish_pending, locked_run
+from hookctl.ownership.run import apply_plan, changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, Target, all_files, readable
@@ -101,7 +101,7 @@ def uninstall(
         # What is refused does not stop the rest, where several files are meant.
         stops = bool(only) or (len(leavings) == 1 and not everywhere)
         make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
-        plan = carry_out(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     messages = _name_remaining(name, plan, records)
     if everywhere:
         messages += _name_unreached(folders, plan)

@@ -90,7 +90,7 @@ def upgrade_meant(
         results = [
             _upgrade_pack(sources, item, brought, choice, dry_run=dry_run) for item in installed
         ]
-    here = root or project.look(folders.cwd, folders.environ)
+    here = root or project.find_quietly(folders.cwd, folders.environ)
     for error in problems:
         if error.path.startswith(f"{here}/"):
             left.append(error)

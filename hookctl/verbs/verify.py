@@ -70,7 +70,7 @@ def verify(
                 verdict = TIMEOUT
             else:
                 number += 1
-                verdict, status, fault = _judge(keeper, command, environ, left)
+                verdict, status, fault = _check_outcome(keeper, command, environ, left)
     signal_name = _name_signal(status) if status is not None and status < 0 else None
     at = f"at look {number} of {looks}"
     data = {
@@ -104,7 +104,7 @@ def _seconds(text: str) -> float:
     return clock.seconds(text if text[-1:].isalpha() else f"{text.strip()}s")
 
 
-def _judge(
+def _check_outcome(
     keeper: Keeper, command: Sequence[str], environ: dict[str, str], seconds: float
 ) -> tuple[str, int | None, str]:
     """Run the verifier once: the verdict, its exit status (below 0 for a signal), and its fault."""
