@@ -28,8 +28,7 @@ from hookctl.model import (
     Prune,
     Put,
 )
-from hookctl.ownership import disabled
-from hookctl.ownership import engine, store
+from hookctl.ownership import disabled, engine, store
 from hookctl.ownership.disabled import (
     CONTAINER,
     HOOK,
