@@ -100,6 +100,13 @@ _TABLES = (
 )
 
 
+def _read_table(data: Tables, name: str) -> Any:
+    table = data.get(name, () if name in _ROWS else {})
+    if name in _RECORDS:
+        return Table(name, table)
+    return [Table(name, row) for row in table] if name in _ROWS else table
+
+
 class Host:
     """One coding agent: what its file says, by the names of its keys and tables."""
 
@@ -128,18 +135,6 @@ class Host:
         if form.event:  # the file has one list of all hooks
             renamed = [f"{name}={path}" for name, path in form.names.items()]
             self.format += LISTED + ",".join([".".join([*form.root, form.event]), *renamed])
-
-    def __getattr__(self, name: str) -> Any:
-        """A table of its file, read when it is asked for first."""
-        if name not in _TABLES:
-            raise AttributeError(name)
-        table = self.data.get(name, () if name in _ROWS else {})
-        if name in _RECORDS:
-            table = Table(name, table)
-        elif name in _ROWS:
-            table = [Table(name, row) for row in table]
-        self.__dict__[name] = table
-        return table
 
     def _replace(self, **fields: Any) -> Host:
         other = copy.copy(self)
@@ -215,3 +210,9 @@ class Host:
     def layouts(self) -> list[Host]:
         """The host, and in its other layouts."""
         return [self, *self.variants]
+
+
+for _name in _TABLES:  # each is read when it is asked for first
+    _property = cached_property(lambda host, name=_name: _read_table(host.data, name))
+    _property.__set_name__(Host, _name)
+    setattr(Host, _name, _property)

@@ -198,7 +198,7 @@ class Draft:
         An operator may add a key that makes the host look for its hooks elsewhere in the file.
         """
         reason = f"{self.host.title} reads its hooks elsewhere in this file now"
-        for layout in load(self.host.name).layouts():
+        for layout in load(self.host.name).layouts() if self.host.variants else ():
             if layout.shape == self.host.shape or layout.files != self.host.files:
                 continue
             hooks = shapes.elements(layout.shape, self.document.value)

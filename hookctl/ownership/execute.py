@@ -131,7 +131,7 @@ def save_records(
     folders: Folders, records: Mapping[str, Record | None], disabled: Mapping[str, DisabledFile]
 ) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
-    saved = store.load(folders)
+    saved, disabled_before = store.load_ledger(folders)
     for path, record in records.items():
         if record is None:
             saved.pop(path, None)
@@ -142,7 +142,7 @@ def save_records(
             saved[path] = stub._replace(created_file=False, created_dirs=())
         else:
             saved[path] = record
-    away = {**store.load_disabled(folders), **disabled}
+    away = {**disabled_before, **disabled}
     files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
     with contextlib.suppress(FileNotFoundError):
         os.unlink(folders.former_disabled)

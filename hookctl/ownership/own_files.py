@@ -178,9 +178,11 @@ def merge_config(
     Its keys are entries like any others. None where nothing is wanted and nothing left. `snapshot`
     is what there is: at another path, where it moves.
     """
+    if snapshot.data is None:
+        return new_config(wanted, host), []
     values: dict[str, Any] = {}
     try:
-        values = parse_config(snapshot) if snapshot.data is not None else {}
+        values = parse_config(snapshot)
     except HookctlError as error:
         error.hint = "Correct it; or remove it, or install with --force: either writes it anew."
         if not force:

@@ -301,9 +301,9 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     # The project's ledger comes last: settings tell what an interrupted run left to do.
     written = (*runtime, *settings) if install else (*settings, *runtime)
     changes = (*written, *project_changes)
-    known = opened.sources.disabled()
-    finished = [one for one in drafts if one.disabled_after not in (None, known.get(one.path))]
-    disabled = {one.path: one.disabled_after for one in finished}
+    disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
+    known = opened.sources.disabled() if disabled else {}
+    disabled = {path: file for path, file in disabled.items() if file != known.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)

@@ -86,7 +86,9 @@ class Sources(FileReader):
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
         names = tuple(projects)
-        return self.once(("records", names), partial(store.read, self.folders, names))
+        records = self.once(("records", names), partial(store.read, self.folders, names))
+        self._known["disabled",] = records.disabled
+        return records
 
     def disabled(self) -> dict[str, DisabledFile]:
         """What `hookctl disable` keeps, by the changed file."""

@@ -43,13 +43,30 @@ class Ledger(NamedTuple):
 
 
 def load(folders: Folders) -> dict[str, Record]:
-    """The records, stubs too, by the real path of their settings file; none without a ledger.
+    """The records, stubs too, by the real path of their settings file; none without a ledger."""
+    return load_ledger(folders).files
+
+
+def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
+    """What `hookctl disable` keeps, by the real path of the changed file."""
+    return load_ledger(folders).disabled
+
+
+def load_ledger(folders: Folders) -> Ledger:
+    """The records and what is disabled, with whole paths.
 
     Where a program has put a file in a link's place, that and the link's old target may both have
     our entries: the record follows the host's file, and the other keeps one, to be uninstalled too.
     """
-    ledger = parse(files.read(folders.ledger).data, folders.ledger)
-    records, split = with_paths(ledger, folders.resolve).files, dict[str, Record]()
+    stored = parse(files.read(folders.ledger).data, folders.ledger)
+    path = folders.former_disabled
+    if os.path.lexists(path):  # 0.2.0 had it in a file of its own
+        with refusals("the record of disabled hooks", path, _MOVE_AWAY):
+            json_object = parse_object(files.read(path).data or b"", "disabled_version", path)
+            former = from_json(dict[str, DisabledFile], json_object["files"], "files")
+        stored = stored._replace(disabled=former | stored.disabled)
+    ledger: Ledger = with_paths(stored, folders.resolve)
+    records, split = ledger.files, dict[str, Record]()
     for key, record in records.items():
         path = real_path(record.known_as)
         is_elsewhere = bool(record.known_as) and record.scope != "project" and path != key
@@ -59,19 +76,7 @@ def load(folders: Folders) -> dict[str, Record]:
             split[path] = record
             record = record._replace(known_as=key)
         split[key] = record
-    return split
-
-
-def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
-    """What `hookctl disable` keeps, by the real path of the changed file."""
-    ledger = parse(files.read(folders.ledger).data, folders.ledger)
-    path, former = folders.former_disabled, {}
-    data = files.read(path).data
-    if data is not None:  # 0.2.0 had it in a file of its own
-        with refusals("the record of disabled hooks", path, _MOVE_AWAY):
-            json_object = parse_object(data, "disabled_version", path)
-            former = from_json(dict[str, DisabledFile], json_object["files"], "files")
-    return with_paths(Ledger({}, former | ledger.disabled), folders.resolve).disabled
+    return ledger._replace(files=split)
 
 
 def list_made(records: Mapping[str, Record]) -> set[str]:
@@ -89,20 +94,11 @@ def parse(data: bytes | None, path: str) -> Ledger:
 
 
 class Records(dict[str, Record]):
-    """The records by the real path of their settings file.
+    """The records by the real path of their settings file."""
 
-    `projects` has the project of each file that lies in one, and `ledgers` the bytes of each
-    project's ledger: a plan holds only as long as they are unchanged.
-    """
-
-    def __init__(
-        self,
-        records: Mapping[str, Record],
-        projects: Mapping[str, str],
-        ledgers: dict[str, bytes | None],
-    ) -> None:
-        super().__init__(records)
-        self.projects, self.ledgers = projects, ledgers
+    projects: dict[str, str]  # of each file that lies in one
+    ledgers: dict[str, bytes | None]  # of each project: a plan holds as long as they are unchanged
+    disabled: dict[str, DisabledFile]  # what `hookctl disable` keeps, by the changed file
 
 
 def read(
@@ -112,28 +108,29 @@ def read(
 
     The error of a ledger that cannot be read is added to `unread`, if that is given.
     """
-    records: dict[str, Record] = {}
-    stubs: dict[str, Record] = {}
-    for key, record in load(folders).items():
+    records, stubs = Records(), dict[str, Record]()
+    ledger = load_ledger(folders)
+    for key, record in ledger.files.items():
         if record.format in formats.PROGRAMS:
             formats.remember(record.sha256_after)
         if record.scope == "project":
             stubs[real_path(key)] = record  # the project may lie behind a link by now
         else:
             records[key] = record
-    ledgers: dict[str, bytes | None] = {}
+    records.disabled, records.ledgers = ledger.disabled, {}
+    records.projects = {key: stub.project for key, stub in stubs.items()}
     for project in filter(None, dict.fromkeys(projects)):
         from hookctl.ownership import committed  # late: most calls are about no project
 
         try:
             project_folder.require_own(project)
-            ledgers[project] = data = files.read(committed.ledger_path(project)).data
-            records |= committed.load(folders, project, data, stubs)
+            records.ledgers[project] = data = files.read(committed.ledger_path(project)).data
+            records.update(committed.load(folders, project, data, stubs))
         except HookctlError as error:
             if unread is None:
                 raise
             unread.append(error)
-    return Records(records, {key: stub.project for key, stub in stubs.items()}, ledgers)
+    return records
 
 
 def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]:
