@@ -203,12 +203,16 @@ def merge_config(
             values[str(edit.path[0])] = edit.value
         elif isinstance(edit, DropValue):
             del values[str(edit.path[0])]
+    if not wanted:
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        reasons = {
+            name: f"kept your {name}={engine.show(values[name], name)}" for name in sorted(values)
+        }
+        lines = [Action("keep", (path, name), "file", reason=reasons[name]) for name in reasons]
+        return (text.encode() if values else None), lines
     told = [line for line in decision.actions if line.action in ("keep", "replace")]
     theirs = [line for line in told if line.reason]
     lines = [line._replace(path=(path, *line.path), kind="file", owners=()) for line in theirs]
-    if not wanted:
-        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        return (text.encode() if values else None), lines
     if engine.same(before, values) and engine.same(table, guard.host_table(host)):
         return snapshot.data, lines
     names = dict.fromkeys([*wanted, *values])

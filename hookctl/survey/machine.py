@@ -8,6 +8,7 @@ the hook still has its own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,7 +22,7 @@ from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledHook
+from hookctl.ownership.disabled import DisabledFile, DisabledHook
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
 from hookctl.packs.protocol import EVENTS
@@ -188,14 +189,16 @@ class DisabledHooks(NamedTuple):
 
 
 def read_disabled(folders: Folders) -> DisabledHooks:
-    """What is disabled in any file."""
-    try:
+    """What is disabled in any file; that a ledger cannot be read is said of its records."""
+    known: dict[str, DisabledFile] = {}
+    with contextlib.suppress(HookctlError):
         known = store.load_disabled(folders)
-        if not known:
-            return DisabledHooks()
-        from hookctl.ownership import disable  # late: few have anything disabled
+    if not known:
+        return DisabledHooks()
+    from hookctl.ownership.disable import find_away  # late: few have anything disabled
 
-        return DisabledHooks(tuple(disable.find_away(known, FileReader())))
+    try:
+        return DisabledHooks(tuple(find_away(known, FileReader())))
     except HookctlError as error:
         return DisabledHooks(error=error)
 
