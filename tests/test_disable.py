@@ -19,6 +19,7 @@ from hookctl.documents import MISSING, Document, formats
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import DropHook
+from hookctl.ownership import store
 from hookctl.settings.targets import active_file
 from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import DISABLED, Hook
@@ -561,4 +562,4 @@ def live_through(here: Place, data: bytes, steps: Any, order: float) -> None:
     if "install" in verbs:  # and so does what a file with hooks must have
         after = {key: value for key, value in after.items() if key in before or key not in life.host.registration.top}
     assert plain(after, is_ordered=has_one_layer(steps)) == plain(before, is_ordered=has_one_layer(steps))
-    assert not os.path.exists(here.folders.disabled)
+    assert not store.load_disabled(here.folders)
