@@ -16,7 +16,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.firing.calls import Asked, Call, Place, Reading, find_event, is_meant, make_call
-from hookctl.firing.reading import judge, read_answer
+from hookctl.firing.reading import combine, read_answer
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
 from hookctl.system import processes
@@ -560,7 +560,7 @@ def test_a_question_to_the_person_and_an_end() -> None:
 
 # Several hooks.
 def outcome(name: str, *answers: Reading) -> tuple[str, str]:
-    verdict = judge(call(name), answers)
+    verdict = combine(call(name), answers)
     return verdict.outcome, verdict.reason
 
 
