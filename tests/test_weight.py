@@ -16,18 +16,18 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (25_482, 25_500),
-    "statements of hookctl/": (17_726, 17_500),
+    "lines of hookctl/": (25_486, 25_500),
+    "statements of hookctl/": (17_730, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_226, 5_500),
-    "lines of tests/": (37_858, 38_000),
+    "lines of tests/": (37_859, 38_000),
     "lines of docs/": (2_387, 2_400),
     "lines of README.md": (100, 100),
 }
 WALKS = {  # functions of hookctl called, and calls from one of its files into another
     "first install": ((322, 300), (343, 350)),
     "install with nothing to do": ((245, 200), (252, 180)),
-    "doctor": ((304, 330), (461, 450)),
+    "doctor": ((304, 330), (462, 450)),
     "uninstall": ((298, 300), (434, 400)),
 }
 

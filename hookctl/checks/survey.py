@@ -27,7 +27,7 @@ from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.runner import find_event
 from hookctl.settings import effective
-from hookctl.settings.targets import RULES, Target
+from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.survey import model
 from hookctl.survey.machine import Machine, read_records, read_settings
 from hookctl.survey.programs import REPAIR, Programs
@@ -56,7 +56,10 @@ class HostHere:
         self.files = files  # that have or may have something of ours
         # Its hooks, and the files of which it takes nothing.
         self.hooks, self.lost = read_settings(machine, host)
-        self.hooks = list(map(Programs(machine, compiles=False).add_fault, self.hooks))
+        quick, whole = Programs(machine, compiles=False), Programs(machine)
+        for number, hook in enumerate(self.hooks):  # the scripts of packs are compiled, too
+            is_of_pack = hook.own_id and not hook.own_id.startswith(f"{GUARD}/")
+            self.hooks[number] = (whole if is_of_pack else quick).add_fault(hook)
         user = machine.active_file(host, "user")[1]
         # What it reads, the winning files first.
         self.sources = machine.sources(host, user, machine.start_of(host))
@@ -210,7 +213,8 @@ def check_scripts(here: HostHere) -> Iterator[Finding]:
                 continue
             name, level = f"the hook on line {hook.line}", "error" if event in _REFUSING else level
             effect = f", and {here.host.title} then refuses or blocks"
-        repair = obstacle.fix[:1].upper() + obstacle.fix[1:] or "Put it back"
+        usual = "Mend it" if obstacle.state == model.NO_COMPILE else "Put it back"
+        repair = obstacle.fix[:1].upper() + obstacle.fix[1:] or usual
         values = {"reason": masked_text(obstacle.reason), "effect": effect, "repair": repair}
         yield here.find("script_missing", hook.file, level, hook=name, **values)
 
