@@ -113,8 +113,9 @@ class JsonDocument(Document):
         scans = (self._scan, *filter(None, [new.source]))
         is_lenient = any(one.comments or one.commas for one in scans)
         after = type(self)(text, self.where, strict=not is_lenient)
-        known = self._root.known if self._root else ()
-        if known and text.startswith(self._text[: known[-1]]):
+        # All but the last one: nothing says that an entry still begins where that one did.
+        *known, last = self._root.known if self._root and self._root.known else (0,)
+        if known and text.startswith(self._text[:last]):
             after._root.known = known
         return after
 

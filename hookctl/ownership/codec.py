@@ -82,10 +82,11 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
         data = {**data, "entries": entries}
         del data["disabled"]
     if kind is Entry and "owners" in data:
-        usual = {"value": data.get("written")}
-        data = {**data, "owners": {name: usual | claim for name, claim in data["owners"].items()}}
-        for claim in data["owners"].values():
+        usual, owners = {"value": data.get("written")}, from_json(dict, data["owners"], "owners")
+        owners = {name: usual | from_json(dict, owners[name], name) for name in owners}
+        for claim in owners.values():
             claim.pop("version", None)  # 0.2.0 had that of the pack
+        data = {**data, "owners": owners}
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")

@@ -144,7 +144,7 @@ def save_records(
             saved[path] = record
     away = {**disabled_before, **disabled}
     files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(OSError):
         os.unlink(folders.former_disabled)
     for path in [path for path, record in records.items() if record is None]:
         files.restart_expiry(folders, path)

@@ -178,15 +178,13 @@ def merge_config(
     Its keys are entries like any others. None where nothing is wanted and nothing left. `snapshot`
     is what there is: at another path, where it moves.
     """
-    if snapshot.data is None:
+    if snapshot.data is None or force:
         return new_config(wanted, host), []
-    values: dict[str, Any] = {}
     try:
         values = parse_config(snapshot)
     except HookctlError as error:
         error.hint = "Correct it; or remove it, or install with --force: either writes it anew."
-        if not force:
-            raise
+        raise
     table, before = values.pop(guard.HOSTS, None), dict(values)  # the hosts are hookctl's own
     for name in () if written else _HOOKCTL_KEYS:
         values.pop(name, None)  # left over from an earlier install
@@ -197,22 +195,24 @@ def merge_config(
         for name, value in written.items()
     ]
     wants = [Wanted((name,), "leaf", value) for name, value in wanted.items()]
-    decision = engine.install(entries, Current(here, texts, Hooks()), GUARD, wants, force=force)
+    decision = engine.install(entries, Current(here, texts, Hooks()), GUARD, wants)
     for edit in decision.edits:
         if isinstance(edit, Put):
             values[str(edit.path[0])] = edit.value
         elif isinstance(edit, DropValue):
             del values[str(edit.path[0])]
+    kept: dict[str, str] = {}
+    for line in decision.actions:
+        if line.action == "keep" and line.path[0] in wanted:
+            name = str(line.path[0])
+            kept[name] = line.reason.replace("you removed it", f"you removed {name}")
+    hint = "; --force takes it over" if wanted else ""
+    for name in sorted(values.keys() - wanted.keys()):
+        kept[name] = f"kept your {name}={engine.show(values[name], name)}{hint}"
+    lines = [Action("keep", (path, name), "file", reason=kept[name]) for name in kept]
     if not wanted:
         text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        reasons = {
-            name: f"kept your {name}={engine.show(values[name], name)}" for name in sorted(values)
-        }
-        lines = [Action("keep", (path, name), "file", reason=reasons[name]) for name in reasons]
         return (text.encode() if values else None), lines
-    told = [line for line in decision.actions if line.action in ("keep", "replace")]
-    theirs = [line for line in told if line.reason]
-    lines = [line._replace(path=(path, *line.path), kind="file", owners=()) for line in theirs]
     if engine.same(before, values) and engine.same(table, guard.host_table(host)):
         return snapshot.data, lines
     names = dict.fromkeys([*wanted, *values])

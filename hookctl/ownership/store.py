@@ -89,7 +89,10 @@ def parse(data: bytes | None, path: str) -> Ledger:
     """What the bytes of a ledger say, unchanged; empty without bytes."""
     if data is None:
         return Ledger({})
-    with refusals("hookctl's record", path, MOVE_AWAY):
+    hint = MOVE_AWAY
+    if b'"disabled": {' in data:
+        hint += " Hooks that you disabled are then only in the backups of their files."
+    with refusals("hookctl's record", path, hint):
         return from_json(Ledger, parse_object(data, _VERSION_KEY, path), "hookctl's record")
 
 

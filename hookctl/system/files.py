@@ -498,7 +498,7 @@ def list_backed_up(folders: Folders) -> list[str]:
 def find_backup(state: str, sha: str) -> bytes | None:
     """The bytes of a backup with this SHA-256, at any path that its file had."""
     for folder in backup_folders(state):
-        for name in names_in(folder, rf"(first|[0-9]+)-{sha}"):
+        for name in names_in(folder, rf"(first|[0-9]+)-{re.escape(sha)}"):
             data = read_or_none(os.path.join(folder, name))
             if data is not None and digest(data) == sha:
                 return data

@@ -254,3 +254,11 @@ def test_arbitrary_bytes_raise_nothing_but_an_expected_error(data: bytes, path: 
     assert document.data == data
     broken = source in ("[", '"x"\ny = 2', "")
     call_everything(document, path, source, lambda error: error.code in ("wrong_shape", "unsupported_toml") or broken)
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1,\n "b": 2, // mine\n}', b'{"a":1}'])
+def test_more_edits_come_after_the_last_member_went(text: bytes) -> None:
+    document = formats.parse("json", text)
+    for key in [*document.value]:
+        document = document.remove((key,))
+    assert document.set(("c",), {"d": [1]}).set(("e",), 2).value == {"c": {"d": [1]}, "e": 2}
