@@ -507,7 +507,6 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("ledger_missing", "warning", settings_are(hooks_of(Stop=[handler(": hookctl=notify/done; notify-send done")]))),
     ("invalid_hook", "error", tools_are([{"hooks": [{"type": "zzz"}]}])),
     ("script_missing", "error", theirs(PreToolUse=[handler("python3 /gone/check.py --all")])),
-    ("script_missing", "warning", lambda place: (pack(place), pack_file(place).write_text("if"))),
     # Hooks of others that the guard wraps.
     ("entry_edited", "warning", wrapping_one(lambda place: place.edit("say done", "say more"))),
     # Several settings files.

@@ -236,6 +236,12 @@ def test_nothing_is_said_where_nothing_is_wrong(place: Place, code: str, arrange
     assert code not in place.codes()
 
 
+def test_a_script_of_a_pack_that_does_not_compile_is_named(place: Place) -> None:
+    findings.pack(place)
+    findings.pack_file(place).write_text("if")
+    assert "script_missing" in place.codes()
+
+
 def test_only_sessions_since_the_install_that_have_ended_count(place: Place) -> None:
     folder = place.settings.parent / "projects" / "-work"
     sessions(place.install(), 3)
