@@ -85,7 +85,7 @@ WITHOUT_GUIDANCE = in_settings(lambda page: page["hooks"].pop("SessionStart"))
         ("", LIMIT, "--preset bmad", "MAX_STOP_BLOCKS stays"),
         ("", in_config(mode="guard"), "--mode keepalive", 'mode stays as it is for Claude Code: kept your mode='),
         ("--set claim=false", in_config(claim=True), "--set claim=false", "claim stays"),
-        ("--set claim=false", without_claim, "--set claim=false", "claim stays as it is for Claude Code: you removed claim"),
+        ("--set claim=false", without_claim, "--set claim=false", "claim stays as it is for Claude Code: you removed"),
         ("--nudge a", in_config(required_tools=["b"]), "--nudge c", "required_tools stays"),
         ("--nudge a --nudge-env X", in_config(required_scope_env="Y"), "--nudge-env Z", "required_scope_env stays"),
         ("--dispatch A", in_config(dispatch_tools=["B"]), "--dispatch C", "dispatch_tools stays"),
