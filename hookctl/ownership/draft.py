@@ -1,6 +1,6 @@
 """One settings file on its way through a plan.
 
-A `Draft` is opened once, changed by what the verb decides, and finished by `plan_file`.
+A `Draft` is opened once, changed by what the verb decides, and finished by `plan_jobs`.
 """
 
 from __future__ import annotations
