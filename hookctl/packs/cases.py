@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from hookctl.errors import HookctlError, nearest
-from hookctl.hosts import Host, names
+from hookctl.hosts import Host
 from hookctl.model import Wanted
 from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.pack import read_toml
 from hookctl.packs.programs import load_programs
 from hookctl.packs.protocol import EVENTS, SHORT
 from hookctl.packs.runner import (
@@ -27,9 +25,6 @@ from hookctl.settings.targets import Target
 from hookctl.system import files
 from hookctl.system.packages import PACKS, TABLE
 
-OUTCOMES = (
-    "none", "allow", "deny", "ask", "block", "change", "context", "end", "failed", "timeout",
-)  # fmt: skip
 _ANSWERS = {  # of a case, by what it expects
     "deny": "refuse",
     "block": "refuse",
@@ -46,7 +41,7 @@ class Case(NamedTuple):
     path: str
     name: str = ""
     event: str = ""  # Claude Code's name
-    expect: str = "none"  # one of OUTCOMES
+    expect: str = "none"
     hook: str = ""  # an id; empty: every hook that the question is for
     tool: str = ""
     input: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
@@ -59,39 +54,12 @@ def load_cases(pack: Pack) -> list[Case]:
     """The cases in `tests/*.toml` beside a pack's file; raises `bad_case` with the file."""
     folder, cases = os.path.dirname(os.path.realpath(pack.source)), []
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "tests", "*.toml"))):
-        data = files.read(path).data or b""
-        try:
-            tables = tomllib.loads(data.decode()).get("cases", [])
-            json.dumps(tables, allow_nan=False)
-        except (ValueError, TypeError, RecursionError) as error:  # TOML has dates, and JSON none
-            raise _bad(path, f"these are no cases: {error}") from None
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise _bad(path, "cases is not an array of tables")
-        cases += [_read(path, number, table) for number, table in enumerate(tables, 1)]
+        _, values = read_toml(files.read(path).data or b"", path, "bad_case", part="cases")
+        for number, table in enumerate(values.get("cases", ()), 1):
+            event = SHORT.get(table["event"], table["event"])
+            named = {"name": f"case {number}", **table, "event": EVENTS[event]}
+            cases.append(Case(path, **named))
     return cases
-
-
-def _read(path: str, number: int, table: dict[str, Any]) -> Case:
-    label, defaults = str(table.get("name", f"case {number}")), Case._field_defaults
-    for key, value in table.items():
-        if key not in defaults:
-            hint = f"{nearest(key, defaults)}Known keys: {', '.join(defaults)}."
-            raise _bad(path, f"{label} has an unknown key {key!r}", hint)
-        if not isinstance(value, type(defaults[key])):
-            raise _bad(path, f"{label}: {key} has the wrong type")
-    event = SHORT.get(table.get("event", ""), table.get("event", ""))
-    case = Case(path, **{**table, "name": label, "event": EVENTS.get(event, "")})
-    checked = [("event", event, EVENTS), ("expect", case.expect, OUTCOMES)]
-    for key, value, allowed in [*checked, *(("hosts", host, names()) for host in case.hosts)]:
-        if value not in allowed:
-            words = EVENTS.values() if key == "event" else allowed
-            hint = f"{nearest(str(value), words)}Use one of: {', '.join(words)}."
-            raise _bad(path, f"{label}: {key} cannot be {value!r}", hint)
-    return case
-
-
-def _bad(path: str, message: str, hint: str = "docs/packs.md has an example.") -> HookctlError:
-    return HookctlError("bad_case", message, path=path, hint=hint)
 
 
 def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -24,7 +23,6 @@ from hookctl.packs.protocol import (
     TOOL_EVENTS,
 )
 from hookctl.packs.slots import PLACEHOLDERS, Unreadable, list_named_files, slots
-from hookctl.settings.targets import GUARD
 from hookctl.system import files
 from hookctl.system.fetch import Address, Commit, Tell, TreeEntry, fetched, parse_address
 from hookctl.system.folders import Folders
@@ -65,14 +63,7 @@ def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
         message = "the pack file is larger than 64 KiB"
         hint = "Put long texts into files of the pack."
         raise HookctlError("bad_pack", message, path=path, line=1, column=1, hint=hint)
-    try:
-        document = TomlDocument(decode(data, path), path)
-    except HookctlError as error:
-        error.code = "bad_pack"
-        raise
-    values = {} if document.value is MISSING else document.value
-    _check_text(document, values)
-    _refuse_first(document, _find_problems(values))
+    document, values = read_toml(data, path, "bad_pack")
     header, parts = {"protocol": CLAUDE, **values["pack"]}, {}
     for name, table in {"": values, **values.get("host", {})}.items():
         env = {}
@@ -88,12 +79,30 @@ def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
         rules=values.get("rules", {}).get("text", "").strip("\n"),
         manifest=data,
     )
-    _refuse_first(document, find_mistakes(pack))
+    _refuse_first(document, _find_mistakes(pack))
     return pack._replace(contents=_read_contents(document, pack, read_file))
 
 
-def _error(document: TomlDocument, place: Path, message: str, hint: str) -> HookctlError:
-    return document.error_at("bad_pack", document.offset(place), message, hint)
+def read_toml(
+    data: bytes, path: str, code: str, part: str = ""
+) -> tuple[TomlDocument, dict[str, Any]]:
+    """A document and its values, which keep to the schema of packs or to this part of it."""
+    try:
+        document = TomlDocument(decode(data, path), path)
+    except HookctlError as error:
+        error.code = code
+        raise
+    values = {} if document.value is MISSING else document.value
+    if not part:
+        _check_text(document, values)
+    _refuse_first(document, _find_problems(values, part), code)
+    return document, values
+
+
+def _error(
+    document: TomlDocument, place: Path, message: str, hint: str, code: str = "bad_pack"
+) -> HookctlError:
+    return document.error_at(code, document.offset(place), message, hint)
 
 
 def committed_files(pack: Pack) -> dict[str, bytes]:
@@ -116,10 +125,13 @@ def choose_manifest(folder: str, names: Iterable[str]) -> str:
     raise usage_error(message, hint, folder)
 
 
-def _refuse_first(document: TomlDocument, mistakes: Iterable[Mistake]) -> None:
+def _refuse_first(
+    document: TomlDocument, mistakes: Iterable[Mistake], code: str = "bad_pack"
+) -> None:
     found = list(mistakes)
     if found:
-        raise _error(document, *min(found, key=lambda mistake: document.offset(mistake[0])))
+        first = min(found, key=lambda mistake: document.offset(mistake[0]))
+        raise _error(document, *first, code)
 
 
 def _hook(table: dict[str, Any], protocol: str) -> PackHook:
@@ -164,29 +176,30 @@ def _table(place: Path) -> str:
     return f"[{name}]" if name else "the pack file"
 
 
-def _find_problems(data: dict[str, Any]) -> Iterator[Mistake]:
+def _find_problems(data: dict[str, Any], part: str) -> Iterator[Mistake]:
     import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
+    schema["$defs"]["host"]["enum"] = hosts.names()
+    schema = {**schema["$defs"].get(part, schema), "$defs": schema["$defs"]}
     for error in jsonschema.Draft202012Validator(schema).iter_errors(data):
         place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
-        hint = error.schema.get("description", "")
+        hint = error.schema.get("description", "") or "docs/packs.md has what it can be."
+        if error.validator == "enum":
+            hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
         if "propertyNames" in error.absolute_schema_path:
-            yield (*place, value), f"{_table(place)} cannot have the key {shown(value)}", hint
+            yield (*place, value), f"{_table(place)} cannot have the key {_shown(value)}", hint
         elif error.validator == "additionalProperties":
             known = list(error.schema["properties"])
             for key in value.keys() - known:
                 hint = f"{nearest(key, known)}Known keys: {', '.join(known)}."
-                yield (*place, key), f"{_table(place)} has an unknown key {shown(key)}", hint
+                yield (*place, key), f"{_table(place)} has an unknown key {_shown(key)}", hint
         elif error.validator == "required":
             for key in [key for key in rule if key not in value]:
                 missing = key if place else "[pack] table"
                 yield place, f"{_table(place)} has no {missing}", "Add it."
         else:
-            if error.validator == "enum":
-                hint = f"{nearest(str(value), rule)}Use one of: {', '.join(rule)}."
-            hint = hint or "docs/packs.md has what it can be."
-            yield place, f"{_dotted(place)} cannot be {shown(value)}", hint
+            yield place, f"{_dotted(place)} cannot be {_shown(value)}", hint
 
 
 def _read_contents(
@@ -232,26 +245,16 @@ def _read_file(folder: str, name: str) -> tuple[bytes, bool]:
 Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
 
 
-def find_mistakes(pack: Pack) -> Iterator[Mistake]:
+def _find_mistakes(pack: Pack) -> Iterator[Mistake]:
     """What is wrong in a pack that keeps to the schema."""
-    known = hosts.names()
-    if pack.name == GUARD:
-        message = f"the name {pack.name!r} is taken by a built-in pack"
-        yield ("pack", "name"), message, "Choose another."
     if marks_in(pack.rules):
         message = "rules.text has a marker line of a block of rules"
         yield ("rules", "text"), message, "Leave it out: hookctl writes those lines."
     for host, part in pack.parts.items():
         place: Path = ("host", host) if host else ()
-        named: list[tuple[Path, str]] = [(place, host)] if host else []
-        for key, claim in part.env.items():
-            if claim.merge in ("max", "min") and not re.fullmatch(r"-?[0-9]{1,18}", claim.value):
-                message = f"{key} cannot be {shown(claim.value)} with merge = {claim.merge!r}"
-                yield (*place, "env", key, "value"), message, "The rule compares decimal integers."
         ids: set[str] = set()
         for number, hook in enumerate(part.hooks):
             at = (*place, "hooks", number)
-            named += [((*at, "hosts", index), name) for index, name in enumerate(hook.hosts)]
             if hook.id in ids:
                 message = f"there are two hooks with the id {hook.id!r}"
                 hint = "Give each an id of its own; without one it is the event."
@@ -261,7 +264,7 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
                 yield (*at, "command"), f"the command of {hook.id} {message}", hint
             if not host:
                 yield from _find_misplaced(at, hook, is_claude=pack.protocol == CLAUDE)
-            elif host in known:
+            else:
                 own = hosts.load(host)
                 is_ours, listed = hook.event in own.events, own.handlers.events
                 events = [*listed, *own.events.values()]
@@ -269,13 +272,9 @@ def find_mistakes(pack: Pack) -> Iterator[Mistake]:
                     meant = own.events[hook.event] if is_ours else hook.event
                     hint = f"{nearest(meant, events)}`hookctl hosts {host}` lists its events."
                     yield (*at, "event"), f"{own.title} has no event {hook.event!r}", hint
-        for place_of_name, name in named:
-            if name not in known:
-                hint = f"{nearest(name, known)}Known hosts: {', '.join(known)}."
-                yield place_of_name, f"there is no host {name!r}", hint
 
 
-def shown(value: Any) -> str:
+def _shown(value: Any) -> str:
     """A value in a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
