@@ -16,11 +16,8 @@ from hookctl.packs.protocol import (
     FAILURE_EVENT,
     SHORT,
     TOOL_EVENTS,
-    kind_of,
-    mark_failed,
     native_event,
     native_events,
-    native_payload,
     own_names,
 )
 from hookctl.survey.model import Hook
@@ -108,11 +105,14 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     if SHORT.get(protocol) not in TOOL_EVENTS:
         asked = Asked(asked.event, fields=asked.fields)
     sends, payload = host.sends, dict[str, Any]()
-    if protocol:
+    for field, value in asked.fields.items() if protocol else ():
+        _put(payload, _path(host, field), value)
+    if protocol and asked.tool:
         input = asked.input
         if input is None:
             input = _fill(_EXAMPLES.get(_claudes_name(host, asked.tool), {}), place)
-        payload = native_payload(host, asked.tool, input, dict(asked.fields))
+        _put(payload, _path(host, "tool_name"), _native_tool(host, asked.tool))
+        _put(payload, _path(host, "tool_input"), _native_input(host, asked.tool, input))
     name = protocol if sends.get("claudes_names") and protocol else event
     field = sends.get("event", "hook_event_name")
     told = {field: name} if field else {}
@@ -123,7 +123,10 @@ def make_call(host: Host, asked: Asked, place: Place) -> Call:
     twins = sends.get("twins", {})
     payload |= {twin: payload[name] for twin, name in twins.items() if name in payload}
     if _short_name(asked.event) == FAILURE_EVENT and protocol != EVENTS[FAILURE_EVENT]:
-        mark_failed(host, payload)
+        if "exit_status" in host.runner.get("fields", {}):
+            _put(payload, _path(host, "exit_status"), 1)
+        else:
+            _put(payload, _path(host, "failed"), True)
     data = json.dumps(payload, ensure_ascii=False).encode("utf-8", "surrogateescape")
     return Call(host, event, protocol, payload, data, tool_in(host, payload))
 
@@ -166,7 +169,59 @@ def is_meant(call: Call, matcher: str | None) -> bool:
 
 
 def _claudes_name(host: Host, tool: str) -> str:
-    return str(guard_module("payload").TOOLS.get(kind_of(host, tool), tool))
+    return str(guard_module("payload").TOOLS.get(_kind_of(host, tool), tool))
+
+
+def _kind_of(host: Host, tool: str) -> str:
+    """The class of a tool by Claude Code's name or the host's; '' if it has none."""
+    tools = guard_module("payload").TOOLS.items()
+    return next((kind for kind, name in tools if tool in (name, *host.tools.get(kind, ()))), "")
+
+
+def _native_tool(host: Host, tool: str) -> str:
+    """The host's name of a tool, the first where it has several; a name of its own stays."""
+    return [*own_names(host, tool), tool][0]
+
+
+def _native_input(host: Host, tool: str, input: dict[str, Any]) -> dict[str, Any]:
+    kind = _kind_of(host, tool)
+    first = guard_module("payload").alternatives
+    part = host.runner.get("parts", {}).get(_native_tool(host, tool), {})
+    is_patch = "patch" in part and (kind == "write" or "only" not in part)
+    if is_patch and kind in ("write", "edit") and "file_path" in input:
+        added, action = str(input.get("content", "")), "Add"
+        removed: list[str] = []
+        if kind == "edit":
+            added, action = str(input.get("new_string", "")), "Update"
+            removed = str(input.get("old_string", "")).splitlines()
+        body = [f"-{line}" for line in removed] + [f"+{line}" for line in added.splitlines()]
+        start = ["*** Begin Patch", f"*** {action} File: {input['file_path']}"]
+        patch = "\n".join([*start, *body, "*** End Patch"])
+        return {first(part["patch"])[-1]: patch, **part.get("only", {})}
+    names = host.runner.get("input", {}).get(kind, {})
+    native = {first(names.get(name, name))[0]: value for name, value in input.items()}
+    by = host.runner.get("by")
+    if by and _native_tool(host, tool) in by["tools"]:
+        values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
+        native = {by["field"]: values[0], **native}
+    return native
+
+
+def _path(host: Host, name: str) -> str:
+    """Where the host puts a field: the first place that the runner looks at."""
+    return str(host.runner.get("fields", {}).get(name, [name])[0])
+
+
+def _put(payload: dict[str, Any], path: str, value: Any) -> None:
+    name, _, rest = path.partition(".")
+    is_list = rest[:1].isdigit() or rest[:1] == "*"
+    if is_list:
+        rest = rest.partition(".")[2]
+    if rest:
+        inside: dict[str, Any] = {} if is_list else payload.setdefault(name, {})
+        _put(inside, rest, value)
+        value = inside
+    payload[name] = [value] if is_list else value
 
 
 def _fill(value: Any, place: Place) -> Any:

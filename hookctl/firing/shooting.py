@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
@@ -28,14 +28,13 @@ from hookctl.firing.calls import (
     is_meant,
 )
 from hookctl.firing.reading import combine, read_answer
-from hookctl.hosts import loading, shapes
+from hookctl.hosts import Host, loading
 from hookctl.hosts.matchers import explain_mismatch
+from hookctl.hosts.shapes import ID_LENGTH, event_of, hook_digest
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
-from hookctl.packs.model import Pack
 from hookctl.receipts import read_object
 from hookctl.settings.targets import GUARD
-from hookctl.survey.listing import Inventory
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of
 from hookctl.system import project
 from hookctl.system.package_data import guard_module
@@ -193,7 +192,7 @@ def _with_input(call: Call, change: Any) -> Call:
 
 
 def choose(
-    inventory: Inventory,
+    known: Iterable[Hook],
     calls: Sequence[Call],
     asked: Asked,
     place: Place,
@@ -203,7 +202,7 @@ def choose(
 ) -> list[Shot]:
     """The hooks of a host that are for its call; `calls` has it in each dialect of the host."""
     shots = []
-    for hook in inventory.hooks:
+    for hook in known:
         if hook.host != calls[0].host.name or (hooks and hook not in hooks):
             continue
         named = {find_event(hook.within.host, asked.event, asked.tool)[0]: calls[0]}
@@ -269,25 +268,15 @@ def _is_locked(command: str) -> bool:
     return config.get("locked") is True
 
 
-def choose_of_pack(folder: str, pack: Pack, call: Call) -> Iterator[Shot]:
-    """The hooks of a pack, laid out in a private folder, that a call's host would run for it."""
-    bench = Bench(folder, pack)
-    path = call.host.shape.event_path(call.event, pack.name)
-    for shot in list_shots(bench, call):
-        if shot.hook.path == path and is_meant(call, shot.hook.fields.get("matcher")):
-            yield shot
-
-
-def list_shots(bench: Bench, call: Call) -> Iterator[Shot]:
-    """Every hook of a pack on a host, to be run for a call."""
-    host, pack = call.host, bench.pack
+def hooks_of_pack(bench: Bench, host: Host) -> list[Hook]:
+    """The hooks of a pack on a host, as they would stand in its user's file."""
     bench.lay_table(host)
-    env = {key: claim.value for key, claim in pack.parts[""].env.items()}
-    file = HookFile(host, "user", pack.source, variables=env if host.env_path else {})
+    env = {key: claim.value for key, claim in bench.pack.parts[""].env.items()}
+    file = HookFile(host, "user", bench.pack.source, variables=env if host.env_path else {})
+    hooks = []
     for wanted in bench.look_at(host)[0]:
-        matcher = wanted.value.get("matcher") or ""
-        name = shapes.hook_digest(host.name, "user", call.event, matcher, wanted.value["command"])
-        id = name[: shapes.ID_LENGTH]
-        fields = {**wanted.value}
-        hook = Hook(file, wanted.path, call.event, fields, matcher, own_id=wanted.id, id=id)
-        yield Shot(hook, call)
+        event, matcher = event_of(host.shape, wanted.path), wanted.value.get("matcher") or ""
+        name = hook_digest(host.name, "user", event, matcher, wanted.value["command"])
+        fields, id = {**wanted.value}, name[:ID_LENGTH]
+        hooks.append(Hook(file, wanted.path, event, fields, matcher, own_id=wanted.id, id=id))
+    return hooks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from hookctl.hosts import Host
 from hookctl.system.package_data import guard_module
@@ -100,74 +99,3 @@ def own_names(host: Host, name: str) -> list[str]:
             if kind == "write":  # a patch may add files
                 names += [tool for tool, part in parts.items() if "patch" in part]
     return list(dict.fromkeys(names))
-
-
-def kind_of(host: Host, tool: str) -> str:
-    """The class of a tool by Claude Code's name or the host's; '' if it has none."""
-    tools = guard_module("payload").TOOLS.items()
-    return next((kind for kind, name in tools if tool in (name, *host.tools.get(kind, ()))), "")
-
-
-def native_payload(
-    host: Host, tool: str, input: dict[str, Any], fields: dict[str, Any]
-) -> dict[str, Any]:
-    """What a host's payload has of a call of a tool, and of these fields."""
-    payload: dict[str, Any] = {}
-    for name, value in fields.items():
-        _put(payload, _path(host, name), value)
-    if tool:
-        native = _native_input(host, kind_of(host, tool), tool, input)
-        _put(payload, _path(host, "tool_name"), native_tool(host, tool))
-        _put(payload, _path(host, "tool_input"), native)
-    return payload
-
-
-def mark_failed(host: Host, payload: dict[str, Any]) -> None:
-    """Make the payload of a call that has run that of one that failed."""
-    name = "exit_status" if "exit_status" in host.runner.get("fields", {}) else "failed"
-    _put(payload, _path(host, name), 1 if name == "exit_status" else True)
-
-
-def native_tool(host: Host, tool: str) -> str:
-    """The host's name of a tool, the first where it has several; a name of its own stays."""
-    return [*own_names(host, tool), tool][0]
-
-
-def _native_input(host: Host, kind: str, tool: str, input: dict[str, Any]) -> dict[str, Any]:
-    first = guard_module("payload").alternatives
-    part = host.runner.get("parts", {}).get(native_tool(host, tool), {})
-    is_patch = "patch" in part and (kind == "write" or "only" not in part)
-    if is_patch and kind in ("write", "edit") and "file_path" in input:
-        added, action = str(input.get("content", "")), "Add"
-        removed: list[str] = []
-        if kind == "edit":
-            added, action = str(input.get("new_string", "")), "Update"
-            removed = str(input.get("old_string", "")).splitlines()
-        body = [f"-{line}" for line in removed] + [f"+{line}" for line in added.splitlines()]
-        start = ["*** Begin Patch", f"*** {action} File: {input['file_path']}"]
-        patch = "\n".join([*start, *body, "*** End Patch"])
-        return {first(part["patch"])[-1]: patch, **part.get("only", {})}
-    names = host.runner.get("input", {}).get(kind, {})
-    native = {first(names.get(name, name))[0]: value for name, value in input.items()}
-    by = host.runner.get("by")
-    if by and native_tool(host, tool) in by["tools"]:
-        values = [value for value, its_kind in by["classes"].items() if its_kind == kind]
-        native = {by["field"]: values[0], **native}
-    return native
-
-
-def _path(host: Host, name: str) -> str:
-    """Where the host puts a field: the first place that the runner looks at."""
-    return str(host.runner.get("fields", {}).get(name, [name])[0])
-
-
-def _put(payload: dict[str, Any], path: str, value: Any) -> None:
-    name, _, rest = path.partition(".")
-    is_list = rest[:1].isdigit() or rest[:1] == "*"
-    if is_list:
-        rest = rest.partition(".")[2]
-    if rest:
-        inside: dict[str, Any] = {} if is_list else payload.setdefault(name, {})
-        _put(inside, rest, value)
-        value = inside
-    payload[name] = [value] if is_list else value

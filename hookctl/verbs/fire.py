@@ -10,11 +10,12 @@ from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Call, Place, Shot, Volley, find_event
-from hookctl.firing.shooting import Stand, choose, choose_of_pack
+from hookctl.firing.shooting import Stand, choose, hooks_of_pack
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, confirm, cut, place, progress, say, tildes
+from hookctl.packs.cases import Bench
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
@@ -98,7 +99,7 @@ def fire(
         files.write_own(transcript, b"")  # an empty record of a session, for hooks that read it
         machine = Machine(folders, read_records(folders, everywhere=False).records)
         inventory = None if loaded else take_inventory(folders, wanted)
-        known = inventory.hooks if inventory else ()
+        known: Sequence[Hook] = inventory.hooks if inventory else ()
         named = tuple(found for name in hook for found in listing.find(known, name))
         every = inventory.hosts if inventory else map(hosts.load, hosts.names())
         looked_at = list(wanted or every)
@@ -111,9 +112,8 @@ def fire(
             where = Place(machine.start_of(each), folders.home, transcript, folders.environ)
             told = calls.make_calls(each, asked, where)
             if loaded:
-                shots = [*choose_of_pack(os.path.join(folder, each.name), loaded, told[0])]
-            else:
-                shots = choose(inventory, told, asked, where, named, is_project_run=run_project)
+                known = hooks_of_pack(Bench(os.path.join(folder, each.name), loaded), each)
+            shots = choose(known, told, asked, where, named, is_project_run=run_project)
             if named and shots and all(shot.why_not for shot in shots):
                 message = f"{shots[0].name} is not run: {shots[0].why_not}"
                 raise usage_error(message, "Nothing was run.")
@@ -126,6 +126,8 @@ def fire(
             hint = f"Name the host whose payload it is with --host: {names}."
             raise usage_error("a payload is one host's own", hint)
         if inventory and not named:
+            for file in inventory.unreadable:
+                skipped.append(f"hooks not known: {place(file.path, file.line)}: {file.message}")
             skipped += _name_foreign_hooks(inventory, [call.host for call, _ in aimed], asked)
         if not aimed and not skipped:
             about = event + (f" with {tool}" if tool else "")

@@ -15,8 +15,8 @@ from hookctl import hosts as known
 from hookctl import packs
 from hookctl.documents.toml import block, inline
 from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
-from hookctl.firing.calls import Asked, Place, is_meant, make_call
-from hookctl.firing.shooting import Stand, list_shots
+from hookctl.firing.calls import Asked, Place, Shot, is_meant, make_call
+from hookctl.firing.shooting import Stand, hooks_of_pack
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.matchers import FOR_ALL
 from hookctl.masking import masked_text
@@ -74,11 +74,12 @@ def pack(
     content = load_pack(subject)
     if action == "export":
         return _export(folders, content, form, output)
-    act, verb = (_check, "pack test") if action == "check" else (_test, "install")
-    result = act(folders, content, host)
+    is_check = action == "check"
+    result = (_check if is_check else _test)(folders, content, host)
     if result.exit_code:
         return result
     path = subject or os.curdir
+    verb = "pack test" if is_check and load_cases(content) else "install"
     shown = path if packs.is_path(path) else os.path.join(os.curdir, path)
     words = ["hookctl", verb, shlex.quote(shown), *(f"--host {one}" for one in host)]
     return result._replace(text=(*result.text, Line(f"Next: {' '.join(words)}")))
@@ -234,20 +235,20 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
 def _play(
     bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[Case]
 ) -> Iterator[dict[str, Any]]:
+    hooks = hooks_of_pack(bench, host)
     for case in cases:
         if case.hosts and host.name not in case.hosts:
             continue
         asked = Asked(case.event, case.tool, case.input, fields=case.fields)
         call = make_call(host, asked, Place(bench.project, environ["HOME"], "", environ))
-        shots = list_shots(bench, call)
         of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case.event]]
         wanted = [case.hook] if case.hook else of_event
-        meant = [shot for shot in shots if shot.hook.own_id.partition("/")[2] in wanted]
+        meant = [hook for hook in hooks if hook.own_id.partition("/")[2] in wanted]
         trials = [_NOT_ASKED]
-        for shot in meant:
-            if not is_meant(call, shot.hook.matcher or None):
+        for hook in meant:
+            if not is_meant(call, hook.matcher or None):
                 continue
-            ran, receipt = stand.ask(shot, environ)
+            ran, receipt = stand.ask(Shot(hook, call), environ)
             # An exit status that refuses has its reason on stderr.
             said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
             trial = {"outcome": str(receipt.get("outcome", "")), "stdout": said}
