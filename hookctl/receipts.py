@@ -209,13 +209,10 @@ def _read_untold(path: str) -> list[dict[str, Any]]:
     trips, told = state.get("trips"), guard_module("dispatch").count_told(folder, session, state)
     if type(trips) is not int or trips <= told:
         return []
-    line = {**_UNTOLD, "t": state.get("until", 0), "since": state.get("since", 0)}
-    line["project"] = os.path.basename(folder)
-    line["refusals"] = trips - told
-    try:
-        return [_event(line)]
-    except (ValueError, TypeError):
-        return [{**line, "t": 0.0, "since": 0.0}]
+    line = {**_UNTOLD, "project": os.path.basename(folder), "refusals": trips - told}
+    line["t"] = clock.timestamp(str(state.get("until"))) or 0.0
+    line["since"] = int(clock.timestamp(str(state.get("since"))) or 0)
+    return [line]
 
 
 def read_object(path: str) -> dict[str, Any]:
@@ -315,15 +312,12 @@ def _count_runs(numbers: Numbers, receipts: Receipts, folder: str, since: float 
     for name in (f"{template.FILE}.1", template.FILE):
         path = os.path.join(folder, name)
         lines = read_lines(path)
-        counted = counted_size(totals, path)
-        old = len(lines) - len(read_lines(path, counted)) if counted else 0
+        old = len(lines) - len(read_lines(path, counted_size(totals, path)))
         for number, run in enumerate(map(template.read_run, lines)):
-            if run is None or (since is not None and run[1]["t"] < since):
-                continue
-            hook, receipt = run
-            receipts[hook].append(receipt)
-            if since is not None or number >= old:
-                template.count_run(numbers, hook, receipt)
+            if run and (since is None or run[1]["t"] >= since):
+                receipts[run[0]].append(run[1])
+                if since is not None or number >= old:
+                    template.count_run(numbers, *run)
 
 
 def _make_runs(name: str, numbers: Numbers, receipts: list[dict[str, Any]]) -> Runs:

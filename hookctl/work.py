@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
@@ -153,12 +152,6 @@ def require_short_owner(owner: str) -> None:
     longest = guard_module("files").LINE_LIMIT
     if len(os.fsencode(owner)) > longest:
         raise usage_error("the owner's id is too long", f"The guard reads {longest} bytes of it.")
-
-
-def read_progress(run_files: RunFiles) -> tuple[int, str]:
-    """The remaining work, 0 if it is not readable, and the heartbeat as a hash."""
-    heartbeat, remaining = guard_module("work").read_task(run_files)
-    return max(0, remaining), heartbeat
 
 
 def is_armed(run_files: RunFiles) -> bool:
@@ -324,16 +317,6 @@ def read_sessions(run_files: RunFiles) -> list[Any]:
     folder, read_session = run_files.folder, guard_module("state").read_session
     names = files.names_in(folder, _SESSION_FILE)
     return [read_session(folder, name.removesuffix(".json")) for name in names]
-
-
-def is_reminder_settled(run_files: RunFiles, session: str) -> bool:
-    """Whether a required tool was called, or a prompt came, since a reminder was ignored."""
-    name = f"{session}.json"
-    if not re.fullmatch(_SESSION_FILE, name):
-        return False
-    path = os.path.join(run_files.folder, name)
-    said = guard_module("state").keep_usable(read_object(path))
-    return said.get("terminal") is True or said.get("nudges") == 0 or said.get("ignored") is False
 
 
 def measure_stillness(run_files: RunFiles, task: str, now: float) -> float:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -178,7 +179,8 @@ def test_how_a_wait_ends(
     expected: tuple[str, int, float],
 ) -> None:  # fmt: skip
     script = iter(looks)
-    monkeypatch.setattr(run_files, "read_progress", lambda files: next(script, looks[-1]))
+    work = SimpleNamespace(read_task=lambda files: next(script, looks[-1])[::-1])
+    monkeypatch.setattr(run_verb, "guard_module", lambda name: work)
     monkeypatch.setattr(run_verb, "time", Timer())
     data = hookctl("run", "wait", "--timeout", timeout, *(["--stall", stall] if stall else []), "--json").data
     assert (data["outcome"], data["remaining"], data["seconds"]) == expected

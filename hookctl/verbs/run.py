@@ -19,6 +19,7 @@ from hookctl.packs.guard import cost_of_run
 from hookctl.settings.effective import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
+from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.work import BREADCRUMB, NOBODY, RunFiles, Work
 
@@ -112,11 +113,12 @@ def run(
         work_files.clear(os.path.join(run_files.folder, BREADCRUMB))
         lines = [_describe_mark(action.upper())]
     work, (task, fault) = work_files.find_work(run_files), work_files.read_task(run_files)
-    data = _data(run_files, work, task)
-    let_go = any(one.open for one in work_files.read_sessions(run_files))
+    sessions = work_files.read_sessions(run_files)
+    last = max(sessions, key=lambda one: one.t, default=guard_module("state").Session())
+    data, let_go = _data(run_files, work, task, last), any(one.open for one in sessions)
     text = [Line(one) for one in lines]
     if action == "status":
-        text = labelled(_status(run_files, work, data, fault, let_go), indent=0)
+        text = labelled(_status(run_files, work, data, fault, sessions), indent=0)
     is_left = work.is_stale or (work.remaining > 0 and let_go)
     needs_a_look = check and (data["ignored"] or is_left or fault)
     exit_code = errors.FAILED if needs_a_look else errors.OK
@@ -203,7 +205,7 @@ def _release(run_files: RunFiles) -> list[str]:
 
 
 def _status(
-    run_files: RunFiles, work: Work, data: dict[str, Any], fault: str, let_go: bool
+    run_files: RunFiles, work: Work, data: dict[str, Any], fault: str, sessions: list[Any]
 ) -> Iterator[tuple[str, str]]:
     ages = {name: clock.age(seconds) for name, seconds in data["ages"].items()}
     yield "project", run_files.project
@@ -226,8 +228,9 @@ def _status(
         yield "running", f"until {end} (in {clock.age(left)}); {_ARMED}"
     if data["blocks"]:
         in_a_row = f", {data['depth']} in a row" if data["depth"] else ""
-        in_a_row += "; then it let go, until a new prompt" if let_go else ""
         yield "kept on", f"{amount(data['blocks'], 'time')} since the last prompt{in_a_row}"
+    if count := sum(session.open for session in sessions):
+        yield "let go", f"{amount(count, 'session')}, until a new prompt there"
     if data["ignored"]:
         yield "ignored", _IGNORED
     for name, meaning in _MEANINGS.items():
@@ -239,19 +242,20 @@ def _has_ignored_reminder(run_files: RunFiles) -> bool:
     since = run_files.now - clock.seconds(work_files.DEFAULT_SPAN)
     begun = files.written_at(os.path.join(run_files.folder, "ACTIVE")) or 0.0
     since = begun if since < begun <= run_files.now else since
-    sessions = set()
+    read_session = guard_module("state").read_session
     for line in receipts.read_folder(run_files.folder):
         is_of_stop = line.get("event") == "stop" and line["t"] >= since
         if is_of_stop and line.get(receipts.IGNORED) is True:
-            sessions.add(str(line.get("session")))
-    return not all(work_files.is_reminder_settled(run_files, session) for session in sessions)
+            session = read_session(run_files.folder, str(line.get("session")))
+            is_open = session.ignored and session.nudges and not session.terminal
+            if is_open or not session.t:  # whose file is gone
+                return True
+    return False
 
 
-def _data(run_files: RunFiles, work: Work, task: dict[str, Any]) -> dict[str, Any]:
-    end, sessions = work_files.read_end(run_files), work_files.read_sessions(run_files)
-    shown = work_files.as_data(run_files, work)
+def _data(run_files: RunFiles, work: Work, task: dict[str, Any], last: Any) -> dict[str, Any]:
+    end, shown = work_files.read_end(run_files), work_files.as_data(run_files, work)
     seconds_left = None if end is None else end - run_files.now
-    last = max(sessions, key=lambda session: session.t, default=None)
     paths = {name: run_files.path_of(name) for name in (*_MEANINGS, "OWNER")}
     paths["task.json"] = run_files.task_path
     paths[BREADCRUMB] = os.path.join(run_files.folder, BREADCRUMB)
@@ -272,8 +276,8 @@ def _data(run_files: RunFiles, work: Work, task: dict[str, Any]) -> dict[str, An
         "conclude": "CONCLUDE" in ages,
         "active_until": end if (seconds_left or 0) > 0 else None,
         "active_seconds": seconds_left,
-        "blocks": last.total if last else 0,  # since the last prompt
-        "depth": last.host if last else 0,  # those in a row
+        "blocks": last.total,  # since the last prompt
+        "depth": last.host,  # those in a row
         "respawns": work_files.read_respawns(run_files.folder),
         "ages": ages,
     }
@@ -315,7 +319,8 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
     begin = time.monotonic()
     seen, moved_at, outcome = "", begin, ""
     while not outcome:
-        (remaining, heartbeat), mark = work_files.read_progress(run_files), run_files.mark
+        heartbeat, remaining = guard_module("work").read_task(run_files)
+        remaining, mark = max(0, remaining), run_files.mark
         now, task = time.monotonic(), json.dumps([remaining, heartbeat])
         if task != seen:
             seen, moved_at = task, now
