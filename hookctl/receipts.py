@@ -87,27 +87,38 @@ class Kind(NamedTuple):
 Counts = Counter[tuple[str, Kind]]  # by the project's hash; empty where no project was known
 
 
-def read(state: str) -> list[dict[str, Any]]:
-    """Every line that the hook logged, in order of time; invalid lines are skipped."""
-    return _read_files(find(state, f"{_FILE}*")[::-1])  # within a folder the older one first
+def read(state: str, *, has_runs: bool = False, has_untold: bool = False) -> list[dict[str, Any]]:
+    """Every line that the guard logged, in order of time; invalid lines are skipped.
+
+    With the receipts of runs, and with the refused calls of each file that are not in the log yet.
+    """
+    lines = _read_files(find(state, f"{_FILE}*")[::-1])  # within a folder the older one first
+    if has_runs:
+        template = guard_module("receipts")
+        runs = _read_files(find(state, f"{template.FILE}*")[::-1], template.last_part)
+        lines += [line for line in runs if line.get("kind") == RUN]
+    for name in _TRIPS if has_untold else ():
+        for path in find(state, name):
+            lines += _read_untold(path)
+    return sorted(lines, key=itemgetter("t"))
 
 
 def read_folder(folder: str) -> list[dict[str, Any]]:
-    """The same of one project, by its state folder."""
+    """The lines of one project, by its state folder."""
     return _read_files([os.path.join(folder, name) for name in (f"{_FILE}.1", _FILE)])
 
 
 def _read_files(
     paths: Sequence[str], cut: Callable[[bytes], bytes] = bytes
 ) -> list[dict[str, Any]]:
-    """The valid lines of files in order of time; `cut` takes from a line what is to be read."""
+    """The valid lines of files; `cut` takes from a line what is to be read."""
     events = []
     for path in paths:
         project = os.path.basename(os.path.dirname(path))
         for line in read_lines(path):
             with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
                 events.append({**_event(json.loads(cut(line))), "project": project})
-    return sorted(events, key=itemgetter("t"))
+    return events
 
 
 def read_lines(path: str, start: int = 0) -> list[bytes]:
@@ -124,12 +135,6 @@ def project_paths(state: str) -> dict[str, str]:
         if guard_module("files").digest(path) == name:
             paths[name] = path
     return paths
-
-
-def read_untold(state: str) -> list[dict[str, Any]]:
-    """A line for the refused calls of each file that are not in the log yet."""
-    paths = [path for name in _TRIPS for path in find(state, name)]
-    return [line for path in paths for line in _read_untold(path)]
 
 
 def count(state: str, earliest: float | None = None) -> Counts:
@@ -292,13 +297,6 @@ def read_runs(state: str, project: str = "", since: float | None = None) -> dict
     names = sorted({name.rpartition(" ")[0] for name in numbers})
     hooks = {name: name.split(" ") for name in names if name.count(" ") == 2}
     return {HookName(*hooks[name]): _make_runs(name, numbers, receipts[name]) for name in hooks}
-
-
-def read_receipts(state: str) -> list[dict[str, Any]]:
-    """Every receipt as a line of the log, in order of time; invalid lines are skipped."""
-    template = guard_module("receipts")
-    lines = _read_files(find(state, f"{template.FILE}*")[::-1], template.last_part)
-    return [line for line in lines if line.get("kind") == RUN]
 
 
 def _count_runs(numbers: Numbers, receipts: Receipts, folder: str, since: float | None) -> None:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from hookctl.receipts import CODES, DONE, RECENT, HookName, read_receipts, read_runs
+from hookctl.receipts import CODES, DONE, RECENT, HookName, read, read_runs
 from hookctl.system import project
 from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
@@ -295,7 +295,7 @@ def test_a_torn_line_does_not_take_the_next_one_along(tmp_path: Path, torn: str)
     path = receipts(tmp_path, run(ms=1))
     path.write_text(path.read_text() + torn + run(ms=8) + "\n" + run(ms=9) + "\n")
     assert read_runs(str(tmp_path))[HOOK].ms == 18
-    assert [event["ms"] for event in read_receipts(str(tmp_path))] == [1, 8, 9]
+    assert [event["ms"] for event in read(str(tmp_path), has_runs=True)] == [1, 8, 9]
     for _ in range(2):
         turn_over(path.parent)
         receipts(tmp_path)

@@ -296,6 +296,7 @@ class Shot(NamedTuple):
     is_out: bool = False  # whether the host itself would not run it for this call
     is_asked: bool = False  # whether a person has to agree
     ran: Output = Output()
+    receipt: Mapping[str, Any] = {}  # of the runner
     reading: Reading = Reading("none")  # of how it ended
 
     @property

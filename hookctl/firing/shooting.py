@@ -33,12 +33,13 @@ from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import ID_LENGTH, event_of, hook_digest
 from hookctl.packs import guard
 from hookctl.packs.cases import Bench
+from hookctl.packs.runner import hosts_file
 from hookctl.receipts import read_object
 from hookctl.settings.targets import GUARD
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of
-from hookctl.system import project
+from hookctl.system import files, project
 from hookctl.system.package_data import guard_module
-from hookctl.system.packages import CONFIGS
+from hookctl.system.packages import CONFIGS, TABLE
 from hookctl.system.processes import Keeper, Output
 from hookctl.system.project import is_inside
 
@@ -83,9 +84,9 @@ class Stand:
                     continue
                 show(f"{shot.host.title}: {shot.name} ...")
                 told = shot.call if change is None else _with_input(shot.call, change)
-                ran = self._run(keeper, shot, told, environ)
-                reading = self._read(told, shot, ran)
-                fired.append(shot._replace(ran=ran, reading=reading))
+                ran, receipt = self._run(keeper, shot, told, environ), self._take_receipt()
+                reading = self._read(told, shot, ran, receipt)
+                fired.append(shot._replace(ran=ran, receipt=receipt, reading=reading))
                 if shot.is_out:
                     continue
                 if is_serial and reading.refuses:
@@ -93,12 +94,6 @@ class Stand:
                 if reading.outcome == "change" and call.host.reads.get("passes_change"):
                     change = reading.change
         return call, fired, combine(call, [one.reading for one in fired if not one.is_out])
-
-    def ask(self, shot: Shot, environ: Mapping[str, str]) -> tuple[Output, dict[str, Any]]:
-        """Run one hook alone: how it ended, and the receipt of the runner."""
-        with Keeper() as keeper:
-            ran = self._run(keeper, shot, shot.call, environ)
-        return ran, self._take_receipt()
 
     def _run(self, keeper: Keeper, shot: Shot, call: Call, environ: Mapping[str, str]) -> Output:
         own = shot.hook.fields.get(shot.host.environment.folder)
@@ -123,12 +118,11 @@ class Stand:
         except (OSError, ValueError) as error:  # as a shell has it
             return Output(_NOT_STARTED, err=f"not started: {error}\n")
 
-    def _read(self, call: Call, shot: Shot, ran: Output) -> Reading:
+    def _read(self, call: Call, shot: Shot, ran: Output, receipt: dict[str, Any]) -> Reading:
         """What the host reads; what it cannot see of a pack's command, its receipt tells."""
         reading = read_answer(call, ran)
         if shot.hook.fields.get("async") is True:
             return Reading("none", "the host does not wait for it")
-        receipt = self._take_receipt()
         outcome = receipt.get("outcome")
         if reading.outcome == "none" and outcome in ("failed", "timeout"):
             said = guard_module("answer").object_in(ran.out) or {}
@@ -270,7 +264,8 @@ def _is_locked(command: str) -> bool:
 
 def hooks_of_pack(bench: Bench, host: Host) -> list[Hook]:
     """The hooks of a pack on a host, as they would stand in its user's file."""
-    bench.lay_table(host)
+    table = hosts_file({host.name: [bench.pack.name]}, bench.state)
+    files.write_own(os.path.join(bench.data, TABLE), table)
     env = {key: claim.value for key, claim in bench.pack.parts[""].env.items()}
     file = HookFile(host, "user", bench.pack.source, variables=env if host.env_path else {})
     hooks = []

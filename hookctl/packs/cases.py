@@ -6,24 +6,23 @@ import glob
 import os
 import sys
 from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from hookctl.hosts import Host
 from hookctl.model import Wanted
 from hookctl.packs.model import Pack, PackHook
 from hookctl.packs.pack import read_toml
 from hookctl.packs.programs import load_programs
-from hookctl.packs.protocol import EVENTS, SHORT
+from hookctl.packs.protocol import EVENTS
 from hookctl.packs.runner import (
     declared_answers,
     find_programs,
-    hosts_file,
     possible_answers,
     wants,
 )
 from hookctl.settings.targets import Target
 from hookctl.system import files
-from hookctl.system.packages import PACKS, TABLE
+from hookctl.system.packages import PACKS
 
 _ANSWERS = {  # of a case, by what it expects
     "deny": "refuse",
@@ -35,40 +34,40 @@ _ANSWERS = {  # of a case, by what it expects
 }
 
 
-class Case(NamedTuple):
-    """A question to a pack's hooks, and what should come of it; all but the path from TOML."""
-
-    path: str
-    name: str = ""
-    event: str = ""  # Claude Code's name
-    expect: str = "none"
-    hook: str = ""  # an id; empty: every hook that the question is for
-    tool: str = ""
-    input: dict[str, Any] = {}  # noqa: RUF012 (never changed in place)
-    fields: dict[str, Any] = {}  # noqa: RUF012
-    text: str = ""  # what stands in the answer
-    hosts: list[str] = []  # noqa: RUF012  # empty: every host
+# A question to a pack's hooks, and what should come of it, where a case does not say it.
+_USUAL: dict[str, Any] = {
+    "expect": "none",
+    "hook": "",  # every one that the question is for
+    "tool": "",
+    "input": {},
+    "fields": {},
+    "text": "",  # what stands in the answer
+    "hosts": (),  # every one
+}
 
 
-def load_cases(pack: Pack) -> list[Case]:
-    """The cases in `tests/*.toml` beside a pack's file; raises `bad_case` with the file."""
+def load_cases(pack: Pack) -> list[dict[str, Any]]:
+    """The cases in `tests/*.toml` beside a pack's file, each with its path, name and event.
+
+    Raises `bad_case` with the file.
+    """
     folder, cases = os.path.dirname(os.path.realpath(pack.source)), []
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "tests", "*.toml"))):
         _, values = read_toml(files.read(path).data or b"", path, "bad_case", part="cases")
         for number, table in enumerate(values.get("cases", ()), 1):
-            event = SHORT.get(table["event"], table["event"])
-            named = {"name": f"case {number}", **table, "event": EVENTS[event]}
-            cases.append(Case(path, **named))
+            event = EVENTS.get(table["event"], table["event"])  # Claude Code's name
+            named = {"path": path, "name": f"case {number}"}
+            cases.append({**_USUAL, **named, **table, "event": event})
     return cases
 
 
-def find_answers(hook: PackHook, cases: Collection[Case]) -> set[str]:
+def find_answers(hook: PackHook, cases: Collection[dict[str, Any]]) -> set[str]:
     """What a hook answers: as its cases show, or whatever it may where none is about it."""
     event = EVENTS.get(hook.event)
-    about = [case for case in cases if case.event == event and case.hook in ("", hook.id)]
+    about = [case for case in cases if case["event"] == event and case["hook"] in ("", hook.id)]
     if not about:
         return possible_answers(hook)
-    shown = {_ANSWERS[case.expect] for case in about if case.expect in _ANSWERS}
+    shown = {_ANSWERS[case["expect"]] for case in about if case["expect"] in _ANSWERS}
     return shown | declared_answers(hook)
 
 
@@ -96,8 +95,3 @@ class Bench:
         wanted, notes = wants(self.pack, host, programs, answers_of)
         texts = [text for certain in (True, False) for text, is_sure in notes if is_sure == certain]
         return [want for want in wanted if want.kind == "element"], texts
-
-    def lay_table(self, host: Host) -> None:
-        """Write what the runner has to know of a host."""
-        table = hosts_file({host.name: [self.pack.name]}, self.state)
-        files.write_own(os.path.join(self.data, TABLE), table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from json import dumps
 from typing import Any
 
@@ -21,8 +21,6 @@ _DETAILS = (
     *("ms", "bytes", "status", "dropped", "fired"),  # of a run
     *("blocks", "attempts", "refusals", "progress", "ignored", "path", "error"),
 )
-
-_Filter = Callable[[dict[str, Any]], bool]
 
 HELP = """
 --session ID  Only this session: its id, or its hash.
@@ -56,7 +54,7 @@ def log(
 
     runs = runs or json
     if not follow:
-        lines = _select(folders, is_wanted, runs, receipts.read_untold(folders.state))
+        lines = _select(folders, is_wanted, runs, has_untold=True)
         nothing = "nothing to show; `hookctl log --runs` has the runs of hooks too"
         return Result({"events": lines}, tuple(_make_lines(lines) or [nothing]))
     shown: set[str] = set()
@@ -74,14 +72,15 @@ def log(
 
 
 def _select(
-    folders: Folders, is_wanted: _Filter, has_runs: bool, untold: Sequence[dict[str, Any]] = ()
+    folders: Folders,
+    is_wanted: Callable[[dict[str, Any]], bool],
+    has_runs: bool,
+    *,
+    has_untold: bool = False,
 ) -> list[dict[str, Any]]:
-    """The lines that the filter lets through, and those of `untold`, which no file has yet."""
-    lines = [*receipts.read(folders.state), *untold]
-    if has_runs:
-        lines += receipts.read_receipts(folders.state)
-    paths = receipts.project_paths(folders.state)
-    wanted = sorted(filter(is_wanted, lines), key=lambda event: event["t"])
+    """The lines that the filter lets through."""
+    lines = receipts.read(folders.state, has_runs=has_runs, has_untold=has_untold)
+    paths, wanted = receipts.project_paths(folders.state), filter(is_wanted, lines)
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]
 
 

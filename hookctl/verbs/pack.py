@@ -22,7 +22,7 @@ from hookctl.hosts.matchers import FOR_ALL
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut, progress, tilde
-from hookctl.packs.cases import Bench, Case, find_answers, load_cases
+from hookctl.packs.cases import Bench, find_answers, load_cases
 from hookctl.packs.model import CLAUDE, Pack
 from hookctl.packs.pack import parse
 from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, SHORT
@@ -204,10 +204,10 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
         raise HookctlError("no_cases", "the pack has no cases", path=pack.source, hint=hint)
     ids = [hook.id for _, hook in pack.all_hooks]
     for case in cases:
-        if case.hook and case.hook not in ids:
-            hint = f"{nearest(case.hook, ids)}Its hooks: {', '.join(ids)}."
-            message = f"{case.name} asks a hook {case.hook!r}, which the pack does not have"
-            raise HookctlError("bad_case", message, path=case.path, hint=hint)
+        if case["hook"] and case["hook"] not in ids:
+            hint = f"{nearest(case['hook'], ids)}Its hooks: {', '.join(ids)}."
+            message = f"{case['name']} asks a hook {case['hook']!r}, which the pack does not have"
+            raise HookctlError("bad_case", message, path=case["path"], hint=hint)
     rows: list[dict[str, Any]] = []
     lines: list[Line] = []
     with files.private_folder("pack", folders.state) as top:
@@ -233,22 +233,23 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
 
 
 def _play(
-    bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[Case]
+    bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     hooks = hooks_of_pack(bench, host)
     for case in cases:
-        if case.hosts and host.name not in case.hosts:
+        if case["hosts"] and host.name not in case["hosts"]:
             continue
-        asked = Asked(case.event, case.tool, case.input, fields=case.fields)
+        asked = Asked(case["event"], case["tool"], case["input"], fields=case["fields"])
         call = make_call(host, asked, Place(bench.project, environ["HOME"], "", environ))
-        of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case.event]]
-        wanted = [case.hook] if case.hook else of_event
+        of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case["event"]]]
+        wanted = [case["hook"]] if case["hook"] else of_event
         meant = [hook for hook in hooks if hook.own_id.partition("/")[2] in wanted]
         trials = [_NOT_ASKED]
         for hook in meant:
             if not is_meant(call, hook.matcher or None):
                 continue
-            ran, receipt = stand.ask(Shot(hook, call), environ)
+            (shot,) = stand.fire(call, [Shot(hook, call)], environ, lambda text: None)[1]
+            ran, receipt = shot.ran, shot.receipt
             # An exit status that refuses has its reason on stderr.
             said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
             trial = {"outcome": str(receipt.get("outcome", "")), "stdout": said}
@@ -258,30 +259,30 @@ def _play(
         yield {
             "skipped": not meant,  # the host has no such event or tool, which `pack check` says
             "host": host.name,
-            "case": case.name,
-            "expected": case.expect,
+            "case": case["name"],
+            "expected": case["expect"],
             **trial,
             "failed": bool(problem),
             "problem": problem,
         }
 
 
-def _check_outcome(host: Host, case: Case, outcome: str, answer: str) -> str:
+def _check_outcome(host: Host, case: dict[str, Any], outcome: str, answer: str) -> str:
     """What is not as the case expects, in words; '' where all is well on this host."""
-    if outcome != case.expect and (outcome or case.expect != "none"):
-        forms = host.runner.get("answers", {}).get(case.event, {})
-        form, instead = _INSTEAD.get(case.expect, ("", ""))
-        if case.expect == "change" and case.event == "PostToolUse":
+    if outcome != case["expect"] and (outcome or case["expect"] != "none"):
+        forms = host.runner.get("answers", {}).get(case["event"], {})
+        form, instead = _INSTEAD.get(case["expect"], ("", ""))
+        if case["expect"] == "change" and case["event"] == "PostToolUse":
             form, instead = "replace", "none"
         is_lost = not forms.get(form) or (form == "change" and forms.get("change_allows"))
         if not (form and is_lost and outcome == instead):
-            return f"expected {case.expect}, and it was {outcome or 'not asked'}"
+            return f"expected {case['expect']}, and it was {outcome or 'not asked'}"
     said = answer
     with contextlib.suppress(ValueError):  # of plain text
         said += json.dumps(json.loads(answer), ensure_ascii=False)
-    if case.text in said or outcome in ("none", "failed", "timeout"):
+    if case["text"] in said or outcome in ("none", "failed", "timeout"):
         return ""
-    return f"{case.text!r} is not in the answer: {answer.strip()[:200]}"
+    return f"{case['text']!r} is not in the answer: {answer.strip()[:200]}"
 
 
 # import: a pack of the hooks that stand in a host's settings

@@ -44,8 +44,7 @@ def report(folders: Folders, output: str = "", since: str = "") -> Result:
     earliest = clock.moment(since, now) if since else float("-inf")
     findings, listed, counted = doctor(folders), hooks(folders), stats(folders, since)
     days = dict[str, Counter[str]]()
-    seen = [*receipts.read(folders.state), *receipts.read_untold(folders.state)]
-    for event in sorted(seen, key=lambda event: event["t"]):
+    for event in receipts.read(folders.state, has_untold=True):
         if event.get("decision") in receipts.DONE and event["t"] >= earliest:
             day = days.setdefault(clock.local(event["t"])[:10], Counter())
             day[event["decision"]] += receipts.number_of(event)
