@@ -141,11 +141,10 @@ def make_calls(host: Host, asked: Asked, place: Place) -> list[Call]:
 
 
 def read_payload(path: str) -> bytes:
-    """The payload in a file; refuses (usage) what is no JSON object."""
+    """The payload in a file; refuses (usage) where there is none."""
     data = files.read(path).data
     if data is None:
         raise usage_error(f"no such file: {path}", "Give a file with a payload of the host.")
-    parse(data, "the payload")
     return data
 
 

@@ -236,8 +236,13 @@ def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) 
         return f"it is of the type {kind}, which hookctl does not run"
     if not command_of(host, hook.fields):
         return "it has no command"
-    if hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command):
-        return "its state is locked, so every run counts"
+    if hook.own_id.startswith(f"{GUARD}/"):
+        _, path, words = guard.read(hook.command)
+        named = re.search(r" --host (\S+)(?: --config (\S+))?", words)
+        name = (named[2] or named[1]) if named else ""
+        config = read_object(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json"))
+        if config.get("locked") is True:  # nothing moves where it keeps its state
+            return "its state is locked, so every run counts"
     if not is_project_run and _is_of_project(hook, place):
         return "it is the project's own: --run-project runs it"
     if is_named:
@@ -251,15 +256,6 @@ def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) 
 
 def _explain_state(hook: Hook) -> str:
     return hook.reason or hook.state.replace("_", " ")
-
-
-def _is_locked(command: str) -> bool:
-    """Whether the guard's registration keeps its state where nothing moves it."""
-    _, path, words = guard.read(command)
-    named = re.search(r" --host (\S+)(?: --config (\S+))?", words)
-    name = (named[2] or named[1]) if named else ""
-    config = read_object(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json"))
-    return config.get("locked") is True
 
 
 def hooks_of_pack(bench: Bench, host: Host) -> list[Hook]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl.errors import HookctlError, nearest, usage_error
+from hookctl.errors import HookctlError, nearest, require_known, usage_error
 from hookctl.system.package_data import guard_module, read_data
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
@@ -207,11 +207,8 @@ def choose(settings: Settings, request: Request) -> Settings:
     """The settings with the request on top; a usage error names what is unknown and what exists."""
     if request == Request():
         return settings
-    named = {"mode": (request.mode, MODES), "preset": (request.preset, (*PRESETS, "none"))}
-    for kind, (name, known) in named.items():
-        if name and name not in known:
-            hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
-            raise usage_error(f"unknown {kind} {name!r}", hint)
+    require_known("mode", request.mode or settings.mode, MODES)
+    require_known("preset", request.preset or "none", (*PRESETS, "none"))
     mode, preset = request.mode or settings.mode, request.preset or settings.preset
     if preset == "none":
         preset = ""
@@ -283,7 +280,7 @@ def require_portable(settings: Settings) -> None:
 
 _NO_OPTIONS = ("$schema", "hosts", "wraps")
 # A colon may be part of a tool's name, but not of several tools or of a limit in another form.
-_DISPATCH = r"((?:[^\s,:]|:(?![0-9/]|$))+)(?::([0-9]{1,9})/([0-9]{1,9}))?"
+_DISPATCH = r"((?:[^\s,:]|:(?![-0-9/]|$))+)(?::([0-9]{1,9})/([0-9]{1,9}))?"
 
 
 def schema() -> dict[str, Any]:
@@ -360,7 +357,16 @@ def _parse_options(request: Request) -> dict[str, Any]:
             raise usage_error(f"unknown setting {assignment!r}", meant.strip() or names)
         if not equals:
             raise usage_error(f"{assignment} needs a value", names)
-        options[name] = _parse_value(name, text.strip(), known[name])
+        settings, rule, text = guard_module("settings"), known[name], text.strip()
+        kind = type(settings.DEFAULTS[name])
+        value = settings.parse_text(kind, text) if text.isprintable() else None
+        if isinstance(value, list):
+            value = [part for part in value if part]
+        if not is_valid(name, value, rule):
+            kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
+            hint = kinds.get(rule.get("type"), "") + rule.get("description", "")
+            raise usage_error(f"{name} cannot be {text!r}", hint)
+        options[name] = value
     return options | _parse_dispatch(request.dispatch)
 
 
@@ -388,15 +394,3 @@ def _parse_dispatch(claims: Sequence[str]) -> dict[str, Any]:
 def settable_options() -> dict[str, Any]:
     """The schemas of the options of --set; the mode has --mode, the state folder is hookctl's."""
     return {name: rule for name, rule in schema().items() if name not in ("mode", "state_dir")}
-
-
-def _parse_value(name: str, text: str, rule: dict[str, Any]) -> Any:
-    settings = guard_module("settings")
-    value = settings.parse_text(type(settings.DEFAULTS[name]), text) if text.isprintable() else None
-    if isinstance(value, list):
-        value = [part for part in value if part]
-    if not is_valid(name, value, rule):
-        kinds = {"integer": "A whole number. ", "boolean": "true or false. "}
-        hint = kinds.get(rule.get("type"), "") + rule.get("description", "")
-        raise usage_error(f"{name} cannot be {text!r}", hint)
-    return value

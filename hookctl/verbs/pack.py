@@ -249,11 +249,16 @@ def _play(
             if not is_meant(call, hook.matcher or None):
                 continue
             (shot,) = stand.fire(call, [Shot(hook, call)], environ, lambda text: None)[1]
-            ran, receipt = shot.ran, shot.receipt
-            # An exit status that refuses has its reason on stderr.
-            said, dropped = ran.err if ran.status == 2 else ran.out, receipt.get("dropped", ())
-            trial = {"outcome": str(receipt.get("outcome", "")), "stdout": said}
-            trials.append({**trial, "dropped": [*dropped], "ms": int(receipt.get("ms", 0))})
+            receipt = shot.receipt
+            trials.append(
+                {
+                    "outcome": str(receipt.get("outcome", "")),
+                    # An exit status that refuses has its reason on stderr.
+                    "stdout": shot.ran.err if shot.ran.status == 2 else shot.ran.out,
+                    "dropped": [*receipt.get("dropped", ())],
+                    "ms": int(receipt.get("ms", 0)),
+                }
+            )
         trial = min(trials, key=lambda trial: _ORDER.index(trial["outcome"]))
         problem = _check_outcome(host, case, trial["outcome"], trial["stdout"]) if meant else ""
         yield {
