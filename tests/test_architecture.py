@@ -133,8 +133,7 @@ def test_files_are_replaced_in_one_place_only() -> None:
     allowed |= {"system.packages": {"os.rename", "os.unlink", "os.rmdir", "shutil.rmtree"}}
     allowed |= {"ownership.run": {"os.unlink"}}  # the lock, with a folder that was made for it alone
     allowed |= {"work": {"os.unlink"}}
-    allowed |= {"packs.cases": {"os.chmod", "shutil.rmtree"}}  # in a private folder of its own
-    allowed |= {"firing.shooting": {"os.unlink", "shutil.copyfile"}}  # likewise
+    allowed |= {"firing.shooting": {"os.unlink", "shutil.copyfile"}}  # in a private folder of its own
     for name, path in modules().items():
         assert calls(path) & WRITING <= allowed.get(name, set()), name
 

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.firing.calls import Asked, Call, Place, Reading, find_event, is_meant, make_call
-from hookctl.firing.reading import combine, read_answer
+from hookctl.firing.calls import Asked, Call, Place, Reading, combine, find_event, is_meant, make_call, read_answer
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
 from hookctl.system import processes

@@ -23,9 +23,8 @@ from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.listing import is_risky
 from hookctl.packs.pack import Pack, PackHook, Part, load_file
-from hookctl.packs.runner import Programs
+from hookctl.packs.runner import Programs, Unreadable, slots
 from hookctl.packs.runner import wants as wants_of
-from hookctl.packs.slots import Unreadable, slots
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, put
 from tests.documents.table import document_of

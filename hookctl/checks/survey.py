@@ -22,10 +22,9 @@ from hookctl.masking import masked_text
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
 from hookctl.packs import choices
-from hookctl.packs.abilities import lacks
+from hookctl.packs.guard import lacks
 from hookctl.packs.model import run_packs
-from hookctl.packs.protocol import protocol_event
-from hookctl.packs.runner import find_event
+from hookctl.packs.runner import find_event, protocol_event
 from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.survey import model

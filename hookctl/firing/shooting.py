@@ -12,7 +12,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts
@@ -24,22 +25,25 @@ from hookctl.firing.calls import (
     Reading,
     Shot,
     Volley,
+    combine,
     find_event,
     is_meant,
+    read_answer,
 )
-from hookctl.firing.reading import combine, read_answer
 from hookctl.hosts import Host, loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import ID_LENGTH, event_of, hook_digest
+from hookctl.model import Wanted
 from hookctl.packs import guard
-from hookctl.packs.cases import Bench
-from hookctl.packs.runner import hosts_file
+from hookctl.packs.model import Pack, PackHook
+from hookctl.packs.programs import load_programs
+from hookctl.packs.runner import find_programs, hosts_file, possible_answers, wants
 from hookctl.receipts import read_object
-from hookctl.settings.targets import GUARD
+from hookctl.settings.targets import GUARD, Target
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of
 from hookctl.system import files, project
 from hookctl.system.package_data import guard_module
-from hookctl.system.packages import CONFIGS, TABLE
+from hookctl.system.packages import CONFIGS, PACKS, TABLE
 from hookctl.system.processes import Keeper, Output
 from hookctl.system.project import is_inside
 
@@ -256,6 +260,32 @@ def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) 
 
 def _explain_state(hook: Hook) -> str:
     return hook.reason or hook.state.replace("_", " ")
+
+
+class Bench:
+    """A private folder with a pack's files, the runner and a project."""
+
+    def __init__(self, top: str, pack: Pack) -> None:
+        self.top, self.pack = top, pack
+        self.state = os.path.join(top, "state")
+        self.project = os.path.join(top, "project")
+        self.data = os.path.join(top, "data")
+        self.files = os.path.join(self.data, PACKS, pack.name, "files")
+        os.makedirs(os.path.join(self.project, ".git"))
+        contents = {name: data for name, (data, _) in pack.contents.items()}
+        programs = [name for name, (_, is_executable) in pack.contents.items() if is_executable]
+        files.write_tree(self.data, load_programs().all, files.PRIVATE)
+        files.write_tree(self.files, contents, files.PRIVATE, programs)
+
+    def look_at(
+        self, host: Host, answers_of: Callable[[PackHook], Collection[str]] = possible_answers
+    ) -> tuple[list[Wanted], list[str]]:
+        """The pack's hooks as they would be registered, and what the host lacks."""
+        target = Target(host, "user", os.path.join(self.top, "settings"))
+        programs = find_programs(target, self.files, self.data, sys.executable)
+        wanted, notes = wants(self.pack, host, programs, answers_of)
+        texts = [text for certain in (True, False) for text, is_sure in notes if is_sure == certain]
+        return [want for want in wanted if want.kind == "element"], texts
 
 
 def hooks_of_pack(bench: Bench, host: Host) -> list[Hook]:

@@ -16,7 +16,6 @@ from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
 from hookctl.ownership.sources import current_of
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
-from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
     LIMIT_KEY,
     Choice,
@@ -111,7 +110,7 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap
         base = Settings(python=base.python)
     settings = choose(base, choice.settings)
     draft.warn("settings", *remarks(settings, choice.settings))
-    missed, others = limits_for(draft.host, settings, cap)
+    missed, others = guard.limits_for(draft.host, settings, cap)
     draft.warn("host_limits", *others, level="info")
     draft.warn("host_limits", *missed)
     if draft.target.shared:

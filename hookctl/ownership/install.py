@@ -19,7 +19,6 @@ from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, current_of
 from hookctl.ownership.store import Records
 from hookctl.packs import guard
-from hookctl.packs.abilities import lacks
 from hookctl.packs.choices import Choice, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
@@ -383,7 +382,7 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     version = draft.sources.once(("version", host.name), ask).version
     known = draft.packs.get(GUARD)
     settings = settings_from(known.settings) if known else None
-    for level, does, since in lacks(host, version, settings, draft.before) if version else ():
+    for level, does, since in guard.lacks(host, version, settings, draft.before) if version else ():
         if level != "info":
             text = f"{host.title} {version} {does}: upgrade it to {since} or later"
             draft.warn("client_old", text)

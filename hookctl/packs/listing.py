@@ -10,7 +10,7 @@ from typing import Any
 
 from hookctl.masking import OwnText
 from hookctl.packs.model import Pack, PackHook
-from hookctl.packs.protocol import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
+from hookctl.packs.runner import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
 from hookctl.system import files
 
 # The hosts' own events that ask before something is done.

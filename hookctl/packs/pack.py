@@ -15,14 +15,17 @@ from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Path
 from hookctl.packs.model import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, EnvClaim, Pack, PackHook, Part
-from hookctl.packs.protocol import (
+from hookctl.packs.runner import (
     FAILURE_EVENT,
     MATCHED_EVENTS,
+    PLACEHOLDERS,
     REFUSING_EVENTS,
     SHORT,
     TOOL_EVENTS,
+    Unreadable,
+    list_named_files,
+    slots,
 )
-from hookctl.packs.slots import PLACEHOLDERS, Unreadable, list_named_files, slots
 from hookctl.system import files
 from hookctl.system.fetch import Address, Commit, Tell, TreeEntry, fetched, parse_address
 from hookctl.system.folders import Folders

@@ -1,8 +1,9 @@
-"""What a pack's command of Claude Code's protocol becomes: a call of the runner around it."""
+"""Claude Code's protocol, in which packs speak, and what their commands become on each host."""
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -14,19 +15,105 @@ from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
-from hookctl.packs.protocol import (
-    ALL,
-    EVENTS,
-    FAILURE_EVENT,
-    MATCHED_EVENTS,
-    TOOL_EVENTS,
-    fit,
-    native_event,
-    native_events,
-)
-from hookctl.packs.slots import fill, list_named_files
 from hookctl.settings.targets import OWN, Target, in_sh, quote
+from hookctl.system.package_data import guard_module
 from hookctl.system.packages import HOOK, PACKAGES
+
+FAILURE_EVENT = "post-tool-failure"
+# Claude Code's events by their short forms.
+EVENTS = {
+    "session-start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "pre-tool": "PreToolUse",
+    "post-tool": "PostToolUse",
+    FAILURE_EVENT: "PostToolUseFailure",
+    "stop": "Stop",
+    "subagent-stop": "SubagentStop",
+    "pre-compact": "PreCompact",
+    "notification": "Notification",
+    "session-end": "SessionEnd",
+}
+SHORT = {name: short for short, name in EVENTS.items()}
+TOOL_EVENTS = ("pre-tool", "post-tool", FAILURE_EVENT)
+MATCHED_EVENTS = (
+    *TOOL_EVENTS,
+    "session-start",
+    "pre-compact",
+    "notification",
+    "session-end",
+    "subagent-stop",
+)
+REFUSING_EVENTS = ("pre-tool", "prompt")  # those on which `on_failure` has a meaning
+ALL = (None, "", "*")
+_NAMES = re.compile(r"[A-Za-z0-9_]+(?:[|,] ?[A-Za-z0-9_]+)*")
+
+
+def native_event(host: Host, event: str) -> str:
+    """The host's own name of an event, by its short form; '' if it has none."""
+    own = host.runner.get("events", {}).get(EVENTS[event])
+    if own:
+        return str(own)
+    if event == FAILURE_EVENT:  # the runner tells failed calls from others, where the host says so
+        is_told = {"exit_status", "failed"} & host.runner.get("fields", {}).keys()
+        return host.events.get("post-tool", "") if is_told else ""
+    return host.events.get(event, "")
+
+
+def native_events(host: Host, event: str, tools: str | None) -> list[str]:
+    """All events of the host that one stands for: some have one for each kind of tool."""
+    own = host.runner.get("tool_events", {}).get(EVENTS[event])
+    if own:
+        return [name for name in own if re.search(tools or "", name)]
+    return [native_event(host, event)]
+
+
+def protocol_event(host: Host, event: str) -> str:
+    """Claude Code's name of a host's event; the host's own where that has none."""
+    return next((EVENTS[short] for short, name in host.events.items() if name == event), event)
+
+
+def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[str]]:
+    """What a matcher of Claude Code's settings becomes on a host, and the tools that it lacks.
+
+    None is for all tools; for none where tools are lacking.
+    """
+    if host.runner.get("own_protocol"):
+        return (None if matcher in ALL else matcher), []
+    if event not in TOOL_EVENTS or not _NAMES.fullmatch(matcher or ""):
+        return None, []
+    own = {name: own_names(host, name) for name in re.split("[|,] ?", matcher or "")}
+    names = [each for found in own.values() for each in found]
+    lacking = [name for name, found in own.items() if not found]
+    if not names:
+        return None, lacking
+    # Claude Code had it once: nobody misses it beside those that followed it.
+    lacking = [name for name in lacking if name != "MultiEdit"]
+    writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
+    if host.runner.get("patches_in_shell") and writes.intersection(names):
+        names += host.tools.get("shell", ())
+    pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
+    return f"{host.matchers.prefix}^({pattern})$", lacking
+
+
+def own_names(host: Host, name: str) -> list[str]:
+    """The host's names of a tool of Claude Code; none if it has no such tool."""
+    if name.startswith("mcp__"):
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        forms = host.tools.get("mcp") or ["mcp__{server}__{tool}"]
+        return [form.format(server=server, tool=tool) for form in forms]
+    names: list[str] = []
+    by, parts = host.runner.get("by", {}), host.runner.get("parts", {})
+    for kind, claude in guard_module("payload").TOOLS.items():
+        if claude == guard_module("matching").FORMER.get(name, name):
+            names += host.tools.get(kind, ())
+            if by and kind in by["classes"].values():  # a tool that does this among other things
+                names += by["tools"]
+            if kind == "write":  # a patch may add files
+                names += [tool for tool, part in parts.items() if "patch" in part]
+    return list(dict.fromkeys(names))
+
+
+# The call of the runner, and what a host lacks for a pack.
 
 REFUSES = 42  # the runner's status for it
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
@@ -300,3 +387,77 @@ def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:
         fate = "becomes a refusal" if forms.get("on_end") == "refuse" else "is dropped"
         return f"`continue: false` {fate}"
     return _LOST[answer]
+
+
+# The placeholders of commands, and what stands in quotes of sh.
+
+PLACEHOLDERS = ("files", "host", "event")
+# Behind {files}: the rest of the word, quotes in it included.
+_REST = re.compile(r"(?:[^\s;&|<>():\"']|\"[^\"]*\"|'[^']*')*")
+_EXPANDED = re.compile(r"[$`*?\[\\]")  # with one of these only the shell knows which file is meant
+_KNOWN = r"(?<!\$)\{(?:files|host|event)\}"  # ${host} is the shell's
+# Behind @ or % it belongs to a revision or a format, behind - to a default.
+_UNKNOWN = r"(?<![$@%-])\{[A-Za-z_][A-Za-z0-9_-]*\}"
+# What is expanded in double quotes may hold simple quotes only: where others end is hard to tell.
+_CALLED = r"""\$\((?:[^()"'`\\]|'[^']*'|"[^"`\\(){}]*")*+\)"""
+_EXPANSION = rf"""{_CALLED}|\$\{{[^{{}}"'`\\]*\}}|`[^`"'\\]*`"""
+_DOUBLE = rf"""(?:[^"\\`$]|\\.|{_EXPANSION}|\$(?![({{]))*+"""
+_CLOSED = rf"""'[^']*'|"{_DOUBLE}"|`[^`\\]*`|(?<![^\s;&|<>()])\#.*"""
+_TOKEN = re.compile(
+    rf"""(?P<closed>{_CLOSED})|(?P<open>\$?'|["`])|\\.|(?P<slot>{_KNOWN}|{_UNKNOWN})""", re.DOTALL
+)
+_TITLES = {"'": "single quotes", '"': "double quotes", "`": "backticks", "#": "a comment"}
+
+
+class Slot(NamedTuple):
+    """A placeholder in a command."""
+
+    start: int
+    end: int
+    name: str  # files | host | event, or what is none of them
+    inside: str = ""  # what it stands in; empty where it may be replaced
+
+
+class Unreadable(ValueError):
+    """A command whose quotes have no end, or hide which placeholders stand inside them."""
+
+
+def slots(command: str) -> Iterator[Slot]:
+    """The placeholders of a command, and what looks like one outside quotes, in order."""
+    for match in _TOKEN.finditer(command):
+        if match["slot"]:
+            yield Slot(match.start(), match.end(), match["slot"][1:-1])
+        elif match["closed"]:
+            for inner in re.finditer(_KNOWN, match[0]):
+                at = match.start() + inner.start()
+                yield Slot(at, at + len(inner[0]), inner[0][1:-1], _TITLES[match[0][0]])
+        elif match["open"] == "$'":
+            raise Unreadable("$'...' means different things to different shells")
+        elif match["open"]:
+            if match["open"] not in command[match.end() :]:
+                raise Unreadable(f"{match['open']} is opened and never closed")
+            if re.search(_KNOWN, command):
+                raise Unreadable(f"what stands inside {match['open']} cannot be followed")
+            return
+
+
+def fill(command: str, values: Mapping[str, str]) -> Iterator[str]:
+    """The pieces of a command with the values of its placeholders, each a piece of its own."""
+    at = 0
+    for slot in slots(command):
+        yield command[at : slot.start]
+        yield values[slot.name]
+        at = slot.end
+    yield command[at:]
+
+
+def list_named_files(command: str) -> Iterator[str]:
+    """The files that a command names below {files}; not those that it only writes."""
+    for slot in slots(command):
+        if slot.name != "files" or command[: slot.start].rstrip().endswith(">"):
+            continue
+        match = _REST.match(command, slot.end)
+        rest = match[0] if match else ""
+        if rest.startswith("/") and not _EXPANDED.search(rest):
+            name = re.sub("[\"']", "", rest).lstrip("/")
+            yield posixpath.normpath(name) if name else ""

@@ -25,7 +25,7 @@ from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile, DisabledHook
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.choices import settings_from
-from hookctl.packs.protocol import EVENTS
+from hookctl.packs.runner import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch

@@ -10,12 +10,11 @@ from hookctl import hosts
 from hookctl.errors import USAGE, HookctlError, usage_error
 from hookctl.firing import calls
 from hookctl.firing.calls import Asked, Call, Place, Shot, Volley, find_event
-from hookctl.firing.shooting import Stand, choose, hooks_of_pack
+from hookctl.firing.shooting import Bench, Stand, choose, hooks_of_pack
 from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, confirm, cut, place, progress, say, tildes
-from hookctl.packs.cases import Bench
 from hookctl.settings import effective
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
@@ -168,12 +167,9 @@ def _environ(
 
     Those of a project's own settings could change what a person's hooks run.
     """
-    environ = dict(machine.environ)
-    user = machine.active_file(host, "user")[1]
-    for source in reversed(machine.sources(host, user, start) if host.env_path else ()):
-        if source.scope in ("user", "managed") or is_project_run:
-            environ |= effective.variables([source])
-    return environ
+    found = machine.sources(host, machine.active_file(host, "user")[1], start)
+    kept = [one for one in found if one.scope in ("user", "managed") or is_project_run]
+    return {**machine.environ, **effective.variables(kept)}
 
 
 # Consent.

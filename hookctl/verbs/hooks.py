@@ -15,7 +15,7 @@ from hookctl.masking import OwnText, masked_text
 from hookctl.model import WRAP, Line, Result
 from hookctl.output.lines import amount, cut, fix, place, show_ms, tilde, tildes
 from hookctl.packs.guard import original_of
-from hookctl.packs.protocol import EVENTS
+from hookctl.packs.runner import EVENTS
 from hookctl.survey.listing import take_inventory
 from hookctl.survey.model import RUNS, UNKNOWN_EVENT, WANTED, Hook, list_reasons
 from hookctl.survey.programs import name_program

@@ -12,7 +12,7 @@ from hookctl.hosts import Host
 from hookctl.model import Line, Record, Result
 from hookctl.output.lines import amount, cut, labelled, table, tilde
 from hookctl.ownership import store
-from hookctl.packs.abilities import list_abilities, shortcomings
+from hookctl.packs.guard import list_abilities, shortcomings
 from hookctl.survey.machine import read_records
 from hookctl.system.folders import Folders
 

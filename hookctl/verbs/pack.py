@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts as known
@@ -16,18 +17,25 @@ from hookctl import packs
 from hookctl.documents.toml import block, inline
 from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
 from hookctl.firing.calls import Asked, Place, Shot, is_meant, make_call
-from hookctl.firing.shooting import Stand, hooks_of_pack
+from hookctl.firing.shooting import Bench, Stand, hooks_of_pack
 from hookctl.hosts import Host, shapes
 from hookctl.hosts.matchers import FOR_ALL
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut, progress, tilde
-from hookctl.packs.cases import Bench, find_answers, load_cases
-from hookctl.packs.model import CLAUDE, Pack
-from hookctl.packs.pack import parse
-from hookctl.packs.protocol import EVENTS, MATCHED_EVENTS, SHORT
-from hookctl.packs.runner import hooks_of
-from hookctl.packs.slots import fill, list_named_files, slots
+from hookctl.packs.model import CLAUDE, Pack, PackHook
+from hookctl.packs.pack import parse, read_toml
+from hookctl.packs.runner import (
+    EVENTS,
+    MATCHED_EVENTS,
+    SHORT,
+    declared_answers,
+    fill,
+    hooks_of,
+    list_named_files,
+    possible_answers,
+    slots,
+)
 from hookctl.settings import targets
 from hookctl.survey.programs import find_interpreter, find_scripts, find_syntax_fault
 from hookctl.system import files
@@ -131,6 +139,55 @@ def _make(folders: Folders, name: str, language: str, output: str) -> Result:
         Line(f"Next: hookctl pack test {shown}"),
     )
     return Result({"folder": folder, "files": sorted(written)}, lines)
+
+
+# cases: `tests/*.toml` beside a pack, each a question and what is expected
+
+_ANSWERS = {  # of a case, by what it expects
+    "deny": "refuse",
+    "block": "refuse",
+    "ask": "ask",
+    "change": "change",
+    "context": "context",
+    "end": "end",
+}
+
+
+# A question to a pack's hooks, and what should come of it, where a case does not say it.
+_AS_USUAL: dict[str, Any] = {
+    "expect": "none",
+    "hook": "",  # every one that the question is for
+    "tool": "",
+    "input": {},
+    "fields": {},
+    "text": "",  # what stands in the answer
+    "hosts": (),  # every one
+}
+
+
+def load_cases(pack: Pack) -> list[dict[str, Any]]:
+    """The cases in `tests/*.toml` beside a pack's file, each with its path, name and event.
+
+    Raises `bad_case` with the file.
+    """
+    folder, cases = os.path.dirname(os.path.realpath(pack.source)), []
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "tests", "*.toml"))):
+        _, values = read_toml(files.read(path).data or b"", path, "bad_case", part="cases")
+        for number, table in enumerate(values.get("cases", ()), 1):
+            event = EVENTS.get(table["event"], table["event"])  # Claude Code's name
+            named = {"path": path, "name": f"case {number}"}
+            cases.append({**_AS_USUAL, **named, **table, "event": event})
+    return cases
+
+
+def find_answers(hook: PackHook, cases: Collection[dict[str, Any]]) -> set[str]:
+    """What a hook answers: as its cases show, or whatever it may where none is about it."""
+    event = EVENTS.get(hook.event)
+    about = [case for case in cases if case["event"] == event and case["hook"] in ("", hook.id)]
+    if not about:
+        return possible_answers(hook)
+    shown = {_ANSWERS[case["expect"]] for case in about if case["expect"] in _ANSWERS}
+    return shown | declared_answers(hook)
 
 
 # check: what of a pack runs on each host, what cannot, and why

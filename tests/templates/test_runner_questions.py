@@ -17,7 +17,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.hosts.matchers import fits
-from hookctl.packs.protocol import fit
+from hookctl.packs.runner import fit
 from tests.documents.table import read_table
 
 from .runner_bench import BASES, HOSTS, SHELLS, Bench, decide
