@@ -147,13 +147,6 @@ def installed_guards(folders: Folders, root: str) -> list[tuple[Record, PackReco
     return [(records[key], records[key].packs["guard"]) for key in keys]
 
 
-def require_short_owner(owner: str) -> None:
-    """Refuse an owner that the hook could not read whole."""
-    longest = guard_module("files").LINE_LIMIT
-    if len(os.fsencode(owner)) > longest:
-        raise usage_error("the owner's id is too long", f"The guard reads {longest} bytes of it.")
-
-
 def is_armed(run_files: RunFiles) -> bool:
     """Whether a run is active and has not reached its end."""
     return bool(guard_module("work").is_armed(run_files))
@@ -161,8 +154,7 @@ def is_armed(run_files: RunFiles) -> bool:
 
 def read_end(run_files: RunFiles) -> float | None:
     """When the run ends, as ACTIVE says; None if it says no time."""
-    end: float | None = guard_module("work").read_end(run_files)
-    return end
+    return guard_module("work").read_end(run_files)
 
 
 def read_task(run_files: RunFiles) -> tuple[dict[str, Any], str]:

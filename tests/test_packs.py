@@ -23,7 +23,7 @@ from hookctl.model import Wanted
 from hookctl.packs import pack as packs
 from hookctl.packs.listing import is_risky
 from hookctl.packs.pack import Pack, PackHook, Part, load_file
-from hookctl.packs.runner import Programs, Unreadable, slots
+from hookctl.packs.runner import Unreadable, slots
 from hookctl.packs.runner import wants as wants_of
 from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, put
@@ -54,7 +54,7 @@ def in_protocol(pack: Pack, protocol: str) -> Pack:
 
 def wants(pack: Pack, host: Host, files_text: str) -> tuple[list[Wanted], list[str]]:
     """What a pack of the protocol `host` wants."""
-    wanted, notes = wants_of(in_protocol(pack, "host"), host, Programs(files_text))
+    wanted, notes = wants_of(in_protocol(pack, "host"), host, str.maketrans({"\0": files_text, "\2": ""}))
     return wanted, [text for text, _ in notes]
 
 

@@ -219,10 +219,9 @@ def choose(
                 note = f"{host.title} would not run it: {_explain_state(hook)}"
             elif not fits:
                 note = f"its matcher {json.dumps(hook.matcher)} does not fit this call"
-            is_out = not (hook.is_started and fits)
+            is_out = not (why or (hook.is_started and fits))
             is_asked = bool(hook.plugin) or _is_of_project(hook, place)
-            shot = Shot(hook, call, note=note, is_out=is_out, is_asked=is_asked)
-            shots.append(Shot(hook, call, why) if why else shot)
+            shots.append(Shot(hook, call, why, note, is_out, is_asked))
     return shots
 
 

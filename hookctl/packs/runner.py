@@ -119,7 +119,8 @@ REFUSES = 42  # the runner's status for it
 MARGIN = 2  # seconds that the host's limit is longer than the runner's
 # The end of a registered command.
 END = rf"(?: 2>/dev/null)?; (?:\[ \$\? -eq {REFUSES} \] && exit 2; )?exit 0"
-# What stands in a command for the fields of Programs, by their numbers.
+# In a command: the files of its pack, the runner without arguments, what stands before a command
+# that names either, and what follows where the host takes what the shell says for an answer.
 _FILES, _CALL, _LEAD, _QUIET = "\0", "\1", "\2", "\3"
 Note = tuple[str, bool]  # what a host lacks for a pack, and whether that is certain
 # What a hook may answer, by its event; at the others nobody waits for an answer.
@@ -143,20 +144,15 @@ _LOST = {  # what becomes of an answer that the host has no form for
 _MCP_NAME = r"mcp__[^|,()$\s]*"
 
 
-class Programs(NamedTuple):
-    """Where a pack's files and the runner lie, as text for sh in a host's settings."""
-
-    files: str  # what {files} becomes
-    call: str = ""  # the runner without arguments
-    lead: str = ""  # what stands before a command that names either
-    quiet: str = ""  # where the host takes what the shell says for an answer
-
-
-def find_programs(target: Target, folder: str, top: str, python: str) -> Programs:
-    """The programs of a pack with its files in `folder`; the launcher lies in `top`."""
-    call = guard.call(target, f"{top}/{HOOK}", python)
-    lead = target.host.environment.finds_project * target.shared
-    return Programs(in_sh(target, folder), call, lead, guard.QUIET * target.host.registration.quiet)
+def find_programs(target: Target, folder: str, top: str, python: str) -> dict[int, str]:
+    """What stands in a command for a pack's files in `folder`, and the launcher in `top`."""
+    texts = {
+        _FILES: in_sh(target, folder),
+        _CALL: guard.call(target, f"{top}/{HOOK}", python),
+        _LEAD: target.host.environment.finds_project * target.shared,
+        _QUIET: guard.QUIET * target.host.registration.quiet,
+    }
+    return str.maketrans(texts)
 
 
 def find_event(command: str) -> str:
@@ -199,7 +195,7 @@ def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str])
     return f"{_LEAD}{_CALL} {' '.join(words)}{end}"
 
 
-def _texts(host: Host, id: str, programs: Programs, command: str) -> tuple[str, str]:
+def _texts(host: Host, id: str, programs: dict[int, str], command: str) -> tuple[str, str]:
     """A command, and a pattern for every one that this pack writes for this hook, with any path."""
     command = head(id) + command
     text = re.escape(command).replace(_LEAD + _CALL, guard.start_forms(host, PACKAGES))
@@ -211,7 +207,7 @@ def _texts(host: Host, id: str, programs: Programs, command: str) -> tuple[str, 
     if old:
         files = f"(?:{files}|{old}/{OWN}/packs/[a-z0-9-]+)"
     text = text.replace(_FILES, f"(?P<files>{files})", 1)
-    return command.translate(dict(enumerate(programs))), text.replace(_FILES, "(?P=files)")
+    return command.translate(programs), text.replace(_FILES, "(?P=files)")
 
 
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
@@ -248,7 +244,7 @@ def declared_answers(hook: PackHook) -> set[str]:
 def wants(
     pack: Pack,
     host: Host,
-    programs: Programs,
+    programs: dict[int, str],
     answers_of: Callable[[PackHook], Collection[str]] = possible_answers,
 ) -> tuple[list[Wanted], list[Note]]:
     """The pack's entries for this host, and what it lacks: each with whether that is certain.
@@ -301,7 +297,7 @@ def _runner_wants(
     pack: Pack,
     hook: PackHook,
     host: Host,
-    programs: Programs,
+    programs: dict[int, str],
     env: dict[str, str],
     answers: Collection[str],
 ) -> tuple[list[Wanted], list[Note]]:

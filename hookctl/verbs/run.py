@@ -82,6 +82,9 @@ def run(
         if given and action not in actions.split():
             text = f"{option} goes with {actions}, not {action}"
             raise usage_error(text, "See `hookctl run --help`.")
+    longest = guard_module("files").LINE_LIMIT  # the hook could not read more of it
+    if len(os.fsencode(owner.strip())) > longest:
+        raise usage_error("the owner's id is too long", f"The guard reads {longest} bytes of it.")
     if action not in ("status", "wait") and folders.has_unfinished_run():
         from hookctl.ownership.run import finish_pending  # late: most calls have none
 
@@ -138,7 +141,6 @@ def _warnings(folders: Folders, project: str) -> Iterator[Message]:
 
 
 def _start(run_files: RunFiles, owner: str, remaining: str, duration: str) -> list[str]:
-    work_files.require_short_owner(owner)
     end = work_files.end_of_run(run_files, duration or work_files.DEFAULT_SPAN)
     if remaining:
         work_files.set_task(run_files, "remaining", _parse_count(remaining))
@@ -163,7 +165,6 @@ def _remaining(run_files: RunFiles, owner: str, count: str) -> list[str]:
     if not count:
         raise usage_error("how much is left?", "Give a number: `hookctl run remaining 3`.")
     number = _parse_count(count)
-    work_files.require_short_owner(owner)
     with work_files.locked(run_files):
         before, session = work_files.find_work(run_files), run_files.session
         is_own = before.holder.is_self(run_files)
