@@ -412,22 +412,26 @@ def _read_object(call: Call, rules: Mapping[str, Any], values: dict[str, Any]) -
 def _find_fault(call: Call, rules: Mapping[str, Any], values: dict[str, Any]) -> str:
     """What makes the host pass over the whole object."""
     nested, decision = values.get(_NESTED), values.get("decision")
-    decisions = rules.get("decisions")
-    if decisions and decision is not None and decision not in decisions:
-        return f"it does not know the decision {json.dumps(decision)[:80]}"
+    is_known = decision is None or decision in rules.get("decisions", (decision,))
     is_named = isinstance(nested, dict) and nested.get("hookEventName") == call.event
-    if rules.get("named") and nested is not None and not is_named:
-        return f"{_NESTED} is not for {call.event}"
+    needs_reason = rules.get("needs_reason") and _match(rules, "refuse", values)
     strange: list[str] = []
     for told, known in ((values, rules.get("keys")), (nested, rules.get("strict"))):
         if known is not None and isinstance(told, dict):
             strange += [key for key in told if key not in known]
-    if strange:
-        return f"it does not know {', '.join(strange)}"
-    needs_reason = rules.get("needs_reason") and _match(rules, "refuse", values)
-    if needs_reason and not _find_reason(values).strip():
-        return "a refusal without a reason is void"
-    return ""
+    rows = (
+        (not is_known, f"it does not know the decision {json.dumps(decision)[:80]}"),
+        (
+            rules.get("named") and nested is not None and not is_named,
+            f"{_NESTED} is not for {call.event}",
+        ),
+        (strange, f"it does not know {', '.join(strange)}"),
+        (
+            needs_reason and not _find_reason(values).strip(),
+            "a refusal without a reason is void",
+        ),
+    )
+    return next((text for applies, text in rows if applies), "")
 
 
 def _match(rules: Mapping[str, Any], name: str, values: dict[str, Any]) -> str:

@@ -232,33 +232,40 @@ def _is_of_project(hook: Hook, place: Place) -> bool:
 
 def _why_not(hook: Hook, place: Place, *, is_named: bool, is_project_run: bool) -> str:
     """Why a hook is not run, whatever the person says, or unless they say more; '' if it is."""
-    if not hook.is_started and not is_named:
-        return _explain_state(hook)
     host, kind = hook.within.host, hook.fields.get("type", "command")
-    if kind != "command":
-        return f"it is of the type {kind}, which hookctl does not run"
-    if not command_of(host, hook.fields):
-        return "it has no command"
-    if hook.own_id.startswith(f"{GUARD}/"):
-        _, path, words = guard.read(hook.command)
-        named = re.search(r" --host (\S+)(?: --config (\S+))?", words)
-        name = (named[2] or named[1]) if named else ""
-        config = read_object(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json"))
-        if config.get("locked") is True:  # nothing moves where it keeps its state
-            return "its state is locked, so every run counts"
-    if not is_project_run and _is_of_project(hook, place):
-        return "it is the project's own: --run-project runs it"
-    if is_named:
-        return ""
-    if hook.plugin:
-        return f"it is a plugin's: --hook {hook.id} runs it"
-    if "if" in hook.fields and "if" in host.handlers.fields:
-        return f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it"
-    return ""
+    has_condition = "if" in hook.fields and "if" in host.handlers.fields
+    rows = (
+        (not hook.is_started and not is_named, _explain_state(hook)),
+        (kind != "command", f"it is of the type {kind}, which hookctl does not run"),
+        (not command_of(host, hook.fields), "it has no command"),
+        (
+            hook.own_id.startswith(f"{GUARD}/") and _is_locked(hook.command),
+            "its state is locked, so every run counts",
+        ),
+        (
+            _is_of_project(hook, place) and not is_project_run,
+            "it is the project's own: --run-project runs it",
+        ),
+        (hook.plugin and not is_named, f"it is a plugin's: --hook {hook.id} runs it"),
+        (
+            has_condition and not is_named,
+            f"only {host.title} knows whether its `if` holds: --hook {hook.id} runs it",
+        ),
+    )
+    return next((text for applies, text in rows if applies), "")
 
 
 def _explain_state(hook: Hook) -> str:
     return hook.reason or hook.state.replace("_", " ")
+
+
+def _is_locked(command: str) -> bool:
+    """Whether the guard's registration keeps its state where nothing moves it."""
+    _, path, words = guard.read(command)
+    named = re.search(r" --host (\S+)(?: --config (\S+))?", words)
+    name = (named[2] or named[1]) if named else ""
+    config = read_object(os.path.join(os.path.dirname(path), CONFIGS, f"{name}.json"))
+    return config.get("locked") is True
 
 
 class Bench:

@@ -371,18 +371,22 @@ def _find_loss(hook: PackHook, answer: str, forms: dict[str, str]) -> str:
     """What becomes of an answer with the host's forms; '' where nothing is lost."""
     if answer == "change" and hook.event == "post-tool":
         answer = "replace"
-    if answer == "change" and forms.get("change_allows") and not hook.may_allow:
-        return f"{_LOST['change']} (may_allow = false)"
-    if forms.get(answer):
-        return ""
-    if answer == "refuse" and hook.event in TOOL_EVENTS[1:]:
-        return "nobody reads a refusal"
-    if answer == "end" and hook.event in ("stop", "subagent-stop"):
-        return "`continue: false` lets the agent stop"
-    if answer == "end":
-        fate = "becomes a refusal" if forms.get("on_end") == "refuse" else "is dropped"
-        return f"`continue: false` {fate}"
-    return _LOST[answer]
+    fate = "becomes a refusal" if forms.get("on_end") == "refuse" else "is dropped"
+    rows = (
+        (
+            answer == "change" and forms.get("change_allows") and not hook.may_allow,
+            f"{_LOST['change']} (may_allow = false)",
+        ),
+        (forms.get(answer), ""),
+        (answer == "refuse" and hook.event in TOOL_EVENTS[1:], "nobody reads a refusal"),
+        (
+            answer == "end" and hook.event in ("stop", "subagent-stop"),
+            "`continue: false` lets the agent stop",
+        ),
+        (answer == "end", f"`continue: false` {fate}"),
+        (True, _LOST.get(answer, "")),
+    )
+    return next(text for applies, text in rows if applies)
 
 
 # The placeholders of commands, and what stands in quotes of sh.

@@ -506,21 +506,31 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
 
 
 def _find_lost(pack: Pack) -> list[str]:
-    lost = []
-    if pack.protocol != CLAUDE:
-        lost.append(f"the protocol {pack.protocol!r}: Claude Code asks in its own")
-    if names := sorted({name for _, name, _ in pack.all_env}):
-        lost.append(f"env: {', '.join(names)}")
+    names = sorted({name for _, name, _ in pack.all_env})
+    others = sorted(pack.parts.keys() - {"", CLAUDE})
+    rows: list[tuple[object, str]] = [
+        (
+            pack.protocol != CLAUDE,
+            f"the protocol {pack.protocol!r}: Claude Code asks in its own",
+        ),
+        (names, f"env: {', '.join(names)}"),
+    ]
     for hook in pack.hooks:
-        if hook.on_failure == "deny":
-            lost.append(f'{hook.id}: on_failure = "deny" (a failing command lets the call go)')
-        if hook.hosts and CLAUDE not in hook.hosts:
-            lost.append(f"{hook.id}: it is for {', '.join(hook.hosts)}")
-    if others := sorted(pack.parts.keys() - {"", CLAUDE}):
-        lost.append(f"the parts for {', '.join(others)}")
-    if pack.rules:
-        lost.append("the rules for the agent")
-    return lost
+        rows += [
+            (
+                hook.on_failure == "deny",
+                f'{hook.id}: on_failure = "deny" (a failing command lets the call go)',
+            ),
+            (
+                hook.hosts and CLAUDE not in hook.hosts,
+                f"{hook.id}: it is for {', '.join(hook.hosts)}",
+            ),
+        ]
+    rows += [
+        (others, f"the parts for {', '.join(others)}"),
+        (pack.rules, "the rules for the agent"),
+    ]
+    return [text for is_lost, text in rows if is_lost]
 
 
 def _dump(value: dict[str, Any]) -> bytes:

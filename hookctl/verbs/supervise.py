@@ -103,15 +103,14 @@ def _why_not(
     `old` is the breadcrumb that lay there before the child.
     """
     run_files.now = clock.now(folders.environ)
-    if run_files.mark:
-        return f"{run_files.mark} is set"
-    if by_person:
-        return "it was interrupted"
-    if not work_files.is_armed(run_files):
-        return "the run has ended"
-    if work_files.find_crumb(run_files.folder) not in (0, old):
-        return ""  # the guard kept this agent going until then
-    if status in _WILLED:
-        return "it ended by itself"
     is_done = guard_module("work").read_task(run_files)[1] == 0  # no task is not done
-    return "no work is left" if is_done else ""
+    rows = (
+        (run_files.mark, f"{run_files.mark} is set"),
+        (by_person, "it was interrupted"),
+        (not work_files.is_armed(run_files), "the run has ended"),
+        # The guard kept this agent going until then.
+        (work_files.find_crumb(run_files.folder) not in (0, old), ""),
+        (status in _WILLED, "it ended by itself"),
+        (is_done, "no work is left"),
+    )
+    return next((reason for applies, reason in rows if applies), "")
