@@ -9,13 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hookctl import work as run_files
 from hookctl.system import project
+from hookctl.system.package_data import guard_module
 from hookctl.verbs import run as run_verb
 from hookctl.work import RunFiles
 from tests.conftest import Hookctl, Outcome, put
@@ -179,8 +179,7 @@ def test_how_a_wait_ends(
     expected: tuple[str, int, float],
 ) -> None:  # fmt: skip
     script = iter(looks)
-    work = SimpleNamespace(read_task=lambda files: next(script, looks[-1])[::-1])
-    monkeypatch.setattr(run_verb, "guard_module", lambda name: work)
+    monkeypatch.setattr(guard_module("work"), "read_task", lambda files: next(script, looks[-1])[::-1])
     monkeypatch.setattr(run_verb, "time", Timer())
     data = hookctl("run", "wait", "--timeout", timeout, *(["--stall", stall] if stall else []), "--json").data
     assert (data["outcome"], data["remaining"], data["seconds"]) == expected

@@ -249,7 +249,6 @@ Mistake = tuple[Path, str, str]  # where it stands, what is wrong, and a hint
 
 
 def _find_mistakes(pack: Pack) -> Iterator[Mistake]:
-    """What is wrong in a pack that keeps to the schema."""
     if marks_in(pack.rules):
         message = "rules.text has a marker line of a block of rules"
         yield ("rules", "text"), message, "Leave it out: hookctl writes those lines."

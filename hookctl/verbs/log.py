@@ -78,7 +78,6 @@ def _select(
     *,
     has_untold: bool = False,
 ) -> list[dict[str, Any]]:
-    """The lines that the filter lets through."""
     lines = receipts.read(folders.state, has_runs=has_runs, has_untold=has_untold)
     paths, wanted = receipts.project_paths(folders.state), filter(is_wanted, lines)
     return [{**event, "project_path": paths.get(event["project"])} for event in wanted]

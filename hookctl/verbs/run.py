@@ -329,15 +329,14 @@ def _wait(run_files: RunFiles, timeout: str, stall: str) -> Result:
                 since = run_files.now + now - begin
                 moved_at -= work_files.measure_stillness(run_files, task, since)
         left = min(begin + patience, moved_at + most) - now
-        if mark:
-            outcome = "stopped"
-        elif remaining == 0:
-            outcome = "done"
-        elif now - moved_at >= most:
-            outcome = "stalled"
-        elif left <= 0:
-            outcome = "timeout"
-        else:
+        ends = (
+            (mark, "stopped"),
+            (remaining == 0, "done"),
+            (now - moved_at >= most, "stalled"),
+            (left <= 0, "timeout"),
+        )
+        outcome = next((name for applies, name in ends if applies), "")
+        if not outcome:
             if now - begin > _TELL_AFTER:
                 progress(f"{remaining} remaining")
             time.sleep(min(_PAUSE, left))
