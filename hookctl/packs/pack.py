@@ -183,7 +183,7 @@ def _find_problems(data: dict[str, Any], part: str) -> Iterator[Mistake]:
     import jsonschema  # late: a program file alone is read without it
 
     schema = json.loads(read_data("schemas", "pack.schema.json"))
-    schema["$defs"]["host"]["enum"] = hosts.names()
+    schema["$defs"]["host"] = {"enum": hosts.names()}
     schema = {**schema["$defs"].get(part, schema), "$defs": schema["$defs"]}
     for error in jsonschema.Draft202012Validator(schema).iter_errors(data):
         place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
