@@ -290,7 +290,8 @@ class Bench:
         target = Target(host, "user", os.path.join(self.top, "settings"))
         programs = find_programs(target, self.files, self.data, sys.executable)
         wanted, notes = wants(self.pack, host, programs, answers_of)
-        texts = [text for certain in (True, False) for text, is_sure in notes if is_sure == certain]
+        certain_first = sorted(notes, key=lambda note: not note[1])
+        texts = [text for text, _ in certain_first]
         return [want for want in wanted if want.kind == "element"], texts
 
 

@@ -207,9 +207,9 @@ def choose(settings: Settings, request: Request) -> Settings:
     """The settings with the request on top; a usage error names what is unknown and what exists."""
     if request == Request():
         return settings
-    require_known("mode", request.mode or settings.mode, MODES)
-    require_known("preset", request.preset or "none", (*PRESETS, "none"))
-    mode, preset = request.mode or settings.mode, request.preset or settings.preset
+    mode, preset = request.mode or settings.mode, request.preset or settings.preset or "none"
+    require_known("mode", mode, MODES)
+    require_known("preset", preset, (*PRESETS, "none"))
     if preset == "none":
         preset = ""
     if request.preset and not request.mode:  # a mode from the old preset is dropped
