@@ -57,7 +57,8 @@ def imported(settings: Path, hookctl: Hookctl, hooks: dict[str, Any]) -> tuple[d
     """The pack of these hooks of Claude Code, and what is left out; `pack check` finds nothing wrong with it."""
     put(settings, json.dumps({"hooks": hooks}))
     done = hookctl("pack", "import", "--host", "claude", "-o", "my-hooks/", "--json")
-    assert hookctl("pack", "check", "my-hooks", "--host", "claude").code == 0
+    checked = hookctl("pack", "check", "my-hooks", "--host", "claude")
+    assert (checked.code, "Next: hookctl install ./my-hooks --host claude" in checked.out) == (0, True)
     return tomllib.loads(Path("my-hooks", "pack.toml").read_text()), done.data["left"]
 
 
