@@ -65,11 +65,11 @@ class Document:
         """False for a file of our own that has nothing in it any more."""
         return True
 
-    def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
+    def __init__(self, text: str, where: str) -> None:
         self._text = text
         self.where = where  # the file name that errors show
         line_break = BREAK.search(text)  # the first one is that of new lines too
-        self._line_end = line_break[0] if line_break else line_end
+        self._line_end = line_break[0] if line_break else "\n"
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "", **options: bool) -> Any:
@@ -415,21 +415,13 @@ def decode(data: bytes, where: str) -> str:
 
 
 def is_too_deep(value: Any, above: int = 0) -> bool:
-    """Whether a value or a tree, put below `above` levels, is deeper than a document may be.
-
-    A loop over levels: a recursion would fail where there are very many.
-    """
-    levels, containers = above, [value]
-    while containers and levels <= DEPTH:
-        levels += 1
-        below: list[Any] = []
-        for container in containers:
-            if isinstance(container, dict):
-                below += container.values()
-            elif isinstance(container, list):
-                below += container
-        containers = [inner for inner in below if isinstance(inner, dict | list)]
-    return levels > DEPTH
+    """Whether a value or a tree, put below `above` levels, is deeper than a document may be."""
+    if not isinstance(value, dict | list):
+        return False
+    if above >= DEPTH:
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return any(is_too_deep(one, above + 1) for one in inner)
 
 
 # Errors

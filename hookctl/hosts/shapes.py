@@ -281,5 +281,6 @@ def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
         return document
     listed = document.get(path[:-3])
     if shape.positions and path[-3] != len(listed) - 1:
-        return document.remove((*path[:-2], "matcher"))  # the empty group is a placeholder
+        # The empty group is a placeholder.
+        return document.remove((*path[:-2], "matcher")).set(path[:-1], [])
     return document.remove(path[:-2])
