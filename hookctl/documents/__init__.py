@@ -20,7 +20,6 @@ BREAK = re.compile(r"\r\n|\r|\n")
 _LINE_END = re.compile(r"\r\n|\r|\n|\Z")
 STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
-PLAIN = "plain"  # of comments: without blanks that JSON has not, and ended by no lone CR
 LISTED = ":"  # behind the name of a format: the listing of a file with one list of all hooks
 AGAIN = "Fix it, then run the command again."
 CONFLICT = "the file has merge-conflict marks"  # the message of the error
@@ -57,7 +56,9 @@ class Document:
     its comments, and `_remove(node)`.
     """
 
-    event_field = ""  # where all hooks are in one list: the field with the event of each
+    # Where all hooks are in one list: the field with the event of each, and the path of the list.
+    event_field = ""
+    list_path: Path | None = None
     _root: Any = None  # the node of the root value
 
     @property
@@ -85,7 +86,7 @@ class Document:
         """The bytes of the file, byte order mark and line ends included."""
         return self._text.encode("utf-8")
 
-    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these flags cannot read.
 
         Only JSON has such dialects.
@@ -103,10 +104,6 @@ class Document:
     def name_of(self, path: Path) -> str:
         """The path as people find it in the file."""
         return ".".join(map(str, path))
-
-    def needed_at(self, path: Path, needed: str) -> str:
-        """What the value at path has to be in the file, where it is to be shown as `needed`."""
-        return needed
 
     def renewed(self) -> Document:
         """The document with this version's code around its settings; only a plugin has code."""
@@ -459,7 +456,7 @@ def too_deep(text: str, where: str) -> HookctlError:
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     """The error for a value at path that is not what an edit needs; `needed` names that."""
     name = document.name_of(path) or "the document"
-    needed = document.needed_at(path, needed)
+    needed = "an array" if path == document.list_path else needed
     hint = f"Make it {needed}, then run the command again."
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
 

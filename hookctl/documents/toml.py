@@ -28,7 +28,6 @@ from hookctl.documents import (
     edit_value,
     error_at,
     is_too_deep,
-    last_index,
     leading_blanks,
     line_start,
     line_stop,
@@ -59,9 +58,6 @@ class Node:
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index."""
-        value = self._document.get(self.path)
-        if isinstance(value, list) and isinstance(key, str) and key in value:
-            key = last_index(value, key)
         path = (*self.path, key)
         return [] if self._document.get(path) is MISSING else [Node(self._document, path)]
 
