@@ -7,6 +7,7 @@ value in brackets is written anew as a whole if it stands there as hookctl would
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +33,6 @@ from hookctl.documents import (
     line_start,
     line_stop,
     next_line,
-    spliced,
     start_of_comments,
     too_deep,
     unparsable,
@@ -325,41 +325,26 @@ _NAME = re.compile(rf"(?P<keys>{_KEYS})[ \t]*=[ \t]*")
 _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{}#]+")
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
 _BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
-# Of an inline table in TOML 1.1: what may stand between its members, and its last comma.
-_BLANK = r"(?:[ \t\r\n]|#[^\r\n]*+)++"
-_GAPS = (
-    rf"{STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<gap>(?<=[{{,]){_BLANK}|{_BLANK}(?=[,}}]))"
-    r"|#[^\r\n]*|(?P<quote>[\"'])"
-)
-_LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRING}|#[^\r\n]*"
-
+_LARGE = 200_000  # characters; beyond, tomlkit is not asked, since it takes long
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 
 
 def read(text: str, where: str) -> dict[str, Any]:
-    """The values of a text; unparsable, with the position, if it is not TOML.
-
-    Of TOML 1.1 it may have inline tables of many lines; of its rest no settings file has anything.
-    """
+    """The values of a text; unparsable, with the position, if it is not TOML."""
     long_key = re.search(_LONG, text)
     if long_key:
         message, hint = "this key has too many parts", "Check that it is the right file."
         raise error_at("unparsable", text, where, long_key.start("key"), message, hint)
-    flat = text
     try:
-        try:
-            plain = _loads(text)
-        except ValueError:
-            flat = _with_flat_tables(text)
-            plain = _loads(flat)
+        plain = _loads(text)
     except ValueError as error:
         reason, offset = str(error), len(text)
         place = re.search(_PLACE, reason)
         if place and place["line"]:
-            above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
-            shift = int(flat.startswith(BOM) and not above)
+            above = text.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
+            shift = int(text.startswith(BOM) and not above)
             offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
         message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
         at_end = bool(place) and offset == len(text)
@@ -372,25 +357,17 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix(BOM))
+    text = text.removeprefix(BOM)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        # TOML 1.1 is read by tomlkit, which passes over forbidden characters.
+        if len(text) < _LARGE and "Illegal character" not in str(error):
+            import tomlkit  # late: nearly every file is TOML 1.0
 
-
-def _with_flat_tables(text: str) -> str:
-    """The text with each inline table on one line, in TOML 1.0; every offset stays."""
-    gaps: list[Splice] = []
-    brackets: list[str] = []
-    for match in re.finditer(_GAPS, text):
-        if match["quote"]:  # without an end, which a line break less would close
-            return text
-        if match["open"]:
-            brackets.append(match[0])
-        elif match["close"]:
-            del brackets[-1:]
-        elif match["gap"] and brackets[-1:] == ["{"]:
-            gaps.append(Splice(*match.span(), " " * len(match[0])))
-    flat = spliced(text, gaps)
-    commas = [match.span("comma") for match in re.finditer(_LAST_COMMA, flat) if match["comma"]]
-    return spliced(flat, (Splice(*span, " ") for span in commas))
+            with contextlib.suppress(Exception):  # its errors are many; the other has a place
+                return tomlkit.parse(text).unwrap()
+        raise
 
 
 # Statements
