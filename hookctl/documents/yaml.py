@@ -101,13 +101,12 @@ class YamlDocument(Document):
 
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside what is not in plain lines, such as brackets or an alias."""
-        offsets = [one.key.start for one in node.children if one.key and one.key.tag == MERGE]
-        if self._text[node.start : node.start + 1] in tuple("[{&*!"):
-            offsets = [] if self._is_vacant(node, node.kind) else [node.start]
-        if offsets:
+        is_merged = any(one.key and one.key.tag == MERGE for one in node.children)
+        is_odd = self._text[node.start : node.start + 1] in tuple("[{&*!")
+        if is_merged or (is_odd and not self._is_vacant(node, node.kind)):
             name = self.name_of(path) or "the document"
             message = f"{name} is not written in plain lines, and nothing is edited there"
-            raise self.error_at("unsupported_yaml", offsets[0], message, _PLAIN_LINES)
+            raise self.error_at("unsupported_yaml", node.start, message, _PLAIN_LINES)
 
     # Splices, in the file's layout
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from hookctl.errors import HookctlError, usage_error
 from hookctl.model import GIT, LIMIT
 from hookctl.system import owners
-from hookctl.system.files import folder_in, sweep
+from hookctl.system.files import PRIVATE, folder_in, sweep, write_tree
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
@@ -139,9 +139,8 @@ class Commit:
         for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
-        for name, text in (("HEAD", "ref: refs/heads/none\n"), ("config", _CONFIG)):
-            with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
-                file.write(text)
+        contents = {"HEAD": b"ref: refs/heads/none\n", "config": _CONFIG.encode()}
+        write_tree(repository, contents, PRIVATE)
         path = safe_path(folders.environ, search(folders.cwd, folders.environ))
         self._program = shutil.which("git", path=path)
         environ = folders.environ
