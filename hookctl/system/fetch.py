@@ -71,15 +71,18 @@ Tell = Callable[[str], None]
 
 OF_THIS_MACHINE = f"{GIT}file:"  # never in a committed record
 _HOST = r"(?:[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
-_USER = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
-_PATH = r"(?:/(?!\.\.?(?:[/@#]|$))[A-Za-z0-9._~+-]+)+/*"
-# No option, no range, and no two names for git.
-_REVISION = r"(?![^#]*(?:\.\.|//))[A-Za-z0-9_][A-Za-z0-9._+/-]{0,199}(?<![/.])(?<!\.lock)"
 _PART = r"(?!(?i:\.git|\.\.?)(?:/|$))[A-Za-z0-9._-]+"  # of a path in the repository
-_ADDRESS = (
-    rf"git\+(?P<url>(?:https://{_HOST}|ssh://(?:{_USER}@)?{_HOST}|file://){_PATH})"
-    rf"(?:@(?P<revision>{_REVISION}))?(?:#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?"
-)
+_ADDRESS = rf"""(?x)
+    git\+(?P<url>
+        (?:https://{_HOST}|ssh://(?:[A-Za-z0-9_][A-Za-z0-9._-]{{0,63}}@)?{_HOST}|file://)
+        (?:/(?!\.\.?(?:[/@\#]|$))[A-Za-z0-9._~+-]+)+/*
+    )
+    # A revision is no option, no range, and no two names for git.
+    (?:@(?P<revision>
+        (?![^\#]*(?:\.\.|//))[A-Za-z0-9_][A-Za-z0-9._+/-]{{0,199}}(?<![/.])(?<!\.lock)
+    ))?
+    (?:\#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?
+"""
 _SPELLING = (
     "Use git+https://HOST/REPO[@REV][#subdirectory=PATH], git+ssh or git+file, in plain letters. "
     "No user or password: it is recorded, and a private repository needs git+ssh."

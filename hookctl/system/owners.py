@@ -145,10 +145,9 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
     new, names = os.fstat(handle), _list_extended(path)
-    for owner in ((-1, old.st_gid), (old.st_uid, -1)):
-        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-            with contextlib.suppress(OSError):
-                os.fchown(handle, *owner)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with contextlib.suppress(OSError):
+            os.fchown(handle, old.st_uid, old.st_gid)
     new = os.fstat(handle)
     # No other owner, and no other group unless it has no rights of its own.
     has_own_rights = mode >> 3 & 7 != mode & 7 or _ACCESS_LIST in names
