@@ -136,12 +136,9 @@ class ListedDocument(Document):
         return self._shown(self.real.append(self.translate(path), value))
 
     def remove(self, path: Path) -> Document:
-        if not self._is_event(path):
-            return self._shown(self.real.remove(self.translate(path)))
-        document: Document = self
-        for number in reversed(range(len(self._numbers.get(str(path[-1]), ())))):
-            document = document.remove((*path, number))
-        return document
+        if self._is_event(path):
+            raise unexpected(self, path, "hooks of a list are removed one by one")
+        return self._shown(self.real.remove(self.translate(path)))
 
     def insert_raw(self, path: Path, text: str) -> Document:
         return self._shown(self.real.insert_raw(self.translate(path), text))

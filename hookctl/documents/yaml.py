@@ -39,7 +39,7 @@ from hookctl.documents import (
 from hookctl.errors import HookctlError
 
 _PLAIN_LINES = "Write it in plain lines (key: value, - item), then run the command again."
-_GAP = re.compile(r"[ \t\r\n]+|(?:(?<=[ \t\r\n])|^)#[^\r\n]*")
+_TO_DASH = re.compile(r"(?:[ \t\r\n]+|(?:(?<=[ \t\r\n])|^)#[^\r\n]*)*+-")
 # A key, and the indentation of the line below it: of a member, and of an item.
 _BELOW = r"(?:^|[\r\n])( *)[^\s#-][^\r\n]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)\1"
 _UNIT, _DASH = _BELOW + r"( +)[^\s#-]", _BELOW + r"( *)- "
@@ -241,12 +241,10 @@ class YamlDocument(Document):
             self._indicator_end(node)  # refuses `? key`
             return node.key.start
         start = node.holder.children[node.index - 1].end if node.index else node.holder.start
-        while not self._text.startswith("-", start):
-            gap = _GAP.match(self._text, start)
-            if gap is None:
-                raise self._unsupported(node.start)
-            start = gap.end()
-        return start
+        to_dash = _TO_DASH.match(self._text, start)
+        if to_dash is None:
+            raise self._unsupported(node.start)
+        return to_dash.end() - 1
 
     def _indicator_end(self, node: Node) -> int:
         """The end of the colon or the dash of a child of a block collection."""
