@@ -375,7 +375,7 @@ def test_a_repository_that_is_too_large_is_ended(
 def test_a_list_of_files_has_an_end(
     repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "_MOST_NAMES", 60)
+    monkeypatch.setattr(fetch, "LIMIT", 60)
     done = hookctl("install", repository.address, *HOST, "--json")
     assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files there")
     assert is_untouched(isolated)

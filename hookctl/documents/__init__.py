@@ -221,9 +221,7 @@ class Document:
             raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
     def _append(self, path: Path, new: New) -> Document:
-        items, (node, length) = value_at(self._tree, path), self.check_path(path)
-        if length < len(path):
-            node = None
+        items, (node, _) = value_at(self._tree, path), self.check_path(path)
         if items is MISSING or (node and self._is_vacant(node, "seq")):
             return self._put(path, new._replace(tree=[new.tree], value=[new.value]))
         if not isinstance(items, list):

@@ -343,9 +343,8 @@ def read(text: str, where: str) -> dict[str, Any]:
         reason, offset = str(error), len(text)
         place = re.search(_PLACE, reason)
         if place and place["line"]:
-            above = text.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
-            shift = int(text.startswith(BOM) and not above)
-            offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
+            lines = text.removeprefix(BOM).split("\n")[: int(place["line"]) - 1]
+            offset = len("\n".join([*lines, ""])) + int(place["column"]) - 1 + text.startswith(BOM)
         message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
         at_end = bool(place) and offset == len(text)
         raise unparsable(text, where, offset, message, at_end=at_end) from None

@@ -27,7 +27,6 @@ from hookctl.system.project import safe_path, search
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
 MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
-_MOST_NAMES = LIMIT // 4  # bytes of a list of files
 _REF = "refs/hookctl/pack"
 # Variables that say how the network is reached; every other one stays away from git.
 _NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -191,7 +190,7 @@ class Commit:
 
     def read(self, entry: TreeEntry) -> bytes:
         """The bytes of a file."""
-        return self._read("cat-file", "blob", entry.object, most=LIMIT)
+        return self._read("cat-file", "blob", entry.object)
 
     def fetch(self) -> None:
         """Fetch the revision, and nothing before it."""
@@ -206,7 +205,7 @@ class Commit:
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
 
-    def _read(self, *arguments: str, most: int = 0) -> bytes:
+    def _read(self, *arguments: str) -> bytes:
         """What git prints."""
         if not self._program:
             raise self._error("git is not installed", _NO_GIT, "git_missing")
@@ -235,7 +234,7 @@ class Commit:
             if status:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
-            if output.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
+            if output.seek(0, os.SEEK_END) > LIMIT:
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             output.seek(0)
             return output.read()
