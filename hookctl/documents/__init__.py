@@ -21,7 +21,6 @@ _LINE_END = re.compile(r"\r\n|\r|\n|\Z")
 STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
 LISTED = ":"  # behind the name of a format: the listing of a file with one list of all hooks
-AGAIN = "Fix it, then run the command again."
 CONFLICT = "the file has merge-conflict marks"  # the message of the error
 _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 
@@ -434,7 +433,7 @@ def unparsable(
     text: str, where: str, offset: int, message: str, *, at_end: bool = False
 ) -> HookctlError:
     """The error for a text that a reader does not take, with the likeliest cause."""
-    hint = AGAIN
+    hint = "Fix it, then run the command again."
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
     if conflict:
         offset, message = conflict.start(), CONFLICT

@@ -421,12 +421,9 @@ def _skip_gap(text: str, offset: int) -> int:
 
 def names_of(source: str) -> Keys:
     """The names in a key's source text, which may be dotted and quoted."""
-    if '"' not in source and "'" not in source:
-        return tuple(part.strip(" \t") for part in source.split("."))
-    table, names = _loads(f"{source} = 0"), []
-    while isinstance(table, dict):
-        [(name, table)] = table.items()
-        names.append(name)
+    names = []
+    for part in re.findall(_PART, source):
+        names.append(_loads(_ASSIGN + part)["v"] if part[0] in "\"'" else part)
     return tuple(names)
 
 

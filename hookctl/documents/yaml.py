@@ -452,6 +452,4 @@ def key_text(key: str) -> str:
 def flow(value: Any) -> str:
     """A scalar, or an empty collection, on one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if isinstance(value, float) and "e" in text and "." not in text:
-        return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1
     return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)
