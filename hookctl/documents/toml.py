@@ -398,7 +398,7 @@ def scan(text: str) -> Iterator[Statement]:
                 home = (*home, sizes[home] - 1)
             yield Statement(offset, end, home, home)
         else:
-            key = _NAME.match(text, offset)
+            key: Any = _NAME.match(text, offset)  # tomllib found it
             end = _value_end(text, key.end())
             yield Statement(offset, end, home + names_of(key["keys"]), home, key.end())
         offset = _skip_gap(text, end)

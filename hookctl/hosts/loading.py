@@ -476,8 +476,9 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
         # What only a loop or `read` of the command sets.
         for name in re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command):
             if name in used:
-                found = f"has ${name} in its command, which {host.title} does not find"
-                return f"{found}: write $''{name}"
+                return (
+                    f"has ${name} in its command, which {host.title} does not find: write $''{name}"
+                )
     return ""
 
 

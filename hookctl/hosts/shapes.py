@@ -217,7 +217,7 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
             document = document.remove(edit.path)
         elif isinstance(edit, AddHook):
             document = _add_element(shape, document, edit)
-    removals = [edit.element.path for edit in edits if isinstance(edit, DropHook)]
+    removals: list[Any] = [edit.element.path for edit in edits if isinstance(edit, DropHook)]
     for path in sorted(removals, reverse=True):
         document = _remove_element(shape, document, path)
     for edit in edits:

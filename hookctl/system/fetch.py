@@ -265,9 +265,8 @@ def _limit() -> None:
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     """The commit that an address means now; `tell` gets a line, since it may take long."""
-    is_local = address.url.startswith("file:")
     own = address.url.removeprefix("file://")
-    for path in (own, os.path.join(own, ".git")) if is_local else ():
+    for path in (own, os.path.join(own, ".git")) if own.startswith("/") else ():
         with contextlib.suppress(OSError):  # git says so
             status = os.stat(path)
             if owners.is_foreign(status):  # who could fill it while git reads it

@@ -159,8 +159,7 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
         hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' hookctl ...`."
         if old.st_uid == os.geteuid():
             hint = f'Give the file a group of yours: `chgrp "$(id -gn)" {shlex.quote(path)}`.'
-        code = "owner_would_change"
-        raise HookctlError(code, message, path=path, hint=hint, exit_code=FAILED)
+        raise HookctlError("owner_would_change", message, path=path, hint=hint, exit_code=FAILED)
     for name in names:
         try:
             os.setxattr(handle, name, os.getxattr(path, name))
