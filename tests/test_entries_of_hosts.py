@@ -236,12 +236,12 @@ def test_install_says_that_nothing_of_the_file_is_loaded(
     assert path.read_bytes() == before
 
 
-# Codex reads TOML 1.1, of which hookctl reads inline tables on many lines; approvals that stay are named.
+# Codex reads TOML 1.1; approvals that stay are named.
 NEW = [
     'a = {\n  b = 1,  # mine\n  c = 2,\n}\n',
     'a = { b = [\n 1, 2,\n], c = { d = "}", e = \'\'\'\n,}\'\'\',\n }\n,}\r\n',
     '\ufeffa = {b = """\n{,}""",\r\n # }\r\n}\n',
-    "a = [{b = 1,}, {c = 2\n}, ]\n",
+    "a = [{b = 1,}, {c = 2\n}, ]\n", 'a = "\\e\\x41"\nb = 1979-05-27 07:32Z\n',
 ]  # fmt: skip
 
 

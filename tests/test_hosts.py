@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.documents import formats
-from hookctl.hosts import loading
 from hookctl.hosts.codex import state_path, trusted_hash
 from hookctl.packs import guard
 from hookctl.settings import targets
@@ -68,16 +66,6 @@ def test_a_folder_that_an_install_made_is_no_sign_of_the_host(isolated: Path, ho
     (folder / "sessions").mkdir()  # the client has been here
     assert is_here()
     assert hookctl("install", "--host", "all").code == 0
-
-
-# A slip in a host's file, as whoever adds a host makes one: every command names the file and the slip.
-@pytest.mark.parametrize("odd", ["/* \u3000 */{}", "// \f\n{}", "{ // one\r}", "/* \ufeff */{}"])
-def test_a_comment_with_an_odd_blank_keeps_gemini_and_qwen_from_reading_a_file(odd: str) -> None:
-    for name in ("claude", "gemini", "qwen"):
-        host = hosts.load(name)._replace(comments=hosts.load(name).comments or True)
-        for text in (odd, "/* plain */{} // too\r\n"):
-            is_refused = loading.refusal(host, formats.parse("json", text.encode())) is not None
-            assert is_refused == (name != "claude" and text == odd), (name, text)
 
 
 # OpenHands, which reads one hooks.json only: the project's, else the user's.

@@ -255,4 +255,4 @@ def test_an_access_list_that_cannot_be_kept_is_refused(
 
     monkeypatch.setattr(os, "setxattr", fail)
     outcome = hookctl(*INSTALL)
-    assert (outcome.code, "access list" in outcome.err, settings.read_text()) == (1, True, OPUS)
+    assert (outcome.code, "Operation not supported" in outcome.err, settings.read_text()) == (1, True, OPUS)

@@ -20,9 +20,7 @@ BREAK = re.compile(r"\r\n|\r|\n")
 _LINE_END = re.compile(r"\r\n|\r|\n|\Z")
 STRING = r'"[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+"'  # of JSON
 DEPTH = 100  # levels of any document, so that no walk over one exhausts the stack
-PLAIN = "plain"  # of comments: without blanks that JSON has not, and ended by no lone CR
 LISTED = ":"  # behind the name of a format: the listing of a file with one list of all hooks
-AGAIN = "Fix it, then run the command again."
 CONFLICT = "the file has merge-conflict marks"  # the message of the error
 _CONFLICT = r"^\ufeff?(?:<{7}|={7}|>{7})(?: |\r?$)"
 
@@ -57,7 +55,9 @@ class Document:
     its comments, and `_remove(node)`.
     """
 
-    event_field = ""  # where all hooks are in one list: the field with the event of each
+    # Where all hooks are in one list: the field with the event of each, and the path of the list.
+    event_field = ""
+    list_path: Path | None = None
     _root: Any = None  # the node of the root value
 
     @property
@@ -65,11 +65,11 @@ class Document:
         """False for a file of our own that has nothing in it any more."""
         return True
 
-    def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
+    def __init__(self, text: str, where: str) -> None:
         self._text = text
         self.where = where  # the file name that errors show
         line_break = BREAK.search(text)  # the first one is that of new lines too
-        self._line_end = line_break[0] if line_break else line_end
+        self._line_end = line_break[0] if line_break else "\n"
 
     @classmethod
     def parse(cls, data: bytes, *, where: str = "", **options: bool) -> Any:
@@ -85,7 +85,7 @@ class Document:
         """The bytes of the file, byte order mark and line ends included."""
         return self._text.encode("utf-8")
 
-    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         """Refuse (strict_host) a document that a host with these flags cannot read.
 
         Only JSON has such dialects.
@@ -103,10 +103,6 @@ class Document:
     def name_of(self, path: Path) -> str:
         """The path as people find it in the file."""
         return ".".join(map(str, path))
-
-    def needed_at(self, path: Path, needed: str) -> str:
-        """What the value at path has to be in the file, where it is to be shown as `needed`."""
-        return needed
 
     def renewed(self) -> Document:
         """The document with this version's code around its settings; only a plugin has code."""
@@ -224,9 +220,7 @@ class Document:
             raise unexpected(self, path, f"this cannot be written here ({error})") from None
 
     def _append(self, path: Path, new: New) -> Document:
-        items, (node, length) = value_at(self._tree, path), self.check_path(path)
-        if length < len(path):
-            node = None
+        items, (node, _) = value_at(self._tree, path), self.check_path(path)
         if items is MISSING or (node and self._is_vacant(node, "seq")):
             return self._put(path, new._replace(tree=[new.tree], value=[new.value]))
         if not isinstance(items, list):
@@ -415,21 +409,13 @@ def decode(data: bytes, where: str) -> str:
 
 
 def is_too_deep(value: Any, above: int = 0) -> bool:
-    """Whether a value or a tree, put below `above` levels, is deeper than a document may be.
-
-    A loop over levels: a recursion would fail where there are very many.
-    """
-    levels, containers = above, [value]
-    while containers and levels <= DEPTH:
-        levels += 1
-        below: list[Any] = []
-        for container in containers:
-            if isinstance(container, dict):
-                below += container.values()
-            elif isinstance(container, list):
-                below += container
-        containers = [inner for inner in below if isinstance(inner, dict | list)]
-    return levels > DEPTH
+    """Whether a value or a tree, put below `above` levels, is deeper than a document may be."""
+    if not isinstance(value, dict | list):
+        return False
+    if above >= DEPTH:
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return any(is_too_deep(one, above + 1) for one in inner)
 
 
 # Errors
@@ -447,7 +433,7 @@ def unparsable(
     text: str, where: str, offset: int, message: str, *, at_end: bool = False
 ) -> HookctlError:
     """The error for a text that a reader does not take, with the likeliest cause."""
-    hint = AGAIN
+    hint = "Fix it, then run the command again."
     conflict = re.search(_CONFLICT, text, re.MULTILINE)
     if conflict:
         offset, message = conflict.start(), CONFLICT
@@ -467,7 +453,7 @@ def too_deep(text: str, where: str) -> HookctlError:
 def wrong_shape(document: Document, path: Path, needed: str) -> HookctlError:
     """The error for a value at path that is not what an edit needs; `needed` names that."""
     name = document.name_of(path) or "the document"
-    needed = document.needed_at(path, needed)
+    needed = "an array" if path == document.list_path else needed
     hint = f"Make it {needed}, then run the command again."
     return document.error_at("wrong_shape", document.offset(path), f"{name} is not {needed}", hint)
 

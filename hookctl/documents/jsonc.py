@@ -22,7 +22,6 @@ from hookctl.documents import (
     BREAK,
     DEPTH,
     MISSING,
-    PLAIN,
     STRING,
     Document,
     New,
@@ -56,8 +55,6 @@ _COMMA = r"[ \t\r\n]*+,?[ \t\r\n]*+"
 _KEY = rf"{STRING}[ \t\r\n]*+:[ \t\r\n]*+"
 _CHILD = rf"(?:{_KEY})?(?P<scalar>(?:{STRING}|[^ \t\r\n\"\[\]{{}},:]++){_COMMA})?"
 _INDENTED = r"(?:^|[\r\n])([ \t]+)(?=[^ \t\r\n])"
-# What programs that take comments out leave of them, and JSON does not take for blank.
-_ODD = r"[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|\r(?!\n)"
 
 
 class JsonDocument(Document):
@@ -84,13 +81,10 @@ class JsonDocument(Document):
                 "unparsable", root.start, f"this file cannot be read ({error})", "Make it shorter."
             ) from None
 
-    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         faults = []
         if not comments:
             faults += [(begin, "comment") for begin, _ in self._comments]
-        for begin, end in self._comments if comments == PLAIN else ():
-            if re.compile(_ODD).search(self._text, begin, end + 2):
-                faults.append((begin, "comment with an odd blank"))
         if not trailing_commas:
             faults += [(offset, "trailing comma") for offset in self._scan.commas]
         if faults:

@@ -71,7 +71,7 @@ class ListedDocument(Document):
     def __init__(self, real: Document, listing: Listing) -> None:
         super().__init__(real.data.decode(), real.where)
         self.real, self._listing = real, listing
-        self.event_field = listing.event
+        self.event_field, self.list_path = listing.event, listing.path
 
     @cached_property
     def value(self) -> Any:
@@ -93,7 +93,7 @@ class ListedDocument(Document):
             numbers.setdefault(self._listing.event_of(item), []).append(number)
         return numbers
 
-    def require_strict(self, *, comments: bool | str, trailing_commas: bool) -> None:
+    def require_strict(self, *, comments: bool, trailing_commas: bool) -> None:
         self.real.require_strict(comments=comments, trailing_commas=trailing_commas)
 
     def check_path(self, path: Path, *, is_edited: bool = True) -> tuple[Any, int]:
@@ -107,9 +107,6 @@ class ListedDocument(Document):
         for key in self.translate(path):
             name += f"[{key}]" if isinstance(key, int) else f".{key}"
         return name.removeprefix(".")
-
-    def needed_at(self, path: Path, needed: str) -> str:
-        return "an array" if path == self._listing.path else needed
 
     def raw(self, path: Path) -> str:
         if self._is_event(path):
@@ -139,12 +136,9 @@ class ListedDocument(Document):
         return self._shown(self.real.append(self.translate(path), value))
 
     def remove(self, path: Path) -> Document:
-        if not self._is_event(path):
-            return self._shown(self.real.remove(self.translate(path)))
-        document: Document = self
-        for number in reversed(range(len(self._numbers.get(str(path[-1]), ())))):
-            document = document.remove((*path, number))
-        return document
+        if self._is_event(path):
+            raise unexpected(self, path, "hooks of a list are removed one by one")
+        return self._shown(self.real.remove(self.translate(path)))
 
     def insert_raw(self, path: Path, text: str) -> Document:
         return self._shown(self.real.insert_raw(self.translate(path), text))

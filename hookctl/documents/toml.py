@@ -7,6 +7,7 @@ value in brackets is written anew as a whole if it stands there as hookctl would
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,12 +29,10 @@ from hookctl.documents import (
     edit_value,
     error_at,
     is_too_deep,
-    last_index,
     leading_blanks,
     line_start,
     line_stop,
     next_line,
-    spliced,
     start_of_comments,
     too_deep,
     unparsable,
@@ -59,9 +58,6 @@ class Node:
 
     def find(self, key: str | int) -> list[Node]:
         """What is under a key, or at an index."""
-        value = self._document.get(self.path)
-        if isinstance(value, list) and isinstance(key, str) and key in value:
-            key = last_index(value, key)
         path = (*self.path, key)
         return [] if self._document.get(path) is MISSING else [Node(self._document, path)]
 
@@ -69,8 +65,8 @@ class Node:
 class TomlDocument(Document):
     """An immutable TOML document, which has no dialects; each edit gives a new one."""
 
-    def __init__(self, text: str, where: str, line_end: str = "\n") -> None:
-        super().__init__(text, where, line_end)
+    def __init__(self, text: str, where: str) -> None:
+        super().__init__(text, where)
         self.value = read(text, where) or MISSING
         self._start = int(text.startswith(BOM))
 
@@ -87,8 +83,8 @@ class TomlDocument(Document):
             is_inside = len(whole.path) < len(path)
             return inline(value) if is_inside else self._text[whole.value : whole.end]
         if isinstance(value, list):
-            return text_of([self.raw((*path, index)) for index in range(len(value))])
-        return text_of({name: self.raw((*path, name)) for name in value})
+            return inline([Source(self.raw((*path, index))) for index in range(len(value))])
+        return inline({name: Source(self.raw((*path, name))) for name in value})
 
     def block(self, path: Path) -> str:
         """The lines that go with a table in an array of tables; else the source text."""
@@ -101,12 +97,10 @@ class TomlDocument(Document):
     def remove(self, path: Path) -> Document:
         """Remove the value, table or element at path; the same document if there is none.
 
-        An array of tables goes with its last one, since as `[]` it would forbid another; in a
-        table of an array it stays, which keeps the place of that table.
+        What has no header of its own goes with the last that is in it.
         """
-        above = path[:-1]
-        is_table = bool(path and self.statements_at(path)) and isinstance(path[-1], int)
-        if is_table and len(self.get(above)) == 1 and not self._owner(above):
+        above, found = path[:-1], self.statements_at(path)
+        if above and found and found == self.statements_at(above):
             return self.remove(above)
         return super().remove(path)
 
@@ -167,9 +161,8 @@ class TomlDocument(Document):
         return self.error_at("unsupported_toml", self.offset(path), message, hint)
 
     def _new(self, path: Path, value: Any) -> New:
-        text = inline(value)
-        text.encode("utf-8")
-        return New(comparable(value), text)
+        inline(value).encode("utf-8")
+        return New(comparable(value), value)
 
     def _source(self, path: Path, text: str) -> New:
         text = BREAK.sub(lambda _: self._line_end, text)
@@ -178,28 +171,24 @@ class TomlDocument(Document):
             table = TomlDocument(text, self.where).get((*_names(path), 0))
             return self._new(path, table)._replace(source=text)
         text.encode("utf-8")
-        value = read(_ASSIGN + text, "")
+        value = read(_ASSIGN + text, "")["v"]
         statement = next(scan(_ASSIGN + text))
         if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
             raise ValueError("the source text is not just a value")
-        return New(comparable(value["v"]), text)
-
-    def _reread(self, text: str, path: Path, new: New) -> Document:
-        after: Document = TomlDocument(text, self.where, self._line_end)
-        above = path[:-1]
-        if above and new.tree is MISSING and after.get(above) is MISSING:
-            # The parent consisted of this value only; it stays, as an empty one.
-            return after.set(above, {} if isinstance(path[-1], str) else [])
-        return after
+        source = Source(text)
+        source.plain = value
+        return New(comparable(value), source)
 
     def _put(self, path: Path, new: New) -> Document:
         """Put a value at path; into a table that is there member by member."""
-        old, members = value_at(self._tree, path), unfold(new.value)
-        if not isinstance(old, dict) or not isinstance(members, dict) or self.bracketed(path):
+        old, members = value_at(self._tree, path), tables_of(new.value)
+        has_members = isinstance(members, dict) and members
+        if not isinstance(old, dict) or not has_members or self.bracketed(path):
             return super()._put(path, new)
         document: Document = self
         for name, inner in members.items():
-            document = document._put((*path, name), New(new.tree[name], inner))
+            if old.get(name) != new.tree[name]:
+                document = document._put((*path, name), New(new.tree[name], inner))
         for name in old:
             if name not in members:
                 document = document.remove((*path, name))
@@ -208,9 +197,9 @@ class TomlDocument(Document):
     def _replace(self, node: Node, new: New) -> list[Splice]:
         whole = node.whole
         if whole and whole.path == node.path:
-            return [Splice(whole.value, whole.end, text_of(new.value))]
+            return [Splice(whole.value, whole.end, inline(new.value))]
         if whole:
-            return self._rewrite(whole, node.path, _plain(new))
+            return self._rewrite(whole, node.path, new.value)
         if new.tree == value_at(self._tree, node.path):
             return []
         raise wrong_shape(self, node.path, "a value in one place")
@@ -223,15 +212,15 @@ class TomlDocument(Document):
     def _insert(self, holder: Node, key: str | None, new: New) -> list[Splice]:
         path = (*holder.path, len(self.get(holder.path)) if key is None else key)
         if holder.whole:
-            return self._rewrite(holder.whole, path, _plain(new))
-        if key is None or not isinstance(unfold(new.value), str):
+            return self._rewrite(holder.whole, path, new.value)
+        if key is None or tables_of(new.value) is not None:
             return self._add_lines(self._block(path, new), self._owner(path))
         header = self._own.get(holder.path)
         if holder.path and not header:
             raise self._unsupported(holder.path)
         members = [s for s in holder.statements if s.value >= 0 and s.home == holder.path]
         above = members[-1] if members else header
-        text = f"{key_text(key)} = {text_of(new.value)}"
+        text = f"{key_text(key)} = {inline(new.value)}"
         if above:
             indent = leading_blanks(self._text[line_start(self._text, above.start) : above.start])
             stop = line_stop(self._text, above.end)
@@ -243,7 +232,7 @@ class TomlDocument(Document):
     def _block(self, path: Path, new: New) -> list[str]:
         """The lines of a new table or array of tables, or of a new element of one."""
         is_element = isinstance(path[-1], int)
-        if is_element and not isinstance(unfold(new.value), dict):
+        if is_element and not isinstance(tables_of(new.value), dict):
             raise wrong_shape(self, path[:-1], "an array of tables")
         if new.source:
             return [new.source]
@@ -252,7 +241,7 @@ class TomlDocument(Document):
     def _insert_above(self, node: Node, new: New) -> list[Splice]:
         if node.whole:
             items = list(self.get(node.path[:-1]))
-            items.insert(int(node.index), _plain(new))
+            items.insert(int(node.index), new.value)
             return self._rewrite(node.whole, node.path[:-1], items)
         text = self._line_end.join(self._block(node.path, new))
         return self._add_above(node.statements[0], text)
@@ -334,45 +323,28 @@ _KEYS = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _HEADER = re.compile(rf"\[(?P<array>\[?)[ \t]*(?P<keys>{_KEYS})[ \t]*\]\]?")
 _NAME = re.compile(rf"(?P<keys>{_KEYS})[ \t]*=[ \t]*")
 _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{}#]+")
-_COMMENT = re.compile(STRING + r"|(?P<comment>#[^\r\n]*)")
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
 _BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
-# Of an inline table in TOML 1.1: what may stand between its members, and its last comma.
-_BLANK = r"(?:[ \t\r\n]|#[^\r\n]*+)++"
-_GAPS = (
-    rf"{STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<gap>(?<=[{{,]){_BLANK}|{_BLANK}(?=[,}}]))"
-    r"|#[^\r\n]*|(?P<quote>[\"'])"
-)
-_LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRING}|#[^\r\n]*"
-
+_LARGE = 200_000  # characters; beyond, tomlkit is not asked, since it takes long
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 
 
 def read(text: str, where: str) -> dict[str, Any]:
-    """The values of a text; unparsable, with the position, if it is not TOML.
-
-    Of TOML 1.1 it may have inline tables of many lines; of its rest no settings file has anything.
-    """
+    """The values of a text; unparsable, with the position, if it is not TOML."""
     long_key = re.search(_LONG, text)
     if long_key:
         message, hint = "this key has too many parts", "Check that it is the right file."
         raise error_at("unparsable", text, where, long_key.start("key"), message, hint)
-    flat = text
     try:
-        try:
-            plain = _loads(text)
-        except ValueError:
-            flat = _with_flat_tables(text)
-            plain = _loads(flat)
+        plain = _loads(text)
     except ValueError as error:
         reason, offset = str(error), len(text)
         place = re.search(_PLACE, reason)
         if place and place["line"]:
-            above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
-            shift = int(flat.startswith(BOM) and not above)
-            offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
+            lines = text.removeprefix(BOM).split("\n")[: int(place["line"]) - 1]
+            offset = len("\n".join([*lines, ""])) + int(place["column"]) - 1 + text.startswith(BOM)
         message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
         at_end = bool(place) and offset == len(text)
         raise unparsable(text, where, offset, message, at_end=at_end) from None
@@ -384,25 +356,17 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    return tomllib.loads(text.removeprefix(BOM))
+    text = text.removeprefix(BOM)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        # TOML 1.1 is read by tomlkit, which passes over forbidden characters.
+        if len(text) < _LARGE and "Illegal character" not in str(error):
+            import tomlkit  # late: nearly every file is TOML 1.0
 
-
-def _with_flat_tables(text: str) -> str:
-    """The text with each inline table on one line, in TOML 1.0; every offset stays."""
-    gaps: list[Splice] = []
-    brackets: list[str] = []
-    for match in re.finditer(_GAPS, text):
-        if match["quote"]:  # without an end, which a line break less would close
-            return text
-        if match["open"]:
-            brackets.append(match[0])
-        elif match["close"]:
-            del brackets[-1:]
-        elif match["gap"] and brackets[-1:] == ["{"]:
-            gaps.append(Splice(*match.span(), " " * len(match[0])))
-    flat = spliced(text, gaps)
-    commas = [match.span("comma") for match in re.finditer(_LAST_COMMA, flat) if match["comma"]]
-    return spliced(flat, (Splice(*span, " ") for span in commas))
+            with contextlib.suppress(Exception):  # its errors are many; the other has a place
+                return tomlkit.parse(text).unwrap()
+        raise
 
 
 # Statements
@@ -434,30 +398,10 @@ def scan(text: str) -> Iterator[Statement]:
                 home = (*home, sizes[home] - 1)
             yield Statement(offset, end, home, home)
         else:
-            names, start, end = _member(text, offset)
-            yield Statement(offset, end, home + names, home, start)
+            key: Any = _NAME.match(text, offset)  # tomllib found it
+            end = _value_end(text, key.end())
+            yield Statement(offset, end, home + names_of(key["keys"]), home, key.end())
         offset = _skip_gap(text, end)
-
-
-def parts(text: str) -> Iterator[tuple[Keys, int, int]]:
-    """What stands directly in the brackets that a text begins with; nothing for another value.
-
-    Each with the names that it has in a table, and the span of its value.
-    """
-    bracket, offset = text[0], _skip_gap(text, 1)
-    while bracket in "[{" and text[offset] not in "]}":
-        names, start, end = _member(text, offset) if bracket == "{" else ((), offset, 0)
-        end = end or _value_end(text, start)
-        yield names, start, end
-        offset = _skip_gap(text, end)
-        if text[offset] == ",":
-            offset = _skip_gap(text, offset + 1)
-
-
-def _member(text: str, offset: int) -> tuple[Keys, int, int]:
-    """The names of a key, below a header or in an inline table, and the span of its value."""
-    match = _NAME.match(text, offset)
-    return names_of(match["keys"]), match.end(), _value_end(text, match.end())
 
 
 def _value_end(text: str, start: int) -> int:
@@ -477,12 +421,9 @@ def _skip_gap(text: str, offset: int) -> int:
 
 def names_of(source: str) -> Keys:
     """The names in a key's source text, which may be dotted and quoted."""
-    if '"' not in source and "'" not in source:
-        return tuple(part.strip(" \t") for part in source.split("."))
-    table, names = _loads(f"{source} = 0"), []
-    while isinstance(table, dict):
-        [(name, table)] = table.items()
-        names.append(name)
+    names = []
+    for part in re.findall(_PART, source):
+        names.append(_loads(_ASSIGN + part)["v"] if part[0] in "\"'" else part)
     return tuple(names)
 
 
@@ -501,72 +442,52 @@ def keys_text(names: Iterable[str]) -> str:
     return ".".join(map(key_text, names))
 
 
+class Source(str):
+    """A source text in a value, which is written as it is."""
+
+    plain: Any = None  # its value
+
+
 def inline(value: Any) -> str:
-    """A plain value on one line.
+    """A value on one line, but for the lines that its source texts have.
 
     Raises TypeError for a type that TOML does not have.
     """
     import tomlkit  # late: reading needs none of it
 
+    if isinstance(value, Source):
+        return value
     if isinstance(value, list):
-        return text_of([inline(inner) for inner in value])
+        return f"[{', '.join(map(inline, value))}]"
     if isinstance(value, dict):
-        return text_of({name: inline(inner) for name, inner in value.items()})
+        text = ", ".join(f"{key_text(name)} = {inline(inner)}" for name, inner in value.items())
+        return f"{{ {text} }}" if text else "{}"
     if not isinstance(value, str | bool | int | float | date | time):
         raise TypeError(f"TOML has no {type(value).__name__}")
     return tomlkit.item(value).as_string()
 
 
-# How a new value is written: a source text, or members in missing parents of it.
-Layout = Any
+def tables_of(value: Any) -> Any:
+    """A table, or an array of tables, which have headers of their own; None for another value."""
+    plain = value.plain if isinstance(value, Source) else value
+    tables = plain if isinstance(plain, list) else [plain]
+    are_tables = bool(tables) and all(isinstance(one, dict) for one in tables)
+    return plain if are_tables else None
 
 
-def unfold(layout: Layout) -> Layout:
-    """A table as a dict, an array of tables as a list; anything else as the source text.
-
-    So is one with comments or dotted keys, for which tables have no room.
-    """
-    if isinstance(layout, dict):
-        return layout
-    source = text_of(layout)
-    found = list(parts(source))
-    texts = [source[start:end] for _, start, end in found]
-    between = spliced(source, (Splice(start, end) for _, start, end in found))
-    if any(match["comment"] for match in _COMMENT.finditer(between)):
-        return source
-    if source[0] == "{" and all(len(names) == 1 for names, _, _ in found):
-        return {names[0]: source[start:end] for names, start, end in found}
-    is_tables = source[0] == "[" and all(isinstance(unfold(text), dict) for text in texts)
-    return texts if texts and is_tables else source
-
-
-def block(names: Keys, layout: Layout, *, is_element: bool = False) -> list[str]:
+def block(names: Keys, value: Any, *, is_element: bool = False) -> list[str]:
     """The lines of tables: a header where one is needed, its scalar members, then tables below."""
-    tables = unfold(layout)
+    tables = tables_of(value)
     if isinstance(tables, list):
         return [line for one in tables for line in block(names, one, is_element=True)]
     lines, below = [], []
     for name, inner in tables.items():
-        if (unfold(inner) or len(tables) == 1) and not isinstance(unfold(inner), str):
+        if tables_of(inner) is not None and (inner or len(tables) == 1):
             below += block((*names, name), inner)
         else:
-            lines.append(f"{key_text(name)} = {text_of(inner)}")
+            lines.append(f"{key_text(name)} = {inline(inner)}")
     if is_element:
         lines.insert(0, f"[[{keys_text(names)}]]")
     elif lines or not below:
         lines.insert(0, f"[{keys_text(names)}]")
     return lines + below
-
-
-def text_of(layout: Layout) -> str:
-    """A layout on one line, but for the lines that its source texts have."""
-    if isinstance(layout, list):
-        return f"[{', '.join(map(text_of, layout))}]"
-    if isinstance(layout, dict):
-        text = ", ".join(f"{key_text(name)} = {text_of(inner)}" for name, inner in layout.items())
-        return f"{{ {text} }}" if text else "{}"
-    return str(layout)
-
-
-def _plain(new: New) -> Any:
-    return _loads(_ASSIGN + text_of(new.value))["v"]

@@ -39,7 +39,7 @@ from hookctl.documents import (
 from hookctl.errors import HookctlError
 
 _PLAIN_LINES = "Write it in plain lines (key: value, - item), then run the command again."
-_GAP = re.compile(r"[ \t\r\n]+|(?:(?<=[ \t\r\n])|^)#[^\r\n]*")
+_TO_DASH = re.compile(r"(?:[ \t\r\n]+|(?:(?<=[ \t\r\n])|^)#[^\r\n]*)*+-")
 # A key, and the indentation of the line below it: of a member, and of an item.
 _BELOW = r"(?:^|[\r\n])( *)[^\s#-][^\r\n]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)\1"
 _UNIT, _DASH = _BELOW + r"( +)[^\s#-]", _BELOW + r"( *)- "
@@ -101,13 +101,12 @@ class YamlDocument(Document):
 
     def _check_holder(self, path: Path, node: Node) -> None:
         """Refuse to edit inside what is not in plain lines, such as brackets or an alias."""
-        offsets = [one.key.start for one in node.children if one.key and one.key.tag == MERGE]
-        if self._text[node.start : node.start + 1] in tuple("[{&*!"):
-            offsets = [] if self._is_vacant(node, node.kind) else [node.start]
-        if offsets:
+        is_merged = any(one.key and one.key.tag == MERGE for one in node.children)
+        is_odd = self._text[node.start : node.start + 1] in tuple("[{&*!")
+        if is_merged or (is_odd and not self._is_vacant(node, node.kind)):
             name = self.name_of(path) or "the document"
             message = f"{name} is not written in plain lines, and nothing is edited there"
-            raise self.error_at("unsupported_yaml", offsets[0], message, _PLAIN_LINES)
+            raise self.error_at("unsupported_yaml", node.start, message, _PLAIN_LINES)
 
     # Splices, in the file's layout
 
@@ -242,12 +241,10 @@ class YamlDocument(Document):
             self._indicator_end(node)  # refuses `? key`
             return node.key.start
         start = node.holder.children[node.index - 1].end if node.index else node.holder.start
-        while not self._text.startswith("-", start):
-            gap = _GAP.match(self._text, start)
-            if gap is None:
-                raise self._unsupported(node.start)
-            start = gap.end()
-        return start
+        to_dash = _TO_DASH.match(self._text, start)
+        if to_dash is None:
+            raise self._unsupported(node.start)
+        return to_dash.end() - 1
 
     def _indicator_end(self, node: Node) -> int:
         """The end of the colon or the dash of a child of a block collection."""
@@ -455,6 +452,4 @@ def key_text(key: str) -> str:
 def flow(value: Any) -> str:
     """A scalar, or an empty collection, on one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if isinstance(value, float) and "e" in text and "." not in text:
-        return text.replace("e", ".0e")  # without a point it is a string in YAML 1.1
     return re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", text)

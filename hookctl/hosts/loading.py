@@ -193,7 +193,7 @@ def read(host: Host, document: Document) -> Contents:
     value = value_at(root, path) if path else {}
     is_none = value is MISSING or (value is None and host.null_is_absent)
     if not is_none and not isinstance(value, dict):
-        needed = document.needed_at(path, "an object")
+        needed = "an array" if path == document.list_path else "an object"
         faults.append(make_fault(host, "hooks", path, f"is not {needed}"))
     for above, events in shapes.event_maps(host.shape, root):
         for event, items in events.items():
@@ -476,8 +476,9 @@ def never_runs(host: Host, event: str, handler: dict[str, Any]) -> str:
         # What only a loop or `read` of the command sets.
         for name in re.findall(r"\b(?:for|read)\s+(?:-\w+\s+)*([A-Za-z_]\w*)", command):
             if name in used:
-                found = f"has ${name} in its command, which {host.title} does not find"
-                return f"{found}: write $''{name}"
+                return (
+                    f"has ${name} in its command, which {host.title} does not find: write $''{name}"
+                )
     return ""
 
 

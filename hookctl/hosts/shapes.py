@@ -217,8 +217,8 @@ def apply(shape: Shape, document: Document, edits: tuple[Edit, ...]) -> Document
             document = document.remove(edit.path)
         elif isinstance(edit, AddHook):
             document = _add_element(shape, document, edit)
-    removals = [edit.element.path for edit in edits if isinstance(edit, DropHook)]
-    for path in sorted(removals, key=_sort_key, reverse=True):
+    removals: list[Any] = [edit.element.path for edit in edits if isinstance(edit, DropHook)]
+    for path in sorted(removals, reverse=True):
         document = _remove_element(shape, document, path)
     for edit in edits:
         if isinstance(edit, CloseGap):
@@ -242,11 +242,6 @@ def _add_element(shape: Shape, document: Document, edit: AddHook) -> Document:
     if matcher:
         document = document.set((*group, "matcher"), matcher["matcher"])
     return document.append((*group, "hooks"), handler)
-
-
-def _sort_key(path: Path) -> list[tuple[bool, Any]]:
-    """A key that sorts positions as numbers and never compares them with names."""
-    return [(isinstance(key, int), key) for key in path]
 
 
 def _is_empty(document: Document, path: Path) -> bool:
@@ -281,5 +276,6 @@ def _remove_element(shape: Shape, document: Document, path: Path) -> Document:
         return document
     listed = document.get(path[:-3])
     if shape.positions and path[-3] != len(listed) - 1:
-        return document.remove((*path[:-2], "matcher"))  # the empty group is a placeholder
+        # The empty group is a placeholder.
+        return document.remove((*path[:-2], "matcher")).set(path[:-1], [])
     return document.remove(path[:-2])

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from hookctl.errors import HookctlError, usage_error
 from hookctl.model import GIT, LIMIT
 from hookctl.system import owners
-from hookctl.system.files import folder_in, sweep
+from hookctl.system.files import PRIVATE, folder_in, sweep, write_tree
 from hookctl.system.folders import Folders
 from hookctl.system.processes import Keeper
 from hookctl.system.project import safe_path, search
@@ -27,13 +27,14 @@ from hookctl.system.project import safe_path, search
 MOST = 4 * LIMIT  # bytes that a fetch may bring
 PATIENCE = 120.0  # seconds for all of it
 MEMORY = "128m"  # for one object, which may grow a thousandfold when it is unpacked
-_MOST_NAMES = LIMIT // 4  # bytes of a list of files
-_PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _REF = "refs/hookctl/pack"
 # Variables that say how the network is reached; every other one stays away from git.
 _NETWORK = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 # The certificates to trust, as other programs are told them, and as git is.
 _CERTIFICATES = {"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAPATH"}
+# To bring what is missing in a partial clone on this machine, an older git runs a program that the
+# clone's configuration names: with no protocol allowed to it, it brings nothing.
+_UPLOAD = "--upload-pack=GIT_ALLOW_PROTOCOL=none git-upload-pack"
 _SSH = "ssh -a -x -T -o BatchMode=yes -o ClearAllForwardings=yes -o PermitLocalCommand=no"
 _CONFIG = """\
 [core]
@@ -69,15 +70,18 @@ Tell = Callable[[str], None]
 
 OF_THIS_MACHINE = f"{GIT}file:"  # never in a committed record
 _HOST = r"(?:[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
-_USER = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
-_PATH = r"(?:/(?!\.\.?(?:[/@#]|$))[A-Za-z0-9._~+-]+)+/*"
-# No option, no range, and no two names for git.
-_REVISION = r"(?![^#]*(?:\.\.|//))[A-Za-z0-9_][A-Za-z0-9._+/-]{0,199}(?<![/.])(?<!\.lock)"
 _PART = r"(?!(?i:\.git|\.\.?)(?:/|$))[A-Za-z0-9._-]+"  # of a path in the repository
-_ADDRESS = (
-    rf"git\+(?P<url>(?:https://{_HOST}|ssh://(?:{_USER}@)?{_HOST}|file://){_PATH})"
-    rf"(?:@(?P<revision>{_REVISION}))?(?:#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?"
-)
+_ADDRESS = rf"""(?x)
+    git\+(?P<url>
+        (?:https://{_HOST}|ssh://(?:[A-Za-z0-9_][A-Za-z0-9._-]{{0,63}}@)?{_HOST}|file://)
+        (?:/(?!\.\.?(?:[/@\#]|$))[A-Za-z0-9._~+-]+)+/*
+    )
+    # A revision is no option, no range, and no two names for git.
+    (?:@(?P<revision>
+        (?![^\#]*(?:\.\.|//))[A-Za-z0-9_][A-Za-z0-9._+/-]{{0,199}}(?<![/.])(?<!\.lock)
+    ))?
+    (?:\#subdirectory=(?P<folder>{_PART}(?:/{_PART})*/?))?
+"""
 _SPELLING = (
     "Use git+https://HOST/REPO[@REV][#subdirectory=PATH], git+ssh or git+file, in plain letters. "
     "No user or password: it is recorded, and a private repository needs git+ssh."
@@ -137,9 +141,8 @@ class Commit:
         for name in ("git/objects", "git/refs", "home"):
             os.makedirs(os.path.join(folder, name))
         repository, home = os.path.join(folder, "git"), os.path.join(folder, "home")
-        for name, text in (("HEAD", "ref: refs/heads/none\n"), ("config", _CONFIG)):
-            with open(os.path.join(repository, name), "w", encoding="utf-8") as file:
-                file.write(text)
+        contents = {"HEAD": b"ref: refs/heads/none\n", "config": _CONFIG.encode()}
+        write_tree(repository, contents, PRIVATE)
         path = safe_path(folders.environ, search(folders.cwd, folders.environ))
         self._program = shutil.which("git", path=path)
         environ = folders.environ
@@ -187,28 +190,14 @@ class Commit:
 
     def read(self, entry: TreeEntry) -> bytes:
         """The bytes of a file."""
-        return self._read("cat-file", "blob", entry.object, most=LIMIT)
-
-    def require_whole(self) -> None:
-        """Refuse a partial clone on this machine.
-
-        To bring what is missing in it, an older git runs a program that its configuration names.
-        """
-        for end in ("/.git", "", ".git/.git", ".git"):  # as upload-pack looks for it
-            path = self._address.url.removeprefix("file://").rstrip("/") + end
-            found = self._read("rev-parse", "--resolve-git-dir", path, fine=(0, 128))
-            git_dir = "--git-dir=" + os.fsdecode(found).removesuffix("\n")
-            names = ("config", "--name-only", "--get-regexp", _PARTIAL)
-            if found and self._read(git_dir, *names, fine=(0, 1)):
-                hint = "Make a whole clone, and give its path."
-                raise self._error("the repository is a partial clone", hint)
-            if found:
-                return
+        return self._read("cat-file", "blob", entry.object)
 
     def fetch(self) -> None:
         """Fetch the revision, and nothing before it."""
         wanted = self._address.revision or "HEAD"
         options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--quiet"]
+        if self._address.url.startswith("file:"):
+            options.append(_UPLOAD)
         self._read("fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}")
         named = self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}")
         self.id = named.decode().strip()
@@ -216,8 +205,8 @@ class Commit:
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
 
-    def _read(self, *arguments: str, fine: tuple[int, ...] = (0,), most: int = 0) -> bytes:
-        """What git prints, where it ends with a status that is fine."""
+    def _read(self, *arguments: str) -> bytes:
+        """What git prints."""
         if not self._program:
             raise self._error("git is not installed", _NO_GIT, "git_missing")
         seconds = PATIENCE - (time.monotonic() - self._begin)
@@ -235,7 +224,6 @@ class Commit:
                     errors=said.fileno(),
                     cwd=self._environ["GIT_DIR"],
                     prepare=_limit,
-                    watch=self._watch,
                 )
             except TimeoutError:
                 message = f"git was not done after {PATIENCE:.0f} seconds"
@@ -243,23 +231,13 @@ class Commit:
             except OSError as error:
                 message = f"git cannot be started ({error.strerror})"
                 raise self._error(message, _NO_GIT, "git_missing") from None
-            if status not in fine:
+            if status:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
-            if output.seek(0, os.SEEK_END) > (most or _MOST_NAMES):
+            if output.seek(0, os.SEEK_END) > LIMIT:
                 raise self._error("the repository has too many files there", "Name a folder in it.")
             output.seek(0)
             return output.read()
-
-    def _watch(self) -> None:
-        """End it where it brings too much; some files may vanish meanwhile."""
-        size = 0
-        for above, _, names in os.walk(os.path.join(self._folder, "git")):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    size += os.lstat(os.path.join(above, name)).st_size
-        if size > MOST:
-            raise self._error(*_TOO_LARGE)
 
     def _explain(self, said: str) -> HookctlError:
         """The error for what git says, and the server, who could say anything."""
@@ -287,9 +265,8 @@ def _limit() -> None:
 @contextlib.contextmanager
 def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     """The commit that an address means now; `tell` gets a line, since it may take long."""
-    is_local = address.url.startswith("file:")
     own = address.url.removeprefix("file://")
-    for path in (own, os.path.join(own, ".git")) if is_local else ():
+    for path in (own, os.path.join(own, ".git")) if own.startswith("/") else ():
         with contextlib.suppress(OSError):  # git says so
             status = os.stat(path)
             if owners.is_foreign(status):  # who could fill it while git reads it
@@ -300,8 +277,6 @@ def fetched(address: Address, folders: Folders, tell: Tell) -> Iterator[Commit]:
     sweep(folders.cache)  # what a command that was killed has left
     with folder_in(folders.cache, "git") as folder:
         commit = Commit(folder, address, folders)
-        if is_local:
-            commit.require_whole()
         tell(f"fetching {address.url}")
         commit.fetch()
         yield commit

@@ -263,19 +263,14 @@ def write_folder(folder: str, contents: Mapping[str, bytes], mode: int) -> None:
 
 
 def write_tree(
-    folder: str, contents: Mapping[str, bytes], mode: int, programs: Iterable[str] = ()
+    folder: str, contents: Mapping[str, bytes], mode: int, programs: Container[str] = ()
 ) -> None:
-    """Make a folder with these files, by their paths in it, and the folders that they need."""
-    by_folder: dict[str, dict[str, bytes]] = {folder: {}}
-    for name, data in contents.items():
-        above, last = os.path.split(os.path.join(folder, name))
-        by_folder.setdefault(above, {})[last] = data
+    """Write these new files, by their paths in a folder, and the folders that they need."""
     try:
-        for path, its_files in sorted(by_folder.items()):
+        for name, data in contents.items():
+            path = os.path.join(folder, name)
             make_folders(os.path.dirname(path), mode)
-            write_folder(path, its_files, mode)
-        for name in programs:
-            os.chmod(os.path.join(folder, name), mode | (mode & 0o444) >> 2)
+            write_new(path, data, mode | (mode & 0o444) >> 2 if name in programs else mode)
     except OSError as error:
         raise cannot_write(folder, error) from None
 

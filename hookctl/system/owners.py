@@ -145,31 +145,29 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
     old = os.stat(path)
     mode = stat.S_IMODE(old.st_mode) if chmod is None else chmod
     new, names = os.fstat(handle), _list_extended(path)
-    for owner in ((-1, old.st_gid), (old.st_uid, -1)):
-        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-            with contextlib.suppress(OSError):
-                os.fchown(handle, *owner)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with contextlib.suppress(OSError):
+            os.fchown(handle, old.st_uid, old.st_gid)
     new = os.fstat(handle)
     # No other owner, and no other group unless it has no rights of its own.
-    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) and _ACCESS_LIST in names:
-        raise _refuse(path, old, "its access list names rights of the owner and the group")
-    if old.st_gid != new.st_gid and mode >> 3 & 7 != mode & 7:
-        raise _refuse(path, old, f"group {old.st_gid} would lose its rights to it")
-    if old.st_uid != new.st_uid:
-        raise _refuse(path, old, f"user {old.st_uid} would not be its owner any more")
+    has_own_rights = mode >> 3 & 7 != mode & 7 or _ACCESS_LIST in names
+    if old.st_uid != new.st_uid or (old.st_gid != new.st_gid and has_own_rights):
+        message = (
+            "replacing this file would change who has access to it:"
+            f" user {old.st_uid} or group {old.st_gid} would lose rights to it"
+        )
+        hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' hookctl ...`."
+        if old.st_uid == os.geteuid():
+            hint = f'Give the file a group of yours: `chgrp "$(id -gn)" {shlex.quote(path)}`.'
+        raise HookctlError("owner_would_change", message, path=path, hint=hint, exit_code=FAILED)
     for name in names:
         try:
             os.setxattr(handle, name, os.getxattr(path, name))
-        except OSError as error:
+        except OSError:
             if name == _ACCESS_LIST:
-                reason = f"its access list cannot be copied ({error.strerror})"
-                raise _refuse(path, old, reason) from None
-    if _ACCESS_LIST not in names and _ACCESS_LIST in _list_extended(handle):
-        try:
-            os.removexattr(handle, _ACCESS_LIST)
-        except OSError as error:
-            reason = f"the access list of its folder would count for it ({error.strerror})"
-            raise _refuse(path, old, reason) from None
+                raise
+    if _ACCESS_LIST not in names and _ACCESS_LIST in _list_extended(handle):  # its folder's
+        os.removexattr(handle, _ACCESS_LIST)
     os.fchmod(handle, mode)
 
 
@@ -177,11 +175,3 @@ def _list_extended(file: str | int) -> list[str]:
     with contextlib.suppress(OSError, AttributeError):  # not every platform has them
         return os.listxattr(file)
     return []
-
-
-def _refuse(path: str, old: os.stat_result, reason: str) -> HookctlError:
-    message = f"replacing this file would change who has access to it: {reason}"
-    hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' hookctl ...`."
-    if old.st_uid == os.geteuid():
-        hint = f'Give the file a group of yours: `chgrp "$(id -gn)" {shlex.quote(path)}`.'
-    return HookctlError("owner_would_change", message, path=path, hint=hint, exit_code=FAILED)

@@ -99,13 +99,11 @@ class Keeper(Noting):
         errors: int | None = None,
         cwd: str | None = None,
         prepare: Callable[[], None] | None = None,
-        watch: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a command without a shell, a terminal or input; its status, negative for a signal.
 
-        `prepare` runs in the child before it, and `watch` again and again here meanwhile. Raises
-        TimeoutError, another OSError where it cannot be started, and what `watch` raises; then, and
-        after an interrupt, no process of its group is left.
+        `prepare` runs in the child before it. Raises TimeoutError, and another OSError where it
+        cannot be started; then, and after an interrupt, no process of its group is left.
         """
         process = subprocess.Popen(
             command,
@@ -117,7 +115,7 @@ class Keeper(Noting):
             cwd=cwd,
             preexec_fn=prepare,
         )
-        return self._keep(process, seconds, watch)
+        return self._keep(process, seconds)
 
     def talk(
         self,
@@ -147,7 +145,7 @@ class Keeper(Noting):
         _start(_feed, process.stdin, data)
         readers = [_start(_drain, process.stdout, out), _start(_drain, process.stderr, err)]
         with contextlib.suppress(TimeoutError):
-            status = self._keep(process, seconds, lambda: None)
+            status = self._keep(process, seconds)
         ms = int((time.monotonic() - begin) * 1000)
         for reader in readers:
             reader.join(_DRAIN)
@@ -156,9 +154,7 @@ class Keeper(Noting):
         texts = [text[-LIMIT:].decode("utf-8", "replace") for text in (out, err)]
         return Output(status, ms, *texts, max(len(out), len(err)) > LIMIT)
 
-    def _keep(
-        self, process: subprocess.Popen[bytes], seconds: float, watch: Callable[[], None]
-    ) -> int:
+    def _keep(self, process: subprocess.Popen[bytes], seconds: float) -> int:
         """The status of a child; nothing of it is left where the wait ends before it does."""
         end = time.monotonic() + seconds
         waiting = _start(process.wait)  # with a time limit it would look again and again
@@ -170,7 +166,6 @@ class Keeper(Noting):
                     return int(process.returncode)
                 if not left:
                     raise TimeoutError
-                watch()
             raise KeyboardInterrupt
         except BaseException:
             deadline = time.monotonic() + _GRACE

@@ -70,7 +70,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "client_seen": host.client.seen,
         "sure": host.sure,
         "format": host.syntax,
-        "comments": bool(host.comments),
+        "comments": host.comments,
         "files": paths,
         "also": [path for path in dict.fromkeys(also) if path not in paths.values()],
         "managed": host.managed_files.get(sys.platform, []),

@@ -14,7 +14,7 @@ from typing import Any
 
 from hookctl import hosts as known
 from hookctl import packs
-from hookctl.documents.toml import block, inline
+from hookctl.documents.toml import block
 from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
 from hookctl.firing.calls import Asked, Place, Shot, is_meant, make_call
 from hookctl.firing.shooting import Bench, Stand, hooks_of_pack
@@ -443,7 +443,7 @@ def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
     tables = {("pack",): header, ("hooks",): common, ("host", host.name, "hooks"): native}
     lines: list[str] = []
     for names, value in tables.items():
-        lines += block(names, inline(value)) if value else []
+        lines += block(names, value) if value else []
     return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode()
 
 

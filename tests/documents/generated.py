@@ -39,7 +39,7 @@ FORMS: dict[str, dict[str, Any]] = {  # the ways in which programs write
     "minified": {"separators": (",", ":")},
 }  # fmt: skip
 INSERTED: tuple[Any, ...] = (
-    "ours", "a: b", "# no", "", "yes", "10", " x ", "é😀\n\t\u2028", 7, True, 0.5, 1e300, [], {}, None,
+    "ours", "a: b", "# no", "", "yes", "10", " x ", "é😀\n\t\u2028", 7, True, 0.5, 1.5e300, [], {}, None,
     {"type": "command", "command": "a \"b\" ö 😀 sh -c ': x'", "timeout": 10}, [1, [2, {"x": []}], {}],
     {"a": {"b": ["c"]}, "on": [[1]]},
 )  # fmt: skip

@@ -225,9 +225,10 @@ def judge(format: str, before: bytes, after: bytes, edit: Edit) -> None:
     """Fail unless `after` is the document wanted, and all that is not of the edit is where it was."""
     old, new = before.decode("utf-8"), after.decode("utf-8")
     tree, there = read(format, old), read(format, new)
-    wanted, above = edited(format, tree, edit), edit.path[:-1]
-    if there != wanted and format != "json" and edit.method == "remove" and at(wanted, above)[2] == []:
-        wanted = edited(format, tree, edit._replace(path=above)) if above else None  # it goes as a whole
+    wanted, path = edited(format, tree, edit), edit.path
+    while there != wanted and format != "json" and edit.method == "remove" and path and at(wanted, path[:-1])[2] == []:
+        path = path[:-1]  # it goes as a whole
+        wanted = edited(format, tree, edit._replace(path=path)) if path else None
     assert there == wanted, "another document than wanted"
     if wanted == tree:
         assert old == new, "nothing to do, and yet a change"

@@ -37,7 +37,7 @@ def contents(host: str, event: str, *hooks: object) -> loading.Contents:
 
 @pytest.mark.parametrize("text", ODD["comments"])
 @pytest.mark.parametrize("driver", [google, qwen_code], ids=["gemini", "qwen"])
-def test_comments_that_keep_a_client_from_starting(
+def test_comments_keep_no_client_from_starting(
     request: pytest.FixtureRequest, tmp_path: Path, driver: Any, text: str
 ) -> None:
     name = driver.__name__.rpartition(".")[2]
