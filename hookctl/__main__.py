@@ -9,6 +9,8 @@ import os
 import sys
 
 from hookctl import __version__, errors
+from hookctl.model import Result
+from hookctl.output import lines
 
 
 def main() -> None:
@@ -43,12 +45,6 @@ def run(arguments: list[str]) -> int:
         if is_output and error.errno in (errno.EPIPE, errno.ENOSPC):  # of typer's own text
             return errors.OK if error.errno == errno.EPIPE else errors.FAILED
         failure = error if isinstance(error, errors.HookctlError) else _explain(error)
-    try:
-        from hookctl.model import Result  # late: the end of each command has them by then
-        from hookctl.output import lines
-    except OSError:  # no file can be opened, not even our own modules
-        sys.stderr.write(f"hookctl: error: {failure}\n")
-        return failure.exit_code
     command = next((word for word in words if not word.startswith("-")), "")
     result = Result({}, errors=(failure.as_dict(),), exit_code=failure.exit_code)
     lines.show(command, result, as_json="--json" in words)
@@ -71,7 +67,8 @@ def _explain(error: Exception) -> errors.HookctlError:
 
         if fault := next(filter(None, map(hosts.find_fault, hosts.names())), None):
             return fault
-    message, details = f"unexpected: {type(error).__name__}", "could not be written anywhere"
+    message = f"unexpected: {type(error).__name__}"
+    hint = "The details could not be written anywhere."
     with contextlib.suppress(Exception):  # any part of hookctl may be what fails
         import platform  # late: only after a fault
         import traceback
@@ -86,8 +83,7 @@ def _explain(error: Exception) -> errors.HookctlError:
         owners.require_own_home(place.home, place.state)
         log = os.path.join(place.state, "error.log")
         files.write_own(log, text.encode("utf-8", "replace"))
-        details = f"are in {log}"
-    hint = f"The details {details}."
+        hint = f"The details are in {log}."
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
 
 

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from hookctl import __version__
 from hookctl.errors import INTERRUPTED, OK, usage_error
+from hookctl.output import lines
 from hookctl.verbs.options import COMPLETE, read_options
 
 # The headings of `hookctl --help`: the three main jobs, then the rest; what each command does.
@@ -56,7 +57,6 @@ GROUPS = {
     },
 }
 SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items()}
-NAMES = [*SUMMARIES]
 _HOMELESS = ("check", "completion", "demo", "verify")  # they work without HOME
 _TYPES: dict[str, Any] = {
     "str": str,
@@ -99,7 +99,7 @@ def call(arguments: list[str]) -> int:
     elif words[0] == "--version":
         print(f"hookctl {__version__}")
         return OK
-    elif words[0] in NAMES:
+    elif words[0] in SUMMARIES:
         name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
     try:
         code = (parser or program())(words, prog_name=name, standalone_mode=False)
@@ -135,35 +135,31 @@ def command(name: str) -> TyperCommand:
         parameters[number] = one.replace(annotation=kind)
 
     def run(**given: Any) -> int:
+        from hookctl.system import folders, owners  # late: a help text needs none of it
+
         as_json = given["json"] if takes_json else given.pop("json")
-        return _run(name, getattr(module, name), given, as_json=as_json)
+        for option, value in given.items():
+            given[option] = tuple(value) if isinstance(value, list) else value
+        place = folders.without_home() if name in _HOMELESS else folders.here()
+        writes = name in ("pack", "supervise") or given.get("fix", False)
+        if name == "run":
+            is_waiting = given["action"] == "wait"
+            writes = bool(given["stall"]) if is_waiting else given["action"] != "status"
+        elif "dry_run" in given:
+            writes = not (given["dry_run"] or given.get("list_"))
+        if writes:
+            owners.require_own_home(place.home, place.state, place.data)
+        result = getattr(module, name)(place, **given)
+        if result is None:  # it has printed all
+            return OK
+        lines.show(name, result, as_json=as_json)
+        return result.exit_code
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     more = module.HELP[at:].strip().split("\n\n")
     app = typer.Typer(**_SETTINGS)
     app.command(name, cls=_Command, help="\n\n\b\n".join([SUMMARIES[name], *more]))(run)
     return typer.main.get_command(app)
-
-
-def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
-    from hookctl.output import lines  # late: a help text needs none of it
-    from hookctl.system import folders, owners
-
-    for option, value in given.items():
-        given[option] = tuple(value) if isinstance(value, list) else value
-    place = folders.without_home() if name in _HOMELESS else folders.here()
-    writes = name in ("pack", "supervise") or given.get("fix", False)
-    if name == "run":
-        writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
-    elif "dry_run" in given:
-        writes = not (given["dry_run"] or given.get("list_"))
-    if writes:
-        owners.require_own_home(place.home, place.state, place.data)
-    result = verb(place, **given)
-    if result is None:  # it has printed all
-        return OK
-    lines.show(name, result, as_json=as_json)
-    return result.exit_code
 
 
 def _main(
@@ -185,7 +181,7 @@ class _Program(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a list for each group of commands, every description in full."""
-        columns = max(map(len, NAMES))
+        columns = max(map(len, SUMMARIES))
         *groups, (_, others) = GROUPS.items()
         for heading, rows in groups:
             with formatter.section(heading):

@@ -257,5 +257,6 @@ class Result(NamedTuple):
     data: dict[str, Any]
     text: tuple[str | Line, ...] = ()  # plain text is shown as it is, a Line is fitted
     messages: tuple[Message, ...] = ()
-    errors: tuple[dict[str, object], ...] = ()
+    errors: tuple[dict[str, Any], ...] = ()  # as HookctlError.as_dict has them
     exit_code: int = 0
+    verbatim: bool = False  # the text is a file, which is of no use when masked

@@ -131,10 +131,7 @@ def _undo_question(folders: Folders, path: str, to: int) -> str:
     is_kept = current.sha in known or (record is not None and current.sha == record.sha256_after)
     if not current.data or (is_kept and not (backup.first and record and not record.sha256_before)):
         return ""
-    try:
-        plan = plan_restore(Sources(folders), path, backup)
-        lines = [line for file in plan.files for line in unified(file)]
-    except HookctlError:
-        return ""  # the restore itself says what is wrong
+    plan = plan_restore(Sources(folders), path, backup)
+    lines = [line for file in plan.files for line in unified(file)]
     undone = f"This undoes edits in {tilde(path)} that hookctl did not make."
     return "\n".join([*lines, undone, "Go on?"]) if lines else ""
