@@ -16,14 +16,7 @@ from hookctl.output import lines
 def main() -> None:
     """Run the command line and exit."""
     gc.disable()  # a call is short; collecting costs a tenth of the start
-    code = run(sys.argv[1:])
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            if stream:
-                stream.flush()
-    except (OSError, ValueError):  # the output is closed
-        code = code or errors.FAILED
-    os._exit(code)  # everything is written; an orderly shutdown costs another tenth
+    os._exit(run(sys.argv[1:]))  # everything is written; an orderly shutdown costs another tenth
 
 
 def run(arguments: list[str]) -> int:

@@ -97,7 +97,7 @@ def call(arguments: list[str]) -> int:
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     elif words[0] == "--version":
-        print(f"hookctl {__version__}")
+        lines.emit(f"hookctl {__version__}")
         return OK
     elif words[0] in SUMMARIES:
         name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
@@ -125,7 +125,6 @@ def command(name: str) -> TyperCommand:
     """A command with its options: the parameters of its verb behind the first one."""
     module = import_module(f"hookctl.verbs.{name}")
     _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
-    parameters = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     takes_json = any(one.name == "json" for one in parameters)
     parameters += [] if takes_json else [_JSON]
     at = module.HELP.index("\nEx")  # examples, or what the exit codes mean

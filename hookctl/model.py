@@ -203,20 +203,14 @@ class Action(NamedTuple):
     owners: tuple[str, ...] = ()
 
 
-class Conflict(NamedTuple):
-    """Two packs want different values for one entry."""
-
-    path: Path
-    claims: dict[str, Any]  # pack to value
-
-
 class Decision(NamedTuple):
     """What the engine decides about one settings file."""
 
     edits: tuple[Edit, ...] = ()
     entries: tuple[Entry, ...] = ()
     actions: tuple[Action, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    # What packs want differently at one path: the value of each.
+    conflicts: tuple[tuple[Path, dict[str, Any]], ...] = ()
 
 
 class Change(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -222,7 +221,7 @@ def _outline(file: Draft, document: Document) -> list[str]:
 def _lines_of(
     value: Any,
     paths: set[Path],
-    commands: set[str],
+    commands: set[Path],
     path: Path = (),
     label: str = "",
     *,
@@ -236,7 +235,7 @@ def _lines_of(
     start = "  " * len(path) + label
     if not isinstance(value, dict | list):
         shown = value
-        if value not in commands:
+        if path not in commands:
             shown = MASK if is_masked else masked(value)
         own = _as_json(shown) if is_own else _HIDDEN
         exact = hex(value) if isinstance(value, int) else repr(value)
@@ -265,30 +264,21 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _find_own(file: Draft, document: Document) -> tuple[set[Path], set[str]]:
-    """Where values are that hookctl wrote or writes: leaves, and fields of its hooks.
+def _find_own(file: Draft, document: Document) -> tuple[set[Path], set[Path]]:
+    """Where values are that hookctl wrote or writes: leaves and hooks, of wrapped ones the command.
 
-    Then their commands, but not those of wrapped hooks: no mask touches them.
+    Then where its hooks have their commands as it writes them: no mask touches those.
     """
-    records = [record for record in (file.known, file.record) if record]
-    entries = [entry for record in records for entry in record.entries]
+    entries = [one for record in (file.known, file.record) if record for one in record.entries]
     paths = {entry.path for entry in entries if entry.kind == "leaf"}
-    fields: dict[str, set[str]] = {}
-    commands = set()
-    for entry in entries:
-        if entry.kind == "element":
-            versions = [entry.written, *(claim.value for claim in entry.owners.values())]
-            fields.setdefault(entry.id, set()).update(*versions)
-            if not entry.id.startswith(WRAP):
-                commands.update(version["command"] for version in versions)
-    shape = file.target.host.shape
-    if not shape.shell:  # such a host gets the command inside one of a shell
-        commands |= {f"sh -c {shlex.quote(command)}" for command in commands}
-    for hook in shapes.elements(shape, document.value):
-        names = fields.get(hook.id, set()) | {"command", document.event_field}
-        paths |= {(*hook.path, name) for name in names}
-        if "matcher" in names & hook.fields.keys() and not shape.is_flat(
-            shapes.event_of(shape, hook.path)
-        ):
-            paths.add((*hook.path[:-2], "matcher"))
-    return set(map(document.translate, paths)), commands
+    written = [entry.written["command"] for entry in entries if entry.kind == "element"]
+    commands = set[Path]()
+    for hook in shapes.elements(file.target.host.shape, document.value):
+        command = (*hook.path, "command")
+        if hook.id.startswith(WRAP):
+            paths.add(command)
+            continue
+        paths |= {hook.path, (*hook.path[:-2], "matcher")}
+        if hook.fields["command"] in written:
+            commands.add(command)
+    return set(map(document.translate, paths)), set(map(document.translate, commands))

@@ -90,10 +90,10 @@ def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
 
 def join(first: Result, second: Result) -> Result:
     """The result of two parts of one command, without the word of a part that had nothing to do."""
-    data = dict(second.data)
+    data = {**first.data, **second.data}
     for name in ("actions", "kept", "files"):
-        data[name] = first.data[name] + second.data[name]
-    data["changed"] = first.data["changed"] or second.data["changed"]
+        data[name] = first.data[name] + second.data.get(name, [])
+    data["changed"] = first.data["changed"] or second.data.get("changed", False)
     text = first.text + second.text
     if data["changed"]:
         text = tuple(line for line in text if line != "nothing to do")
