@@ -55,11 +55,6 @@ def _explain(error: Exception) -> errors.HookctlError:
         message = f"{missing} is not installed for {sys.executable}"
         hint = "Start the installed one, .venv/bin/hookctl, or install it (README.md)."
         return errors.HookctlError("not_installed", message, hint=hint, exit_code=errors.FAILED)
-    with contextlib.suppress(Exception):  # the file of a new host may break any command
-        from hookctl import hosts  # late: only after a fault
-
-        if fault := next(filter(None, map(hosts.find_fault, hosts.names())), None):
-            return fault
     message = f"unexpected: {type(error).__name__}"
     hint = "The details could not be written anywhere."
     with contextlib.suppress(Exception):  # any part of hookctl may be what fails

@@ -16,7 +16,6 @@ from hookctl.output import lines
 from hookctl.verbs.options import COMPLETE, read_options
 
 # The headings of `hookctl --help`: the three main jobs, then the rest; what each command does.
-MORE = "More"
 GROUPS = {
     "Guard my agent": {
         "install": "Add a pack's hooks and settings to a host's settings file.",
@@ -37,7 +36,7 @@ GROUPS = {
         "disable": "Switch off any hook or a whole pack, until `hookctl enable`.",
         "enable": "Put back what disable switched off, byte for byte.",
     },
-    MORE: {
+    "More": {
         "plan": "Show what install would do as a unified diff, and write nothing.",
         "demo": "Watch the guard for twenty seconds in a temporary folder; "
         "nothing of yours is touched.",
@@ -68,7 +67,6 @@ _TYPES: dict[str, Any] = {
 _JSON = inspect.Parameter(
     "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
 )
-_OTHER_OPTIONS = "Options"
 _SETTINGS: dict[str, Any] = {
     # The columns of a help text; the formatter leaves two of them free.
     "context_settings": {"max_content_width": 122, "help_option_names": ["--help", "-h"]},
@@ -181,11 +179,11 @@ class _Program(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a list for each group of commands, every description in full."""
         columns = max(map(len, SUMMARIES))
-        *groups, (_, others) = GROUPS.items()
+        *groups, (more, others) = GROUPS.items()
         for heading, rows in groups:
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(columns), text) for name, text in rows.items()])
-        with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
+        with formatter.section(f"{more} (hookctl COMMAND --help)"):
             formatter.write_text(", ".join(others))
 
 
@@ -196,11 +194,11 @@ class _Command(TyperCommand):
         """Write the arguments and then a list for each panel of options."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            heading = getattr(parameter, "rich_help_panel", None) or _OTHER_OPTIONS
+            heading = getattr(parameter, "rich_help_panel", None) or "Options"
             if parameter.param_type_name == "argument":
                 heading = "Arguments"
             if row := parameter.get_help_record(ctx):
                 panels.setdefault(heading, []).append(row)
-        for heading in sorted(panels, key=lambda name: name == _OTHER_OPTIONS):  # these last
+        for heading in sorted(panels, key=lambda name: name == "Options"):  # these last
             with formatter.section(heading):
                 formatter.write_dl(panels[heading])

@@ -60,7 +60,7 @@ def plan_result(
     data: dict[str, Any] = {"actions": [], "kept": [], "files": []}
     text: list[str | Line] = []
     for file in plan.files:
-        text += [*unified(file), *_details_of(file)] if dry_run else _file_lines(file, warned)
+        text += _describe_file(file, warned, dry_run=dry_run)
         for action in sorted(file.actions, key=lambda one: one.kind != "file"):
             is_file = action.kind == "file"
             row = {
@@ -98,18 +98,33 @@ def _make_diff(file: Draft) -> OwnText:
     return OwnText("".join(f"{line}\n" for line in unified(file)))
 
 
-def _file_lines(file: Draft, warned: Container[str]) -> list[str | Line]:
-    details: list[str | Line] = []
+def _describe_file(file: Draft, warned: Container[str], *, dry_run: bool) -> list[str | Line]:
+    """The file with a line for each entry, or its diff; then what becomes of files, and is kept."""
+    entries: list[Line] = []
+    kept: list[Line] = []
+    names: dict[tuple[str, str, str], list[str]] = {}  # of files, by what is said of their folder
     for action in file.actions:
-        if action.action == "keep" or action.kind == "file":
-            continue
-        text = _name_entry(file, action, _value_of(file, action))
-        reason = action.reason or _WORDS.get(action.action, "")
-        text += f": {reason}" if reason else ""
-        details.append(Line(text, indent=4, sign=_SIGNS[action.action]))
-    details += _details_of(file)
-    if not details:
-        return []
+        sign, reason = _SIGNS[action.action], action.reason or _WORDS.get(action.action, "")
+        if action.action == "keep":
+            text = f"{_name_entry(file, action)} kept: {reason.removeprefix('kept ')}"
+            kept.append(Line(text, indent=4, sign=sign))
+        elif action.kind == "file":
+            folder, name = os.path.split(str(action.path[0]))
+            names.setdefault((sign, folder, reason), []).append(name)
+        else:
+            text = _name_entry(file, action) + (reason and f": {reason}")
+            entries.append(Line(text, indent=4, sign=sign))
+    details: list[str | Line] = [*unified(file)] if dry_run else [*entries]
+    for (sign, folder, reason), contents in names.items():
+        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
+        is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
+        if is_launcher or os.path.basename(folder) == PACKAGES:  # packages come with it
+            text = "program files"
+        text += reason and f": {reason}"
+        details.append(Line(text, indent=4, path=tilde(folder), sign=sign))
+    details += kept
+    if dry_run or not details:
+        return details
     target = file.target
     title = "Instructions" if target.host.format == RULES else target.host.title
     if target.scope != "user":
@@ -119,27 +134,8 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[str | Line]:
     return [Line(title, mark, path=tilde(file.path)), *details]
 
 
-def _details_of(file: Draft) -> Iterator[Line]:
-    """A line about the changed files of each folder, and one about each thing that is kept."""
-    names: dict[tuple[str, str, str], list[str]] = {}
-    for action in file.actions:
-        if action.kind == "file" and action.action != "keep":
-            folder, name = os.path.split(str(action.path[0]))
-            names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
-    for (sign, folder, reason), contents in names.items():
-        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
-        is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
-        if is_launcher or os.path.basename(folder) == PACKAGES:  # packages come with it
-            text = "program files"
-        text += f": {reason}" if reason else ""
-        yield Line(text, indent=4, path=tilde(folder), sign=sign)
-    for action in [one for one in file.actions if one.action == "keep"]:
-        text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
-        yield Line(text, indent=4, sign="=")
-
-
-def _name_entry(file: Draft, action: Action, value: object) -> str:
-    """A file, a hook as people know it, `Stop hook (guard)`, or a key with its value."""
+def _name_entry(file: Draft, action: Action) -> str:
+    """A file, a hook as people know it, `Stop hook (guard)`, or a key with our value."""
     if file.target.host.format == RULES:
         return f"rules ({action.path[0]})"
     if action.kind == "file":
@@ -156,24 +152,21 @@ def _name_entry(file: Draft, action: Action, value: object) -> str:
     if path[:-1] and path[:-1] == file.target.host.shape.texts:
         return f"{'.'.join(path[:-1])}: {path[-1]}"
     key = ".".join(map(str, path))
-    return key if value is None else f"{key}={value}"
+    record = file.known if action.action == "remove" else file.record
+    entries = record.entries if record and action.action != "keep" else ()
+    for entry in entries:
+        if entry.path == action.path and entry.kind == "leaf":
+            value = masked(entry.written, str(entry.path[-1]))
+            text = value if isinstance(value, str) else _as_json(value)
+            if len(text) <= _LONGEST and "\n" not in text:  # else it is in the diff
+                return f"{key}={text}"
+    return key
 
 
 def event_of(path: Path) -> str:
     """The host's name of the event whose hooks are at a path."""
     names = [str(part) for part in path if isinstance(part, str) and part != "hooks"]
     return names[-1] if names else ".".join(map(str, path))
-
-
-def _value_of(file: Draft, action: Action) -> str | None:
-    """The value that hookctl writes or removes at a path, on one short line, masked."""
-    record = file.known if action.action == "remove" else file.record
-    for entry in record.entries if record else ():
-        if entry.path == action.path and entry.kind == "leaf":
-            value = masked(entry.written, str(entry.path[-1]))
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            return text if len(text) <= _LONGEST and "\n" not in text else None
-    return None
 
 
 # The diff of a settings file.

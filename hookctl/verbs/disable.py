@@ -52,8 +52,8 @@ def disable(
             packs |= {(key, text) for key in keys}
         notes = [_explain_off(folders, hook) for hook in meant]
         going = [hook for hook, note in zip(meant, notes, strict=True) if note is None]
-        others = [hook for hook in inventory.hooks if hook not in meant]
-        staying = [hook for hook in others if hook.state != DISABLED]
+        running = [hook for hook in inventory.hooks if hook.state != DISABLED]
+        staying = [hook for hook in running if hook not in meant]
         chosen = [_choose(hook, here, staying, now) for hook in going]
         left = {(hook.host, hook.file, _pack_of(hook)) for hook in staying}
         emptied = set(packs)  # and those all of whose hooks in a file go, or are disabled already

@@ -90,12 +90,11 @@ def render(
     for error in find_lacking([chosen], asked):
         raise error
     target = Target(chosen, scope, "", "/" if scope == "project" else "")
-    folder = os.path.normpath(hook_dir) if hook_dir else _SHARED
     if not hook_dir and scope == "local":
         hint = "At local scope each project has its own: name the folder."
         raise usage_error("--hook-dir is missing", hint)
-    if not hook_dir and not is_managed:
-        folder = own_top(folders, target)
+    top = _SHARED if is_managed else own_top(folders, target)
+    folder = os.path.normpath(hook_dir or top)
     settings = _choose_settings(content, target, asked, python)
     wants, notes, contents = _list_content(folders, target, content, folder, settings)
     decision = engine.install((), Current({}, {}, Hooks()), content.name, wants)

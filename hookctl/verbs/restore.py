@@ -68,11 +68,10 @@ def restore(
         plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
-    if plan.files and not dry_run:
-        texts = _read_backups(folders, path)
-        numbers = [number for number, text in texts.items() if text.data == plan.files[0].old]
-        if numbers:
-            done.append(Line(f"To undo: hookctl restore {shlex.quote(path)} --to {max(numbers)}"))
+    before, backups = [file.old for file in plan.files], _read_backups(folders, path)
+    numbers = [number for number, text in backups.items() if text.data in before]
+    if numbers:
+        done.append(Line(f"To undo: hookctl restore {shlex.quote(path)} --to {max(numbers)}"))
     return plan_result(plan, done, dry_run=dry_run)
 
 
