@@ -66,11 +66,11 @@ def _explain(error: Exception) -> errors.HookctlError:
 
         message += f": {masked_text(str(error))}"
         text = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
-        text = masked_text(f"{text}\n\n{''.join(traceback.format_exception(error))}")
+        text += f"\n\n{''.join(traceback.format_exception(error))}"
         place = folders.here()
         owners.require_own_home(place.home, place.state)
         log = os.path.join(place.state, "error.log")
-        files.write_own(log, text.encode("utf-8", "replace"))
+        files.write_own(log, masked_text(text).encode("utf-8", "replace"))
         hint = f"The details are in {log}."
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
 

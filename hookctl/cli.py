@@ -56,7 +56,6 @@ GROUPS = {
     },
 }
 SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items()}
-_HOMELESS = ("check", "completion", "demo", "verify")  # they work without HOME
 _TYPES: dict[str, Any] = {
     "str": str,
     "bool": bool,
@@ -137,14 +136,14 @@ def command(name: str) -> TyperCommand:
         as_json = given["json"] if takes_json else given.pop("json")
         for option, value in given.items():
             given[option] = tuple(value) if isinstance(value, list) else value
-        place = folders.without_home() if name in _HOMELESS else folders.here()
-        writes = name in ("pack", "supervise") or given.get("fix", False)
+        needs_home = name not in ("check", "completion", "demo", "verify")
+        place = folders.here() if needs_home else folders.without_home()
+        reads = given.get("dry_run", name not in ("pack", "run", "supervise"))
         if name == "run":
-            is_waiting = given["action"] == "wait"
-            writes = bool(given["stall"]) if is_waiting else given["action"] != "status"
-        elif "dry_run" in given:
-            writes = not (given["dry_run"] or given.get("list_"))
-        if writes:
+            reads = given["action"] == "status" or (
+                given["action"] == "wait" and not given["stall"]
+            )
+        if given.get("fix") or not (reads or given.get("list_")):
             owners.require_own_home(place.home, place.state, place.data)
         result = getattr(module, name)(place, **given)
         if result is None:  # it has printed all

@@ -236,8 +236,6 @@ def _write(stream: TextIO | None, text: str) -> bool:
         encoding = stream.encoding or "ascii"
         return _write(stream, text.encode(encoding, "backslashreplace").decode(encoding))
     except OSError as error:
-        # Otherwise Python would try once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not isinstance(error, BrokenPipeError):  # that one is `hookctl log | head`
             say(f"error: the result cannot be printed ({error.strerror})")
             raise SystemExit(FAILED) from None

@@ -200,15 +200,31 @@ def _line(text: str, value: str = "") -> str:
 
 
 def _outline(file: Draft, document: Document) -> list[str]:
-    """The outline of a settings file; of instructions the lines of packs' blocks."""
+    """The outline of a settings file; of instructions the lines of packs' blocks.
+
+    Ours are the leaves on record and our hooks, of a wrapped one the command alone. No mask
+    touches a command that is as hookctl writes it.
+    """
     root = document.real.value
     if root is MISSING:
         return []
-    paths, commands = _find_own(file, document)
-    if file.target.host.format != RULES:
-        return list(_lines_of(root, paths, commands))
-    blocks = [masked_text(text) for pack, text in root.items() if (pack,) in paths]
-    return [_line(line) for text in blocks for line in text.split("\n")]
+    entries = [one for record in (file.known, file.record) if record for one in record.entries]
+    own = {entry.path for entry in entries if entry.kind == "leaf"}
+    if file.target.host.format == RULES:
+        blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own]
+        return [_line(line) for text in blocks for line in text.split("\n")]
+    written = [entry.written["command"] for entry in entries if entry.kind == "element"]
+    plain = set[Path]()
+    for hook in shapes.elements(file.target.host.shape, document.value):
+        command = (*hook.path, "command")
+        if hook.id.startswith(WRAP):
+            own.add(command)
+            continue
+        own |= {hook.path, (*hook.path[:-2], "matcher")}
+        if hook.fields["command"] in written:
+            plain.add(command)
+    paths, commands = set(map(document.translate, own)), set(map(document.translate, plain))
+    return list(_lines_of(root, paths, commands))
 
 
 def _lines_of(
@@ -255,23 +271,3 @@ def _lines_of(
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _find_own(file: Draft, document: Document) -> tuple[set[Path], set[Path]]:
-    """Where values are that hookctl wrote or writes: leaves and hooks, of wrapped ones the command.
-
-    Then where its hooks have their commands as it writes them: no mask touches those.
-    """
-    entries = [one for record in (file.known, file.record) if record for one in record.entries]
-    paths = {entry.path for entry in entries if entry.kind == "leaf"}
-    written = [entry.written["command"] for entry in entries if entry.kind == "element"]
-    commands = set[Path]()
-    for hook in shapes.elements(file.target.host.shape, document.value):
-        command = (*hook.path, "command")
-        if hook.id.startswith(WRAP):
-            paths.add(command)
-            continue
-        paths |= {hook.path, (*hook.path[:-2], "matcher")}
-        if hook.fields["command"] in written:
-            commands.add(command)
-    return set(map(document.translate, paths)), set(map(document.translate, commands))

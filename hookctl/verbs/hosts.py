@@ -41,10 +41,9 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
     facts = [_gather_facts(one, folders, found.records) for one in named]
     for one in facts if problems else ():
         one["packs"] = None
-    lines: list[str | Line] = []
-    for one in facts if host else ():
-        lines += _describe_host(one)
-    if not host:  # a row for each, those in use here first
+    if host:
+        lines: list[str | Line] = [line for one in facts for line in _describe_host(one)]
+    else:  # a row for each, those in use here first
         rows = sorted(map(_make_row, facts), key=lambda row: row[1:3] == ["-", "-"])
         lines = [*table([_COLUMNS, *rows]), *_LEGEND]
     exit_code = errors.UNREADABLE if problems else errors.OK
