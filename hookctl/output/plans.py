@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from hookctl.documents import MISSING, Document, formats
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, OK, HookctlError
 from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
 from hookctl.model import WRAP, Action, Line, Path, Result
@@ -90,8 +90,10 @@ def plan_result(
         text.append("nothing to do")
     else:
         text += ["(nothing was written)"] if dry_run else done
+    data |= {"dry_run": dry_run, "changed": not plan.empty}
     messages = tuple(message for file in plan.files for message in file.messages)
-    return Result({**data, "dry_run": dry_run, "changed": not plan.empty}, tuple(text), messages)
+    errors = tuple(error.as_dict() for error in plan.unread)
+    return Result(data, tuple(text), messages, errors, FAILED if errors else OK)
 
 
 def _make_diff(file: Draft) -> OwnText:

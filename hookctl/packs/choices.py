@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hookctl.errors import HookctlError, nearest, usage_error
+from hookctl.errors import HookctlError, nearest, require_known, usage_error
 from hookctl.system.package_data import guard_module, read_data
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
@@ -209,9 +209,8 @@ def choose(settings: Settings, request: Request) -> Settings:
         return settings
     named = {"mode": (request.mode, MODES), "preset": (request.preset, (*PRESETS, "none"))}
     for kind, (name, known) in named.items():
-        if name and name not in known:
-            hint = f"{nearest(name, known)}{kind.capitalize()}s: {', '.join(known)}."
-            raise usage_error(f"unknown {kind} {name!r}", hint)
+        if name:
+            require_known(kind, name, known)
     mode, preset = request.mode or settings.mode, request.preset or settings.preset
     if preset == "none":
         preset = ""

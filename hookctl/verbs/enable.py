@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from hookctl.errors import FAILED, OK, HookctlError
+from hookctl.errors import FAILED, HookctlError
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
@@ -65,9 +65,7 @@ def _put_back(
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
-    result = plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)
-    errors = tuple(error.as_dict() for error in plan.unread)
-    return result._replace(errors=errors, exit_code=FAILED if errors else OK)
+    return plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)
 
 
 def others_question(folders: Folders) -> str:
