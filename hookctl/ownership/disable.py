@@ -202,7 +202,7 @@ def find_away(known: Mapping[str, DisabledFile], reader: FileReader) -> Iterator
                 yield hook
 
 
-def plan_enable(sources: Sources, wanted: Sequence[DisabledHook], *, stops: bool = True) -> Plan:
+def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     """Plan to put hooks and values back; a file that is gone is an error."""
     jobs, projects = [], set[str]()
     for path, file in sources.disabled().items():
@@ -210,7 +210,7 @@ def plan_enable(sources: Sources, wanted: Sequence[DisabledHook], *, stops: bool
         if hooks:
             jobs.append(Enable(_target_of(file, path), file, hooks))
             projects.add(file.project)
-    return plan_jobs(sources, jobs, sorted(projects), stops=stops)
+    return plan_jobs(sources, jobs, sorted(projects))
 
 
 class Enable(Job):

@@ -57,11 +57,9 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message:
     return Message(f"{text} is not disabled", "not_disabled", "info")
 
 
-def _put_back(
-    folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool, stops: bool = True
-) -> Result:
+def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
     sources = Sources(folders)
-    make_plan = partial(plan_enable, sources, wanted, stops=stops)
+    make_plan = partial(plan_enable, sources, wanted)
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
@@ -82,8 +80,16 @@ def _list_others(folders: Folders) -> list[DisabledHook]:
 
 
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
-    """Put back every disabled hook of other tools; what is refused stays kept."""
-    return _put_back(folders, _list_others(folders), dry_run=dry_run, stops=False)
+    """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
+    result, others = Result({"actions": [], "kept": [], "files": []}), _list_others(folders)
+    for file in dict.fromkeys(hook.file for hook in others):
+        try:
+            wanted = [hook for hook in others if hook.file == file]
+            done = _put_back(folders, wanted, dry_run=dry_run)
+        except HookctlError as error:
+            done = Result({}, errors=(error.as_dict(),), exit_code=FAILED)
+        result = join(result, done)
+    return result
 
 
 def join(first: Result, second: Result) -> Result:
@@ -91,7 +97,7 @@ def join(first: Result, second: Result) -> Result:
     data = {**first.data, **second.data}
     for name in ("actions", "kept", "files"):
         data[name] = first.data[name] + second.data.get(name, [])
-    data["changed"] = first.data["changed"] or second.data.get("changed", False)
+    data["changed"] = any(part.data.get("changed") for part in (first, second))
     text = first.text + second.text
     if data["changed"]:
         text = tuple(line for line in text if line != "nothing to do")
