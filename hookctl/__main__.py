@@ -21,7 +21,7 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code."""
-    # Every command but these takes --json; what follows -- belongs to another program.
+    # What follows -- belongs to another program.
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments
     try:
         from hookctl import cli  # late: where typer is missing, that is said below
