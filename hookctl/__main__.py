@@ -9,24 +9,19 @@ import os
 import sys
 
 from hookctl import __version__, errors
+from hookctl.model import Result
+from hookctl.output import lines
 
 
 def main() -> None:
     """Run the command line and exit."""
     gc.disable()  # a call is short; collecting costs a tenth of the start
-    code = run(sys.argv[1:])
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            if stream:
-                stream.flush()
-    except (OSError, ValueError):  # the output is closed
-        code = code or errors.FAILED
-    os._exit(code)  # everything is written; an orderly shutdown costs another tenth
+    os._exit(run(sys.argv[1:]))  # everything is written; an orderly shutdown costs another tenth
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code."""
-    # Every command but these takes --json; what follows -- belongs to another program.
+    # What follows -- belongs to another program.
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments
     try:
         from hookctl import cli  # late: where typer is missing, that is said below
@@ -43,12 +38,6 @@ def run(arguments: list[str]) -> int:
         if is_output and error.errno in (errno.EPIPE, errno.ENOSPC):  # of typer's own text
             return errors.OK if error.errno == errno.EPIPE else errors.FAILED
         failure = error if isinstance(error, errors.HookctlError) else _explain(error)
-    try:
-        from hookctl.model import Result  # late: the end of each command has them by then
-        from hookctl.output import lines
-    except OSError:  # no file can be opened, not even our own modules
-        sys.stderr.write(f"hookctl: error: {failure}\n")
-        return failure.exit_code
     command = next((word for word in words if not word.startswith("-")), "")
     result = Result({}, errors=(failure.as_dict(),), exit_code=failure.exit_code)
     lines.show(command, result, as_json="--json" in words)
@@ -66,12 +55,8 @@ def _explain(error: Exception) -> errors.HookctlError:
         message = f"{missing} is not installed for {sys.executable}"
         hint = "Start the installed one, .venv/bin/hookctl, or install it (README.md)."
         return errors.HookctlError("not_installed", message, hint=hint, exit_code=errors.FAILED)
-    with contextlib.suppress(Exception):  # the file of a new host may break any command
-        from hookctl import hosts  # late: only after a fault
-
-        if fault := next(filter(None, map(hosts.find_fault, hosts.names())), None):
-            return fault
-    message, details = f"unexpected: {type(error).__name__}", "could not be written anywhere"
+    message = f"unexpected: {type(error).__name__}"
+    hint = "The details could not be written anywhere."
     with contextlib.suppress(Exception):  # any part of hookctl may be what fails
         import platform  # late: only after a fault
         import traceback
@@ -81,13 +66,12 @@ def _explain(error: Exception) -> errors.HookctlError:
 
         message += f": {masked_text(str(error))}"
         text = f"hookctl {__version__}, Python {platform.python_version()}, {platform.platform()}"
-        text = masked_text(f"{text}\n\n{''.join(traceback.format_exception(error))}")
+        text += f"\n\n{''.join(traceback.format_exception(error))}"
         place = folders.here()
         owners.require_own_home(place.home, place.state)
         log = os.path.join(place.state, "error.log")
-        files.write_own(log, text.encode("utf-8", "replace"))
-        details = f"are in {log}"
-    hint = f"The details {details}."
+        files.write_own(log, masked_text(text).encode("utf-8", "replace"))
+        hint = f"The details are in {log}."
     return errors.HookctlError("unexpected", message, hint=hint, exit_code=errors.UNEXPECTED)
 
 

@@ -12,10 +12,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from hookctl import __version__
 from hookctl.errors import INTERRUPTED, OK, usage_error
+from hookctl.output import lines
 from hookctl.verbs.options import COMPLETE, read_options
 
 # The headings of `hookctl --help`: the three main jobs, then the rest; what each command does.
-MORE = "More"
 GROUPS = {
     "Guard my agent": {
         "install": "Add a pack's hooks and settings to a host's settings file.",
@@ -36,7 +36,7 @@ GROUPS = {
         "disable": "Switch off any hook or a whole pack, until `hookctl enable`.",
         "enable": "Put back what disable switched off, byte for byte.",
     },
-    MORE: {
+    "More": {
         "plan": "Show what install would do as a unified diff, and write nothing.",
         "demo": "Watch the guard for twenty seconds in a temporary folder; "
         "nothing of yours is touched.",
@@ -56,8 +56,6 @@ GROUPS = {
     },
 }
 SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items()}
-NAMES = [*SUMMARIES]
-_HOMELESS = ("check", "completion", "demo", "verify")  # they work without HOME
 _TYPES: dict[str, Any] = {
     "str": str,
     "bool": bool,
@@ -68,7 +66,6 @@ _TYPES: dict[str, Any] = {
 _JSON = inspect.Parameter(
     "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
 )
-_OTHER_OPTIONS = "Options"
 _SETTINGS: dict[str, Any] = {
     # The columns of a help text; the formatter leaves two of them free.
     "context_settings": {"max_content_width": 122, "help_option_names": ["--help", "-h"]},
@@ -97,9 +94,9 @@ def call(arguments: list[str]) -> int:
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     elif words[0] == "--version":
-        print(f"hookctl {__version__}")
+        lines.emit(f"hookctl {__version__}")
         return OK
-    elif words[0] in NAMES:
+    elif words[0] in SUMMARIES:
         name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
     try:
         code = (parser or program())(words, prog_name=name, standalone_mode=False)
@@ -125,7 +122,6 @@ def command(name: str) -> TyperCommand:
     """A command with its options: the parameters of its verb behind the first one."""
     module = import_module(f"hookctl.verbs.{name}")
     _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
-    parameters = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     takes_json = any(one.name == "json" for one in parameters)
     parameters += [] if takes_json else [_JSON]
     at = module.HELP.index("\nEx")  # examples, or what the exit codes mean
@@ -135,35 +131,31 @@ def command(name: str) -> TyperCommand:
         parameters[number] = one.replace(annotation=kind)
 
     def run(**given: Any) -> int:
+        from hookctl.system import folders, owners  # late: a help text needs none of it
+
         as_json = given["json"] if takes_json else given.pop("json")
-        return _run(name, getattr(module, name), given, as_json=as_json)
+        for option, value in given.items():
+            given[option] = tuple(value) if isinstance(value, list) else value
+        needs_home = name not in ("check", "completion", "demo", "verify")
+        place = folders.here() if needs_home else folders.without_home()
+        reads = given.get("dry_run", name not in ("pack", "run", "supervise"))
+        if name == "run":
+            reads = given["action"] == "status" or (
+                given["action"] == "wait" and not given["stall"]
+            )
+        if given.get("fix") or not (reads or given.get("list_")):
+            owners.require_own_home(place.home, place.state, place.data)
+        result = getattr(module, name)(place, **given)
+        if result is None:  # it has printed all
+            return OK
+        lines.show(name, result, as_json=as_json)
+        return result.exit_code
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     more = module.HELP[at:].strip().split("\n\n")
     app = typer.Typer(**_SETTINGS)
     app.command(name, cls=_Command, help="\n\n\b\n".join([SUMMARIES[name], *more]))(run)
     return typer.main.get_command(app)
-
-
-def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
-    from hookctl.output import lines  # late: a help text needs none of it
-    from hookctl.system import folders, owners
-
-    for option, value in given.items():
-        given[option] = tuple(value) if isinstance(value, list) else value
-    place = folders.without_home() if name in _HOMELESS else folders.here()
-    writes = name in ("pack", "supervise") or given.get("fix", False)
-    if name == "run":
-        writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
-    elif "dry_run" in given:
-        writes = not (given["dry_run"] or given.get("list_"))
-    if writes:
-        owners.require_own_home(place.home, place.state, place.data)
-    result = verb(place, **given)
-    if result is None:  # it has printed all
-        return OK
-    lines.show(name, result, as_json=as_json)
-    return result.exit_code
 
 
 def _main(
@@ -185,12 +177,12 @@ class _Program(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a list for each group of commands, every description in full."""
-        columns = max(map(len, NAMES))
-        *groups, (_, others) = GROUPS.items()
+        columns = max(map(len, SUMMARIES))
+        *groups, (more, others) = GROUPS.items()
         for heading, rows in groups:
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(columns), text) for name, text in rows.items()])
-        with formatter.section(f"{MORE} (hookctl COMMAND --help)"):
+        with formatter.section(f"{more} (hookctl COMMAND --help)"):
             formatter.write_text(", ".join(others))
 
 
@@ -201,11 +193,11 @@ class _Command(TyperCommand):
         """Write the arguments and then a list for each panel of options."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            heading = getattr(parameter, "rich_help_panel", None) or _OTHER_OPTIONS
+            heading = getattr(parameter, "rich_help_panel", None) or "Options"
             if parameter.param_type_name == "argument":
                 heading = "Arguments"
             if row := parameter.get_help_record(ctx):
                 panels.setdefault(heading, []).append(row)
-        for heading in sorted(panels, key=lambda name: name == _OTHER_OPTIONS):  # these last
+        for heading in sorted(panels, key=lambda name: name == "Options"):  # these last
             with formatter.section(heading):
                 formatter.write_dl(panels[heading])

@@ -203,20 +203,14 @@ class Action(NamedTuple):
     owners: tuple[str, ...] = ()
 
 
-class Conflict(NamedTuple):
-    """Two packs want different values for one entry."""
-
-    path: Path
-    claims: dict[str, Any]  # pack to value
-
-
 class Decision(NamedTuple):
     """What the engine decides about one settings file."""
 
     edits: tuple[Edit, ...] = ()
     entries: tuple[Entry, ...] = ()
     actions: tuple[Action, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    # What packs want differently at one path: the value of each.
+    conflicts: tuple[tuple[Path, dict[str, Any]], ...] = ()
 
 
 class Change(NamedTuple):
@@ -257,5 +251,6 @@ class Result(NamedTuple):
     data: dict[str, Any]
     text: tuple[str | Line, ...] = ()  # plain text is shown as it is, a Line is fitted
     messages: tuple[Message, ...] = ()
-    errors: tuple[dict[str, object], ...] = ()
+    errors: tuple[dict[str, Any], ...] = ()  # as HookctlError.as_dict has them
     exit_code: int = 0
+    verbatim: bool = False  # the text is a file, which is of no use when masked

@@ -29,7 +29,7 @@ from tests.conftest import Hookctl, Outcome, put
 from tests.texts import rows
 from tests.trees import tree
 
-COMMANDS = cli.NAMES
+COMMANDS = [*cli.SUMMARIES]
 SCHEMA = jsonschema.Draft202012Validator(json.loads(Path(asset("schemas", "result.schema.json")).read_text()))
 
 Arrange = Callable[[Hookctl, Path, pytest.MonkeyPatch], object]

@@ -343,7 +343,7 @@ def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl:
     off, other = [hook["id"] for hook in listed(hookctl, path, "gemini")]
     outcome = run(hookctl, "disable", off)
     reason = "is off already: hooksConfig.disabled in ~/.gemini/settings.json names it"
-    assert f"{off[:8]} {reason}" in outcome.err and "nothing to do" in outcome.out and "To put back" not in outcome.out
+    assert f"{off[:8]} {reason}" in outcome.err and "nothing to do" in outcome.out and "Disabled." not in outcome.out
     assert path.read_text() == text and not keeps(isolated)
     assert "is not disabled by hookctl, and does not run" in run(hookctl, "enable", off, code=1).err
     outcome = run(hookctl, "disable", off, other)

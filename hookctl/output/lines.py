@@ -157,17 +157,19 @@ def show(command: str, result: Result, *, as_json: bool) -> None:
         _print(text)
     result = result._replace(messages=(*_said, *result.messages))
     _said.clear()
-    # Their result is a file, which is of no use when masked.
-    is_verbatim = command in ("render", "completion")
     if as_json:
-        data = dict(result.data if is_verbatim else veiled(result.data))
-        _write(sys.stdout, json.dumps(_envelope(command, result, data), indent=1) + "\n")
+        _write(sys.stdout, json.dumps(_envelope(command, result), indent=1) + "\n")
         return
-    if result.text:
-        lines = [line if is_verbatim else render(line, sys.stdout) for line in result.text]
-        _write(sys.stdout, "".join([f"{line}\n" for line in lines]))
-    for error in result.errors:
-        _print(_error_text(error))
+    lines = [line if result.verbatim else render(line, sys.stdout) for line in result.text]
+    _write(sys.stdout, "".join([f"{line}\n" for line in lines]))
+    for error in result.errors:  # in two lines: what is wrong and where, and what to do
+        text = plain(error["message"])
+        if error["code"] != "declined":  # a person's answer is no error
+            where = error["path"] and f": {plain(error['path'])}"
+            where += f":{error['line']}:{error['column']}" if error["line"] else ""
+            advice = error["hint"] and f"\n  fix: {error['hint']}"
+            text = f"error: {text}{where}{advice}"
+        _print(text)
 
 
 def say(message: str | Message) -> None:
@@ -200,13 +202,13 @@ def emit(line: str | Line) -> bool:
     return _write(sys.stdout, f"{render(line, sys.stdout)}\n")
 
 
-def _envelope(command: str, result: Result, data: dict[str, Any]) -> dict[str, Any]:
+def _envelope(command: str, result: Result) -> dict[str, Any]:
     """The versioned result for machines (schemas/result.schema.json)."""
-    messages = []
+    data, messages = dict(result.data if result.verbatim else veiled(result.data)), []
     for message in result.messages:
         fields = message._asdict()
-        text = by_look(fields.pop("text"))
-        messages.append({**fields, "message": text})
+        fields["message"] = by_look(fields.pop("text"))
+        messages.append(fields)
     if messages or "actions" in data:
         data["messages"] = messages
     says_changed = "changed" in data or not result.data
@@ -223,16 +225,6 @@ def _envelope(command: str, result: Result, data: dict[str, Any]) -> dict[str, A
     }
 
 
-def _error_text(error: dict[str, Any]) -> str:
-    """An error in two lines: what is wrong and where, and what to do."""
-    text, where = plain(error["message"]), plain(error["path"])
-    if error["code"] == "declined":  # a person's answer is no error
-        return text
-    place = f":{error['line']}:{error['column']}" if error["line"] else ""
-    text = f"error: {text}" + (f": {where}{place}" if where else "")
-    return f"{text}\n  fix: {error['hint']}" if error["hint"] else text
-
-
 def _write(stream: TextIO | None, text: str) -> bool:
     """Write to a stream; False if it is closed. Characters it does not have are escaped."""
     if stream is None:
@@ -244,8 +236,6 @@ def _write(stream: TextIO | None, text: str) -> bool:
         encoding = stream.encoding or "ascii"
         return _write(stream, text.encode(encoding, "backslashreplace").decode(encoding))
     except OSError as error:
-        # Otherwise Python would try once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not isinstance(error, BrokenPipeError):  # that one is `hookctl log | head`
             say(f"error: the result cannot be printed ({error.strerror})")
             raise SystemExit(FAILED) from None

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from hookctl.documents import MISSING, Document, formats
-from hookctl.errors import HookctlError
+from hookctl.errors import FAILED, OK, HookctlError
 from hookctl.hosts import shapes
 from hookctl.masking import MASK, OwnText, flag_of, is_secret, masked, masked_text
 from hookctl.model import WRAP, Action, Line, Path, Result
@@ -61,7 +60,7 @@ def plan_result(
     data: dict[str, Any] = {"actions": [], "kept": [], "files": []}
     text: list[str | Line] = []
     for file in plan.files:
-        text += [*unified(file), *_details_of(file)] if dry_run else _file_lines(file, warned)
+        text += _describe_file(file, warned, dry_run=dry_run)
         for action in sorted(file.actions, key=lambda one: one.kind != "file"):
             is_file = action.kind == "file"
             row = {
@@ -91,26 +90,43 @@ def plan_result(
         text.append("nothing to do")
     else:
         text += ["(nothing was written)"] if dry_run else done
+    data |= {"dry_run": dry_run, "changed": not plan.empty}
     messages = tuple(message for file in plan.files for message in file.messages)
-    return Result({**data, "dry_run": dry_run, "changed": not plan.empty}, tuple(text), messages)
+    errors = tuple(error.as_dict() for error in plan.unread)
+    return Result(data, tuple(text), messages, errors, FAILED if errors else OK)
 
 
 def _make_diff(file: Draft) -> OwnText:
     return OwnText("".join(f"{line}\n" for line in unified(file)))
 
 
-def _file_lines(file: Draft, warned: Container[str]) -> list[str | Line]:
-    details: list[str | Line] = []
+def _describe_file(file: Draft, warned: Container[str], *, dry_run: bool) -> list[str | Line]:
+    """The file with a line for each entry, or its diff; then what becomes of files, and is kept."""
+    entries: list[Line] = []
+    kept: list[Line] = []
+    names: dict[tuple[str, str, str], list[str]] = {}  # of files, by what is said of their folder
     for action in file.actions:
-        if action.action == "keep" or action.kind == "file":
-            continue
-        text = _name_entry(file, action, _value_of(file, action))
-        reason = action.reason or _WORDS.get(action.action, "")
-        text += f": {reason}" if reason else ""
-        details.append(Line(text, indent=4, sign=_SIGNS[action.action]))
-    details += _details_of(file)
-    if not details:
-        return []
+        sign, reason = _SIGNS[action.action], action.reason or _WORDS.get(action.action, "")
+        if action.action == "keep":
+            text = f"{_name_entry(file, action)} kept: {reason.removeprefix('kept ')}"
+            kept.append(Line(text, indent=4, sign=sign))
+        elif action.kind == "file":
+            folder, name = os.path.split(str(action.path[0]))
+            names.setdefault((sign, folder, reason), []).append(name)
+        else:
+            text = _name_entry(file, action) + (reason and f": {reason}")
+            entries.append(Line(text, indent=4, sign=sign))
+    details: list[str | Line] = [*unified(file)] if dry_run else [*entries]
+    for (sign, folder, reason), contents in names.items():
+        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
+        is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
+        if is_launcher or os.path.basename(folder) == PACKAGES:  # packages come with it
+            text = "program files"
+        text += reason and f": {reason}"
+        details.append(Line(text, indent=4, path=tilde(folder), sign=sign))
+    details += kept
+    if dry_run or not details:
+        return details
     target = file.target
     title = "Instructions" if target.host.format == RULES else target.host.title
     if target.scope != "user":
@@ -120,27 +136,8 @@ def _file_lines(file: Draft, warned: Container[str]) -> list[str | Line]:
     return [Line(title, mark, path=tilde(file.path)), *details]
 
 
-def _details_of(file: Draft) -> Iterator[Line]:
-    """A line about the changed files of each folder, and one about each thing that is kept."""
-    names: dict[tuple[str, str, str], list[str]] = {}
-    for action in file.actions:
-        if action.kind == "file" and action.action != "keep":
-            folder, name = os.path.split(str(action.path[0]))
-            names.setdefault((_SIGNS[action.action], folder, action.reason), []).append(name)
-    for (sign, folder, reason), contents in names.items():
-        text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
-        is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
-        if is_launcher or os.path.basename(folder) == PACKAGES:  # packages come with it
-            text = "program files"
-        text += f": {reason}" if reason else ""
-        yield Line(text, indent=4, path=tilde(folder), sign=sign)
-    for action in [one for one in file.actions if one.action == "keep"]:
-        text = f"{_name_entry(file, action, None)} kept: {action.reason.removeprefix('kept ')}"
-        yield Line(text, indent=4, sign="=")
-
-
-def _name_entry(file: Draft, action: Action, value: object) -> str:
-    """A file, a hook as people know it, `Stop hook (guard)`, or a key with its value."""
+def _name_entry(file: Draft, action: Action) -> str:
+    """A file, a hook as people know it, `Stop hook (guard)`, or a key with our value."""
     if file.target.host.format == RULES:
         return f"rules ({action.path[0]})"
     if action.kind == "file":
@@ -157,24 +154,21 @@ def _name_entry(file: Draft, action: Action, value: object) -> str:
     if path[:-1] and path[:-1] == file.target.host.shape.texts:
         return f"{'.'.join(path[:-1])}: {path[-1]}"
     key = ".".join(map(str, path))
-    return key if value is None else f"{key}={value}"
+    record = file.known if action.action == "remove" else file.record
+    entries = record.entries if record and action.action != "keep" else ()
+    for entry in entries:
+        if entry.path == action.path and entry.kind == "leaf":
+            value = masked(entry.written, str(entry.path[-1]))
+            text = value if isinstance(value, str) else _as_json(value)
+            if len(text) <= _LONGEST and "\n" not in text:  # else it is in the diff
+                return f"{key}={text}"
+    return key
 
 
 def event_of(path: Path) -> str:
     """The host's name of the event whose hooks are at a path."""
     names = [str(part) for part in path if isinstance(part, str) and part != "hooks"]
     return names[-1] if names else ".".join(map(str, path))
-
-
-def _value_of(file: Draft, action: Action) -> str | None:
-    """The value that hookctl writes or removes at a path, on one short line, masked."""
-    record = file.known if action.action == "remove" else file.record
-    for entry in record.entries if record else ():
-        if entry.path == action.path and entry.kind == "leaf":
-            value = masked(entry.written, str(entry.path[-1]))
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            return text if len(text) <= _LONGEST and "\n" not in text else None
-    return None
 
 
 # The diff of a settings file.
@@ -208,21 +202,37 @@ def _line(text: str, value: str = "") -> str:
 
 
 def _outline(file: Draft, document: Document) -> list[str]:
-    """The outline of a settings file; of instructions the lines of packs' blocks."""
+    """The outline of a settings file; of instructions the lines of packs' blocks.
+
+    Ours are the leaves on record and our hooks, of a wrapped one the command alone. No mask
+    touches a command that is as hookctl writes it.
+    """
     root = document.real.value
     if root is MISSING:
         return []
-    paths, commands = _find_own(file, document)
-    if file.target.host.format != RULES:
-        return list(_lines_of(root, paths, commands))
-    blocks = [masked_text(text) for pack, text in root.items() if (pack,) in paths]
-    return [_line(line) for text in blocks for line in text.split("\n")]
+    entries = [one for record in (file.known, file.record) if record for one in record.entries]
+    own = {entry.path for entry in entries if entry.kind == "leaf"}
+    if file.target.host.format == RULES:
+        blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own]
+        return [_line(line) for text in blocks for line in text.split("\n")]
+    written = [entry.written["command"] for entry in entries if entry.kind == "element"]
+    plain = set[Path]()
+    for hook in shapes.elements(file.target.host.shape, document.value):
+        command = (*hook.path, "command")
+        if hook.id.startswith(WRAP):
+            own.add(command)
+            continue
+        own |= {hook.path, (*hook.path[:-2], "matcher")}
+        if hook.fields["command"] in written:
+            plain.add(command)
+    paths, commands = set(map(document.translate, own)), set(map(document.translate, plain))
+    return list(_lines_of(root, paths, commands))
 
 
 def _lines_of(
     value: Any,
     paths: set[Path],
-    commands: set[str],
+    commands: set[Path],
     path: Path = (),
     label: str = "",
     *,
@@ -236,7 +246,7 @@ def _lines_of(
     start = "  " * len(path) + label
     if not isinstance(value, dict | list):
         shown = value
-        if value not in commands:
+        if path not in commands:
             shown = MASK if is_masked else masked(value)
         own = _as_json(shown) if is_own else _HIDDEN
         exact = hex(value) if isinstance(value, int) else repr(value)
@@ -263,32 +273,3 @@ def _lines_of(
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _find_own(file: Draft, document: Document) -> tuple[set[Path], set[str]]:
-    """Where values are that hookctl wrote or writes: leaves, and fields of its hooks.
-
-    Then their commands, but not those of wrapped hooks: no mask touches them.
-    """
-    records = [record for record in (file.known, file.record) if record]
-    entries = [entry for record in records for entry in record.entries]
-    paths = {entry.path for entry in entries if entry.kind == "leaf"}
-    fields: dict[str, set[str]] = {}
-    commands = set()
-    for entry in entries:
-        if entry.kind == "element":
-            versions = [entry.written, *(claim.value for claim in entry.owners.values())]
-            fields.setdefault(entry.id, set()).update(*versions)
-            if not entry.id.startswith(WRAP):
-                commands.update(version["command"] for version in versions)
-    shape = file.target.host.shape
-    if not shape.shell:  # such a host gets the command inside one of a shell
-        commands |= {f"sh -c {shlex.quote(command)}" for command in commands}
-    for hook in shapes.elements(shape, document.value):
-        names = fields.get(hook.id, set()) | {"command", document.event_field}
-        paths |= {(*hook.path, name) for name in names}
-        if "matcher" in names & hook.fields.keys() and not shape.is_flat(
-            shapes.event_of(shape, hook.path)
-        ):
-            paths.add((*hook.path[:-2], "matcher"))
-    return set(map(document.translate, paths)), commands

@@ -18,7 +18,6 @@ from hookctl.model import (
     Action,
     AddHook,
     Claim,
-    Conflict,
     Current,
     Decision,
     DropHook,
@@ -283,7 +282,9 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
-def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:
+def _find_conflicts(
+    builder: _DecisionBuilder, wants: Sequence[Wanted]
+) -> Iterable[tuple[Path, dict[str, Any]]]:
     """13: our values that another pack wants to be different, with no common merge rule."""
     pack, current = builder.pack, builder.current
     for want in wants:
@@ -302,7 +303,7 @@ def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Itera
             continue  # written before, with --force: the other pack must ask now
         if any(not same(claim.value, want.value) for claim in others.values()):
             values = {name: claim.value for name, claim in others.items()}
-            yield Conflict(want.path, {**values, pack: want.value})
+            yield want.path, {**values, pack: want.value}
 
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:

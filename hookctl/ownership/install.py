@@ -6,11 +6,12 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, ask_client, detected, load, loading, settings_path, shapes
-from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
+from hookctl.model import Action, Claim, DropHook, PackRecord, Path, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_config, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
@@ -180,14 +181,13 @@ def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
+def _refuse(draft: Draft, conflicts: Iterable[tuple[Path, dict[str, Any]]]) -> HookctlError:
     """The error of what packs want differently, before anything is written."""
     texts = []
-    for conflict in conflicts:
-        key = str(conflict.path[-1])
-        wishes = conflict.claims.items()
-        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in wishes]
-        texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
+    for path, wishes in conflicts:
+        key = str(path[-1])
+        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in wishes.items()]
+        texts.append(f"{'.'.join(map(str, path))}: {', '.join(claims)}")
     hint = (
         "Take it over with --force, give both the same value or merge rule "
         "(the guard's: --set), or uninstall one of the packs."

@@ -31,4 +31,5 @@ def completion(folders: Folders, shell: str) -> Result:
     script = get_completion_script(prog_name="hookctl", complete_var=COMPLETE, shell=shell)
     if shell == "zsh":
         script += f"\n\n{_AUTOLOADED}"
-    return Result({"shell": shell, "script": f"{script}\n"}, tuple(script.split("\n")))
+    data, text = {"shell": shell, "script": f"{script}\n"}, tuple(script.split("\n"))
+    return Result(data, text, verbatim=True)

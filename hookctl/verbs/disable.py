@@ -9,7 +9,7 @@ from hookctl import clock, hosts
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts.shapes import shorten
 from hookctl.model import WRAP, Line, Message, Record, Result
-from hookctl.output.lines import say, tilde, tildes
+from hookctl.output.lines import place, say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
@@ -50,10 +50,10 @@ def disable(
             found, keys = _find_meant(inventory, records, names, here, text)
             meant += [hook for hook in found if hook not in meant]
             packs |= {(key, text) for key in keys}
-        notes = [_explain_off(hook) for hook in meant]
+        notes = [_explain_off(folders, hook) for hook in meant]
         going = [hook for hook, note in zip(meant, notes, strict=True) if note is None]
-        others = [hook for hook in inventory.hooks if hook not in meant]
-        staying = [hook for hook in others if hook.state != DISABLED]
+        running = [hook for hook in inventory.hooks if hook.state != DISABLED]
+        staying = [hook for hook in running if hook not in meant]
         chosen = [_choose(hook, here, staying, now) for hook in going]
         left = {(hook.host, hook.file, _pack_of(hook)) for hook in staying}
         emptied = set(packs)  # and those all of whose hooks in a file go, or are disabled already
@@ -71,7 +71,8 @@ def disable(
         make_plan = partial(plan_disable, sources, chosen)
         plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     done = _describe_done([pack for _, pack in sorted(packs)], going, staying)
-    return plan_result(plan, [*done], dry_run=dry_run)._replace(messages=tuple(filter(None, notes)))
+    result = plan_result(plan, [*done], dry_run=dry_run)
+    return result._replace(messages=tuple(filter(None, notes)))
 
 
 def _find_meant(
@@ -86,8 +87,11 @@ def _find_meant(
     try:
         # Of the hooks of another host that a wanted one reads too, none is meant.
         found = find([hook for hook in inventory.hooks if hook.host in names], text)
-    except HookctlError:
+    except HookctlError as error:
         if not keys:
+            for file in inventory.unreadable:
+                where = place(file.path, file.line)
+                error.message += f"; the hooks of {where} are not known: {file.message}"
             raise
         found = []  # a pack of values alone
     if any(text == _pack_of(hook) for hook in found):
@@ -95,29 +99,27 @@ def _find_meant(
     return [*found], keys
 
 
-def _explain_off(hook: Hook) -> Message | None:
+def _explain_off(folders: Folders, hook: Hook) -> Message | None:
     """What to say of a hook that is disabled or off already.
 
     Refuses one that stands where hookctl edits nothing, with the host's own means.
     """
-    # Its state may be another one: of several obstacles the first counts.
-    own = [one for one in hook.obstacles if not one.is_shared]
-    switches = "; ".join(one.reason for one in own if one.state == OFF)
-    text = f"{_name(hook)} is off already: {tildes(switches)}"
-    if hook.state == DISABLED:
-        text = f"{_name(hook)} is disabled already"
-        return Message(text, "disabled", "info", hook.host, hook.file)
+    owner, hint = "managed settings", "Ask whoever manages this machine."
+    if hook.plugin:
+        host, owner = hosts.load(hook.host), f"the plugin {hook.plugin}"
+        config = tilde(hosts.config_folder(host, folders.environ))
+        action = host.plugins["disable"].replace("{name}", hook.plugin)
+        hint = f"To switch the plugin off, {action.replace('{config}', config)}."
     if hook.plugin or hook.scope == "managed":
-        place, hint = "managed settings", "Ask whoever manages this machine."
-        if hook.plugin:
-            host, place = hosts.load(hook.host), f"the plugin {hook.plugin}"
-            hint = f"Switch the plugin off in {host.title}."
-            if "disable" in host.plugins:
-                action = host.plugins["disable"].replace("{name}", hook.plugin)
-                hint = f"To switch the plugin off, {action}."
-        message = f"{_name(hook)} belongs to {place}, which hookctl does not edit"
+        message = f"{_name(hook)} belongs to {owner}, which hookctl does not edit"
         raise HookctlError("not_ours_to_edit", message, path=hook.file, hint=hint, exit_code=FAILED)
-    return Message(text, "off", "info", hook.host, hook.file) if switches else None
+    # Its state may be another one: of several obstacles the first counts.
+    own = [one for one in hook.obstacles if not one.is_shared and one.state in (OFF, DISABLED)]
+    if not own:
+        return None
+    reasons = "; ".join(one.reason for one in own)
+    text = f"{_name(hook)} is off already: {tildes(reasons)}"
+    return Message(text, own[0].state, "info", hook.host, hook.file)
 
 
 def _choose(
@@ -152,14 +154,12 @@ def _describe_done(
     """What is disabled, as people name it, and the equal hooks that run from now on instead."""
     others = [_name(hook) for hook in going if _pack_of(hook) not in packs]
     if names := [*dict.fromkeys([*packs, *others])]:
-        is_or_are = "is" if len(names) == 1 else "are"
-        yield Line(f"{' and '.join(names)} {is_or_are} disabled.")
-        yield Line(f"To put back: `hookctl enable {' '.join(names)}`")
+        yield Line(f"Disabled. `hookctl enable {' '.join(names)}` puts it back.")
     gone = {(hook.host, hook.event, hook.matcher, hook.command) for hook in going}
     for hook in staying:
         if (hook.host, hook.event, hook.matcher, hook.command) in gone:
-            place = f"line {hook.line} of {tilde(hook.file)}"
-            yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {place}")
+            where = place(hook.file, hook.line)
+            yield Line(f"an equal hook stays and runs: {shorten(hook.id)}, {where}")
 
 
 def _name(hook: Hook) -> str:

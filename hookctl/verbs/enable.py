@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from functools import partial
 
 from hookctl.errors import FAILED, HookctlError
-from hookctl.model import Message, Result
+from hookctl.model import Line, Message, Result
 from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
@@ -17,7 +16,7 @@ from hookctl.ownership.run import apply_plan, locked_run
 from hookctl.ownership.sources import Sources
 from hookctl.survey.listing import find, find_disabled, take_inventory
 from hookctl.survey.machine import read_disabled
-from hookctl.survey.model import RUNS, Hook
+from hookctl.survey.model import RUNS
 from hookctl.system.folders import Folders
 from hookctl.verbs.choosing import load_hosts
 
@@ -41,25 +40,17 @@ def enable(
             try:
                 found = find_disabled(disabled, text, names)
             except HookctlError:
-                note = _explain_not_disabled(folders, text)
-                if not note:
-                    raise
-                messages.append(note)
-                continue
+                found = []
+                messages.append(_explain_not_disabled(folders, text))
             wanted += [one for one in found if one not in wanted]
         result = _put_back(folders, wanted, dry_run=dry_run)
     return result._replace(messages=(*messages, *result.messages))
 
 
-def _explain_not_disabled(folders: Folders, text: str) -> Message | None:
-    """What to say of a hook that is there, or of an installed pack; None where an ID means none."""
-    records = store.read_known(folders)[0].values()
-    hooks: list[Hook] = []
-    with contextlib.suppress(HookctlError):
-        hooks = find(take_inventory(folders).hooks, text)
-    if not hooks and not any(text in record.packs for record in records):
-        return None
-    if hooks and all(hook.state != RUNS for hook in hooks):
+def _explain_not_disabled(folders: Folders, text: str) -> Message:
+    """What to say of a hook that runs; refuses what does not, and what means no hook."""
+    hooks = find(take_inventory(folders).hooks, text)
+    if all(hook.state != RUNS for hook in hooks):
         reason, fix = tildes(hooks[0].reason), tildes(hooks[0].fix)
         message = f"{text} is not disabled by hookctl, and does not run: {reason}"
         raise HookctlError("not_disabled", message, path=hooks[0].file, hint=fix, exit_code=FAILED)
@@ -72,11 +63,7 @@ def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool
     files = [file for file in sources.disabled().values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
-    names = dict.fromkeys(one.shown for one in wanted)
-    shown = [name for name in names if "/" not in name or name.partition("/")[0] not in names]
-    done = f"{' and '.join(shown)} {'is' if len(shown) == 1 else 'are'} enabled again."
-    is_back = all(file.old == file.after for file in plan.files)  # it was so already
-    return plan_result(plan, [] if is_back else [done], dry_run=dry_run)
+    return plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)
 
 
 def others_question(folders: Folders) -> str:
@@ -94,12 +81,10 @@ def _list_others(folders: Folders) -> list[DisabledHook]:
 
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
     """Put back every disabled hook of other tools, file by file; what is refused stays kept."""
-    result = Result({"actions": [], "kept": [], "files": [], "changed": False})
-    files: dict[str, list[DisabledHook]] = {}
-    for hook in _list_others(folders):
-        files.setdefault(hook.file, []).append(hook)
-    for wanted in files.values():
+    result, others = Result({"actions": [], "kept": [], "files": []}), _list_others(folders)
+    for file in dict.fromkeys(hook.file for hook in others):
         try:
+            wanted = [hook for hook in others if hook.file == file]
             done = _put_back(folders, wanted, dry_run=dry_run)
         except HookctlError as error:
             done = Result({}, errors=(error.as_dict(),), exit_code=FAILED)
@@ -111,10 +96,10 @@ def join(first: Result, second: Result) -> Result:
     """The result of two parts of one command, without the word of a part that had nothing to do."""
     data = {**first.data, **second.data}
     for name in ("actions", "kept", "files"):
-        data[name] = [*first.data[name], *second.data.get(name, ())]
-    data["changed"] = first.data["changed"] or second.data.get("changed", False)
-    text = [*first.text, *second.text]
+        data[name] = first.data[name] + second.data.get(name, [])
+    data["changed"] = any(part.data.get("changed") for part in (first, second))
+    text = first.text + second.text
     if data["changed"]:
-        text = [line for line in text if not str(line).startswith("nothing to do")]
+        text = tuple(line for line in text if line != "nothing to do")
     messages, error_list = first.messages + second.messages, first.errors + second.errors
-    return Result(data, tuple(text), messages, error_list, first.exit_code or second.exit_code)
+    return Result(data, text, messages, error_list, first.exit_code or second.exit_code)

@@ -37,18 +37,13 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
     found = read_records(folders, everywhere=False)
     # Another user's project has nothing of ours.
     problems = [error.as_dict() for error in found.errors if error.code != "foreign_project"]
-    facts = []
-    for one in map(known.load, dict.fromkeys(host or known.names())):
-        packs = []  # what is installed there, for the user and in this project
-        for record in found.records.values():
-            for name, pack in record.packs.items() if record.host == one.name else ():
-                packs.append({"pack": name, "version": pack.version, "scope": record.scope})
-        its_facts = _gather_facts(one, folders, found.records)
-        facts.append({**its_facts, "packs": None if problems else packs})
-    lines: list[str | Line] = []
-    for one in facts if host else ():
-        lines += _describe_host(one)
-    if not host:  # a row for each, those in use here first
+    named = map(known.load, dict.fromkeys(host or known.names()))
+    facts = [_gather_facts(one, folders, found.records) for one in named]
+    for one in facts if problems else ():
+        one["packs"] = None
+    if host:
+        lines: list[str | Line] = [line for one in facts for line in _describe_host(one)]
+    else:  # a row for each, those in use here first
         rows = sorted(map(_make_row, facts), key=lambda row: row[1:3] == ["-", "-"])
         lines = [*table([_COLUMNS, *rows]), *_LEGEND]
     exit_code = errors.UNREADABLE if problems else errors.OK
@@ -57,6 +52,10 @@ def hosts(folders: Folders, host: Sequence[str] = ()) -> Result:
 
 def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -> dict[str, Any]:
     environment, environ = host.environment, folders.environ
+    packs = []  # what is installed there, for the user and in this project
+    for record in records.values():
+        for name, pack in record.packs.items() if record.host == host.name else ():
+            packs.append({"pack": name, "version": pack.version, "scope": record.scope})
     paths = {scope: known.settings_path(host, scope, environ, _PROJECT) for scope in host.scopes}
     also = [  # other files of the same scopes with hooks
         known.settings_path(variant, scope, environ, _PROJECT)
@@ -92,6 +91,7 @@ def _gather_facts(host: Host, folders: Folders, records: Mapping[str, Record]) -
         "process": environment.process or None,
         "cannot": shortcomings(host),
         "detected": known.detected(host, environ, store.list_made(records)),
+        "packs": packs,
     }
 
 

@@ -34,6 +34,7 @@ _SHARED_PYTHON = "/usr/bin/python3"
 _OWNER, _MODE = "root", "0644"
 _PLATFORMS = {"linux": "linux", "macos": "darwin"}  # our word: Python's
 _DROP_IN = "50-hookctl"
+_OF_PROJECT = "/.hookctl"  # stands for the folder in each project
 
 
 HELP = """
@@ -79,6 +80,7 @@ def render(
     is_managed, is_drop_in = scope == "managed", False
     if is_managed:
         path, is_drop_in = _find_managed(chosen, platform, content.name)
+        chosen = hosts.managed_layout(chosen, path)
     elif platform:
         hint = "Leave it out: the other scopes' files are those of this machine."
         raise usage_error("--platform is for managed settings", hint)
@@ -87,22 +89,25 @@ def render(
         path = hosts.settings_path(chosen, scope, folders.environ, "<project>")
     for error in find_lacking([chosen], asked):
         raise error
-    if is_managed:
-        chosen = hosts.managed_layout(chosen, path)
     target = Target(chosen, scope, "", "/" if scope == "project" else "")
-    folder = os.path.normpath(hook_dir) if hook_dir else _SHARED
     if not hook_dir and scope == "local":
         hint = "At local scope each project has its own: name the folder."
         raise usage_error("--hook-dir is missing", hint)
-    if not hook_dir and scope != "managed":
-        folder = own_top(folders, target)
+    top = _SHARED if is_managed else own_top(folders, target)
+    folder = os.path.normpath(hook_dir or top)
     settings = _choose_settings(content, target, asked, python)
-    wants, notes = _list_wants(folders, target, content, folder, settings)
+    wants, notes, contents = _list_content(folders, target, content, folder, settings)
     decision = engine.install((), Current({}, {}, Hooks()), content.name, wants)
     document = shapes.apply(chosen.shape, formats.parse(chosen.format, b""), decision.edits)
     loading.require(chosen, document)
+    said = f" (owner {_OWNER}, mode {_MODE})" if is_managed else ""
+    if is_managed and not is_drop_in:
+        said += "; if that file has other settings, merge the two"
+    notes.append(f"put the settings at {path}{said}")
+    if contents:
+        count = amount(len(contents), "file")
+        notes.append(f"put {count} in {folder}: `files` of --json has each with its text")
     text = document.data.decode()
-    copies = _list_copies(content, target, folder, settings)
     data = {
         "text": text,
         "settings": document.value,
@@ -111,17 +116,10 @@ def render(
         "owner": _OWNER if is_managed else "",
         "mode": _MODE,
         "sha256": files.digest(document.data),
-        "files": copies,
+        "files": [_describe_copy(folder, name, *contents[name]) for name in contents],
     }
-    said = f" (owner {_OWNER}, mode {_MODE})" if is_managed else ""
-    if is_managed and not is_drop_in:
-        said += "; if that file has other settings, merge the two"
-    notes.append(f"put the settings at {path}{said}")
-    if copies:
-        count = amount(len(copies), "file")
-        notes.append(f"put {count} in {folder}: `files` of --json has each with its text")
     messages = tuple(Message(note, "note") for note in notes)
-    return Result(data, tuple(text.removesuffix("\n").split("\n")), messages)
+    return Result(data, tuple(text.removesuffix("\n").split("\n")), messages, verbatim=True)
 
 
 def _find_managed(host: Host, platform: str, pack: str) -> tuple[str, bool]:
@@ -133,25 +131,22 @@ def _find_managed(host: Host, platform: str, pack: str) -> tuple[str, bool]:
     platform = platform or ("macos" if sys.platform == "darwin" else "linux")
     require_known("platform", platform, _PLATFORMS)
     named = _PLATFORMS[platform]
-    patterns = host.managed_files.get(named, [])
+    patterns = host.managed_files.get(named)
     if not patterns:
         able = [name for name in hosts.names() if hosts.load(name).managed_files.get(named)]
         message = f"hookctl knows of no managed settings of {host.title} on {platform}"
         hint = f"Install at user or project scope. Hosts that have some: {', '.join(able)}."
         raise HookctlError("no_managed_scope", message, hint=hint, exit_code=FAILED)
-    for pattern in patterns:
-        if "*" in pattern:
-            name = _DROP_IN if pack == GUARD else f"{_DROP_IN}-{pack}"
-            return pattern.replace("*", name), True
-    return patterns[-1], False
+    pattern = next((one for one in patterns if "*" in one), patterns[-1])
+    name = _DROP_IN if pack == GUARD else f"{_DROP_IN}-{pack}"
+    return pattern.replace("*", name), "*" in pattern
 
 
 def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) -> Settings:
     check_request(pack, asked)
     current = Settings(python=python)
-    if target.scope == "managed":
-        python = python or _SHARED_PYTHON  # the text is for every machine
-        current = Settings(options={"locked": True} if pack.name == GUARD else {}, python=python)
+    if target.scope == "managed":  # the text is for every machine
+        current = Settings(options={"locked": True}, python=python or _SHARED_PYTHON)
     settings = choose(current, asked)
     if not settings.events:
         hint = "Leave it out; where the guard is registered already, remove that."
@@ -161,53 +156,46 @@ def _choose_settings(pack: Pack, target: Target, asked: Request, python: str) ->
     return settings
 
 
-def _list_wants(
+def _list_content(
     folders: Folders, target: Target, pack: Pack, folder: str, settings: Settings
-) -> tuple[list[Wanted], list[str]]:
+) -> tuple[list[Wanted], list[str], dict[str, tuple[bytes, bool]]]:
+    """What the settings get, what is to be said of it, and the files in the folder, by name."""
     # A named folder lies outside the project, and is the same for everyone.
-    if target.shared and folder != "/.hookctl":
+    if target.shared and folder != _OF_PROJECT:
         target = Target(target.host, "managed", target.path, target.project)
     notes: list[str] = []
-    is_started = pack.name == GUARD or needs_runner(pack, target.host)
-    if is_started and not settings.python and not target.shared:
-        python, warning = interpreter.choose(folders.environ)
-        settings = settings.with_python(python)
-        notes += [warning] if warning else []
-    if pack.name == GUARD:
-        config = os.path.join(folder, CONFIGS, f"{target.host.name}.json")
-        return guard.wants(settings, target, pack, config, guard.wanted_limit(settings)), notes
-    files_folder = os.path.join(folder, PACKS, pack.name)
-    programs = find_programs(target, files_folder, folder, settings.python)
-    wants, more = pack_wants(pack, target.host, programs)
-    surely, perhaps = describe(pack, target.host, more)
-    return wants, [*surely, *perhaps, *notes]
-
-
-def _list_copies(
-    pack: Pack, target: Target, folder: str, settings: Settings
-) -> list[dict[str, str]]:
     contents = {f"{PACKS}/{pack.name}/{name}": file for name, file in pack.contents.items()}
     has_runner = needs_runner(pack, target.host)
     if pack.name == GUARD or has_runner:
         for name, data in load_programs().all.items():
             if has_runner or "/runner_" not in name:
                 contents[name] = data, False
-    if pack.name == GUARD:
-        config = guard.configuration(settings, "", target.host)
-        name = f"{CONFIGS}/{target.host.name}.json"
-        contents[name] = new_config(config, target.host), False
+        if not settings.python and not target.shared:
+            python, warning = interpreter.choose(folders.environ)
+            settings = settings.with_python(python)
+            notes += [warning] if warning else []
     if has_runner:
         contents[TABLE] = hosts_file({target.host.name: [pack.name]}, ""), False
-    copies = []
-    for name, (data, is_executable) in contents.items():
-        path = os.path.join(folder, name)
-        is_ours = target.shared and path.startswith("/.hookctl/")
-        copy = {
-            "to": os.path.relpath(path, "/") if is_ours else path,
-            "mode": "0755" if is_executable else _MODE,
-            "sha256": files.digest(data),
-        }
-        with contextlib.suppress(UnicodeDecodeError):
-            copy["text"] = data.decode()
-        copies.append(copy)
-    return copies
+    if pack.name == GUARD:
+        name = f"{CONFIGS}/{target.host.name}.json"
+        config = guard.configuration(settings, "", target.host)
+        contents[name] = new_config(config, target.host), False
+        path, limit = os.path.join(folder, name), guard.wanted_limit(settings)
+        return guard.wants(settings, target, pack, path, limit), notes, contents
+    files_folder = os.path.join(folder, PACKS, pack.name)
+    programs = find_programs(target, files_folder, folder, settings.python)
+    wants, more = pack_wants(pack, target.host, programs)
+    surely, perhaps = describe(pack, target.host, more)
+    return wants, [*surely, *perhaps, *notes], contents
+
+
+def _describe_copy(folder: str, name: str, data: bytes, is_executable: bool) -> dict[str, str]:
+    to = os.path.join(folder, name)
+    copy = {
+        "to": os.path.relpath(to, "/") if folder == _OF_PROJECT else to,
+        "mode": "0755" if is_executable else _MODE,
+        "sha256": files.digest(data),
+    }
+    with contextlib.suppress(UnicodeDecodeError):
+        copy["text"] = data.decode()
+    return copy

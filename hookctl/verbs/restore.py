@@ -68,11 +68,10 @@ def restore(
         plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
-    if plan.files and not dry_run:
-        texts = _read_backups(folders, path)
-        numbers = [number for number, text in texts.items() if text.data == plan.files[0].old]
-        if numbers:
-            done.append(Line(f"To undo: hookctl restore {shlex.quote(path)} --to {max(numbers)}"))
+    before, backups = [file.old for file in plan.files], _read_backups(folders, path)
+    numbers = [number for number, text in backups.items() if text.data in before]
+    if numbers:
+        done.append(Line(f"To undo: hookctl restore {shlex.quote(path)} --to {max(numbers)}"))
     return plan_result(plan, done, dry_run=dry_run)
 
 
@@ -131,10 +130,7 @@ def _undo_question(folders: Folders, path: str, to: int) -> str:
     is_kept = current.sha in known or (record is not None and current.sha == record.sha256_after)
     if not current.data or (is_kept and not (backup.first and record and not record.sha256_before)):
         return ""
-    try:
-        plan = plan_restore(Sources(folders), path, backup)
-        lines = [line for file in plan.files for line in unified(file)]
-    except HookctlError:
-        return ""  # the restore itself says what is wrong
+    plan = plan_restore(Sources(folders), path, backup)
+    lines = [line for file in plan.files for line in unified(file)]
     undone = f"This undoes edits in {tilde(path)} that hookctl did not make."
     return "\n".join([*lines, undone, "Go on?"]) if lines else ""

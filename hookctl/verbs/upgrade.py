@@ -85,8 +85,8 @@ def upgrade_meant(
         installed, _, problems, left = _find_installed(folders, pack, hosts, scope, root)
         if pack and not (installed or problems or left):
             others = _find_installed(folders, "", hosts, scope, root)[0]
-            names = ", ".join(sorted({name for name, *_ in others})) or "none is installed"
-            raise errors.usage_error(f"{pack!r} is not installed here", f"Use one of: {names}.")
+            names = ", ".join(sorted({name for name, *_ in others})) or "none"
+            raise errors.usage_error(f"{pack!r} is not installed here", f"Installed are: {names}.")
         results = [
             _upgrade_pack(sources, item, brought, choice, dry_run=dry_run) for item in installed
         ]
