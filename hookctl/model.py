@@ -1,5 +1,6 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ class Wanted(NamedTuple):
     id: str = ""  # element: PACK/ID
     forms: str = ""  # element: a regular expression for every command that a released version wrote
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
+    follows: Path = ()  # leaf: the one that decides its value, by what stands there after the run
+    value_after: Callable[[Any], Any] | None = None  # leaf: the value, from that of the other one
 
 
 class PathFault(NamedTuple):

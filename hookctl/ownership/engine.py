@@ -67,15 +67,24 @@ def install(
     if restores:
         own = [entry for entry in builder.entries.values() if pack in entry.owners]
         builder.wiped = builder.wiped or is_wiped(own, current)
-    if not force:
-        conflicts = tuple(_find_conflicts(builder, wants))
-        if conflicts:
-            return Decision(entries=tuple(entries), conflicts=conflicts)
+    conflicts = []
     for want in wants:
-        if want.kind == "element":
+        if want.value_after is not None:
+            decider = current.values.get(want.follows)
+            for edit in builder.edits:
+                if isinstance(edit, Put) and edit.path == want.follows:
+                    decider = edit.value
+            if decider is not None:
+                want = want._replace(value=want.value_after(decider))
+        conflict = None if force else _find_conflict(builder, want)
+        if conflict:
+            conflicts.append(conflict)
+        elif want.kind == "element":
             _install_element(builder, want)
         else:
             _install_leaf(builder, want)
+    if conflicts:
+        return Decision(entries=tuple(entries), conflicts=tuple(conflicts))
     if others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
         for name, entry in list(builder.entries.items()):
@@ -283,26 +292,26 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
-def _find_conflicts(builder: _DecisionBuilder, wants: Sequence[Wanted]) -> Iterable[Conflict]:
-    """13: our values that another pack wants to be different, with no common merge rule."""
+def _find_conflict(builder: _DecisionBuilder, want: Wanted) -> Conflict | None:
+    """13: a value of ours that another pack wants to be different, with no common merge rule."""
     pack, current = builder.pack, builder.current
-    for want in wants:
-        entry = builder.entries.get(want.id or want.path)
-        entry_state = state(entry, current, want.path, want.id)
-        is_gone = entry_state == "adopted" and want.path not in current.values
-        is_writable = entry_state == "owned" or is_gone
-        if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
-            continue
-        others = {name: claim for name, claim in entry.owners.items() if name != pack}
-        if want.merge and all(claim.merge == want.merge for claim in others.values()):
-            continue
-        claim = entry.owners.get(pack)
-        is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
-        if is_claimed and same(want.value, entry.written):
-            continue  # written before, with --force: the other pack must ask now
-        if any(not same(claim.value, want.value) for claim in others.values()):
-            values = {name: claim.value for name, claim in others.items()}
-            yield Conflict(want.path, {**values, pack: want.value})
+    entry = builder.entries.get(want.id or want.path)
+    entry_state = state(entry, current, want.path, want.id)
+    is_gone = entry_state == "adopted" and want.path not in current.values
+    is_writable = entry_state == "owned" or is_gone
+    if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
+        return None
+    others = {name: claim for name, claim in entry.owners.items() if name != pack}
+    if want.merge and all(claim.merge == want.merge for claim in others.values()):
+        return None
+    claim = entry.owners.get(pack)
+    is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
+    if is_claimed and same(want.value, entry.written):
+        return None  # written before, with --force: the other pack must ask now
+    if all(same(claim.value, want.value) for claim in others.values()):
+        return None
+    values = {name: claim.value for name, claim in others.items()}
+    return Conflict(want.path, {**values, pack: want.value})
 
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:

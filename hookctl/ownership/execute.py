@@ -47,7 +47,13 @@ def execute(folders: Folders, plan: Plan) -> None:
             write_journal(folders, Journal((), {}, made, packages=paths))
             for one in plan.packages:
                 kept[one.path] = provide(one, locks, created)
-            _back_up_settings(folders, changes, records)
+            known = {file.path: file.known for file in plan.files}
+            for change in changes:
+                if change.settings and change.before is not None:
+                    new, old = records.get(change.path), known.get(change.path)
+                    first = new is not None and new.sha256_before == files.digest(change.before)
+                    record = store.dump({"": old}, folders.shorten) if old else None
+                    files.back_up(folders, change.path, change.before, first=first, record=record)
             steps = [
                 Step(
                     one.path,
@@ -76,20 +82,6 @@ def execute(folders: Folders, plan: Plan) -> None:
         raise failure
 
 
-def _back_up_settings(
-    folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None]
-) -> None:
-    before = records_before(folders, records)
-    for change in changes:
-        if not change.settings or change.before is None:
-            continue
-        new = records.get(change.path)
-        first = new is not None and new.sha256_before == files.digest(change.before)
-        _, old = store.find_record(before, change.path)
-        data = store.dump({"": old}, folders.shorten) if old else None
-        files.back_up(folders, change.path, change.before, first=first, record=data)
-
-
 def apply_change(change: Change) -> Change:
     """Write one file of a run; returns the change that undoes it."""
     back = change._replace(before=change.after, after=change.before)
@@ -115,16 +107,6 @@ def _undo(undoing: list[Change], error: Exception) -> None:
         message = f"only a part was written, because of another file ({error})\n{names}"
         hint = "Fix the cause and run the command again."
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
-
-
-def records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
-    """The records before the run; a project's ledger is written last, so it still has its own."""
-    stored = store.load(folders)
-    before = {key: record for key, record in stored.items() if record.scope != "project"}
-    every = [*(stored.get(key) for key in records), *records.values()]
-    projects = {record.project for record in every if record and record.scope == "project"}
-    # Where its ledger is missing or cannot be trusted, nothing is known of the project.
-    return before | store.read(folders, projects, [])
 
 
 def save_records(
@@ -248,7 +230,10 @@ def recover(folders: Folders) -> list[str]:
     for folder in journal.unswept:
         files.sweep(folder)
     _require_own_ledgers(folders, journal)
-    before = records_before(folders, journal.records)
+    # A project's ledger is written last, so it still has its own. Where it is missing or cannot be
+    # trusted, nothing is known of the project.
+    projects = [record.project for record in journal.records.values() if record and record.project]
+    before = store.read(folders, projects, [], known=True)
     removed = _removed_folders(folders, before, journal.records)
     records = {
         path: record for path, record in journal.records.items() if not path.startswith(removed)

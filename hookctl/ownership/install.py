@@ -75,7 +75,7 @@ class Install(Job):
             draft.show_disabled([pack.name])
         draft.drop_stranded_hooks(pack.name)
         if pack.name == GUARD:
-            wants, brought, record = guard_content(draft, drafts.records, pack, choice)
+            wants, brought, record = guard_content(draft, pack, choice)
         else:
             wants, brought, record = pack_content(draft, pack, choice)
             has_rules_only = bool(pack.rules) and not pack.all_hooks
@@ -85,7 +85,7 @@ class Install(Job):
             _require_reachable_programs(target, wants)
         if draft.taken:
             wants = _without_disabled(draft, pack, wants)
-        if not choice.enables and draft.sources.disabled():
+        if not choice.enables and draft.records.disabled:
             from hookctl.ownership.disable import list_switched_off  # late, too
 
             draft.actions += list_switched_off(draft, pack.name)
@@ -127,7 +127,7 @@ class Install(Job):
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
             approvals.install(draft, drafts, self.pack.name)
-        if self.choice.enables and drafts.sources.disabled():
+        if self.choice.enables and draft.records.disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             forget(draft, drafts, (self.pack.name,))
@@ -266,7 +266,7 @@ class Uninstall(Job):
         else:  # another record's file stands where this one's was: there is nothing to edit
             nothing = formats.parse(target.host.format, b"", where=key)
             snapshot = files.Snapshot(key, None)
-            draft = Draft(drafts.sources, target, snapshot, nothing, key, records[key])
+            draft = Draft(drafts.sources, records, target, snapshot, nothing, key, records[key])
         known = dict(draft.packs)
         if draft.taken:
             draft.show_disabled(self.packs)
@@ -274,7 +274,7 @@ class Uninstall(Job):
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
             unwrap_hooks(draft)
-        config = find_config(draft, records) if GUARD in self.packs else ""
+        config = find_config(draft) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
             wants = _wants_of(draft, self.loaded.get(name), config)
@@ -308,7 +308,7 @@ class Uninstall(Job):
         steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
         leave = partial(rules.leave, draft, drafts)
         steps += [partial(leave, name, self.loaded.get(name)) for name in self.packs]
-        if drafts.sources.disabled():
+        if draft.records.disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             steps.insert(0, partial(forget, draft, drafts, self.packs))
@@ -347,7 +347,7 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
         programs = find_programs(draft.target, folder, top, python)
         return pack_wants(pack, draft.host, programs)[0]
     settings = guard.everything(settings_from(known.settings if known else {}))
-    return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
+    return guard.wants(settings, draft.target, pack, config)
 
 
 def _tell_notices(draft: Draft, pack: Pack) -> None:

@@ -81,7 +81,6 @@ def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
 
 def install_files(draft: Draft, folder: str, wanted: Files) -> None:
     """Write the wanted files of a pack into its folder."""
-    changes = []
     for name, (data, executable) in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
         mode, chmod = draft.target.new_file_mode, None
@@ -92,9 +91,7 @@ def install_files(draft: Draft, folder: str, wanted: Files) -> None:
             if executable != bool(now & 0o111):
                 chmod = _executable(now) if executable else now & ~0o111
         if snapshot.data != data or chmod is not None:
-            changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
-    if changes:
-        draft.add_changes(changes)
+            draft.changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
 
 
 def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) -> None:
@@ -112,19 +109,19 @@ def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) 
                 continue  # open sessions run what 0.2.0 laid there
             paths = [path for path in _paths(known) if path not in done]
             done.update(paths)
-            has_config = known.config in paths
-            snapshot = read_own(draft.sources, draft.target, known.config) if has_config else None
+            config = known.config
+            snapshot = read_own(draft.sources, draft.target, config) if config in paths else None
             if snapshot and snapshot.data is not None:  # without its hosts it is nobody's any more
                 try:
                     written = known.settings.get("config") or {}
-                    data, lines = merge_config(known.config, snapshot, written, {}, draft.host)
-                    draft.add_changes([Change(snapshot.path, snapshot.data, data)])
-                    draft.rmdirs.append(os.path.dirname(known.config))
+                    data, lines = merge_config(config, snapshot, written, {}, draft.host)
+                    draft.changes.append(Change(snapshot.path, snapshot.data, data))
+                    draft.rmdirs.append(os.path.dirname(config))
                     draft.actions += lines
                 except HookctlError:
                     reason = "it cannot be read, so it stays; nothing reads it any more"
-                    draft.actions.append(file_action("keep", known.config, reason))
-            _remove(draft, [path for path in paths if path != known.config])
+                    draft.actions.append(file_action("keep", config, reason))
+            _remove(draft, [path for path in paths if path != config])
 
 
 def _paths(known: PackRecord) -> list[str]:
@@ -133,17 +130,15 @@ def _paths(known: PackRecord) -> list[str]:
 
 def _remove(draft: Draft, paths: Iterable[str]) -> None:
     """Remove these files of hookctl's own, and the folders that they were in."""
-    changes, emptied = [], set()
-    top = own_top(draft.folders, draft.target)
+    emptied, top = set(), own_top(draft.folders, draft.target)
     for path in paths:
         snapshot = read_own(draft.sources, draft.target, path)
         if snapshot.data is not None:
-            changes.append(Change(snapshot.path, snapshot.data, None))
+            draft.changes.append(Change(snapshot.path, snapshot.data, None))
         above = os.path.dirname(path)
         while above.startswith(f"{top}/"):
             emptied.add(above)
             above = os.path.dirname(above)
-    draft.add_changes(changes)
     draft.rmdirs += emptied
 
 
@@ -284,7 +279,7 @@ def plan_programs(
     is_merged = target.shared and bool(find_unnamed(runtime))  # elsewhere the one before stays
     if not (changes or new or former or loses_launcher or is_merged):
         return
-    draft.add_changes(changes)
+    draft.changes += changes
     for name in new if launcher.data == programs.launcher else ():
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"

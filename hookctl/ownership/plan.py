@@ -13,7 +13,7 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.model import Change, Record
 from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile
-from hookctl.ownership.draft import Draft
+from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.own_files import own_top, plan_programs, remove_files
 from hookctl.ownership.sources import Sources
 from hookctl.ownership.store import Records
@@ -53,7 +53,7 @@ class Drafts:
             made = record.created_dirs
             dirs = [new + one.removeprefix(old) if one.startswith(old) else one for one in made]
             record = record._replace(project=target.project, created_dirs=tuple(dirs))
-        self.opened[real] = Draft(sources, target, snapshot, document, key, record)
+        self.opened[real] = Draft(sources, records, target, snapshot, document, key, record)
         return self.opened[real]
 
 
@@ -245,10 +245,7 @@ class Plan(NamedTuple):
     packages: tuple[Packages, ...] = ()  # put there before any change, and removed after all
     unread: tuple[HookctlError, ...] = ()  # of the files with our approvals that stay
     disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (what is disabled in files then)
-
-    @property
-    def empty(self) -> bool:
-        return not (self.changes or self.records or self.rmdirs or self.packages or self.disabled)
+    empty: bool = False  # whether there is nothing to do
 
 
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
@@ -283,8 +280,16 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
         from hookctl.ownership.project_files import plan_project_files  # late: few are shared
 
         found = plan_project_files(draft, records, changed, removes=removes)
-        draft.describe_changes(found)
+        draft.changes += found
         project_changes += found
+    for draft in drafts:
+        for change in draft.changes:
+            action = "replace-file"
+            if change.after is None:
+                action = "remove-file"
+            elif change.before is None:
+                action = "create-file"
+            draft.actions.append(file_action(action, change.path))
     settings: list[Change] = []
     for draft in drafts:
         if draft.old != draft.after:
@@ -298,9 +303,11 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     written = (*runtime, *settings) if install else (*settings, *runtime)
     changes = (*written, *project_changes)
     disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    known = opened.sources.disabled() if disabled else {}
+    known = records.disabled
     disabled = {path: file for path, file in disabled.items() if file != known.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     packages = tuple(package for draft in drafts for package in draft.packages)
-    return Plan(tuple(drafts), changes, changed, rmdirs, packages, tuple(opened.unread), disabled)
+    is_empty = not (changes or changed or rmdirs or packages or disabled)
+    unread = tuple(opened.unread)
+    return Plan(tuple(drafts), changes, changed, rmdirs, packages, unread, disabled, is_empty)

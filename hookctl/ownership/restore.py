@@ -91,7 +91,7 @@ class Restore(Job):
         document = formats.parse(target.host.format, b"", where=target.path)
         with contextlib.suppress(HookctlError):
             document = formats.parse(target.host.format, snapshot.data or b"", where=target.path)
-        draft = Draft(drafts.sources, target, snapshot, document, key, record)
+        draft = Draft(drafts.sources, drafts.records, target, snapshot, document, key, record)
         result = _with_todays_facts(draft, self.then) if self.then else None
         known = (*(record.entries if record else ()), *(result.entries if result else ()))
         ids = set[str]()

@@ -12,7 +12,6 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.store import Records
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -76,23 +75,17 @@ class Sources(FileReader):
     """What one command reads several times: once for a plan."""
 
     def __init__(self, folders: Folders) -> None:
+        super().__init__()
         self.folders = folders
-        self.forget()
 
     def forget(self) -> None:
         """Read everything again, for another plan."""
-        super().__init__()
+        self._known.clear()
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
         names = tuple(projects)
-        records = self.once(("records", names), partial(store.read, self.folders, names))
-        self._known["disabled",] = records.disabled
-        return records
-
-    def disabled(self) -> dict[str, DisabledFile]:
-        """What `hookctl disable` keeps, by the changed file."""
-        return self.once(("disabled",), partial(store.load_disabled, self.folders))
+        return self.once(("records", names), partial(store.read, self.folders, names))
 
 
 def current_of(

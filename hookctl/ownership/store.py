@@ -105,11 +105,16 @@ class Records(dict[str, Record]):
 
 
 def read(
-    folders: Folders, projects: Iterable[str] = (), unread: list[HookctlError] | None = None
+    folders: Folders,
+    projects: Iterable[str] = (),
+    unread: list[HookctlError] | None = None,
+    *,
+    known: bool = False,
 ) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects.
 
-    The error of a ledger that cannot be read is added to `unread`, if that is given.
+    With `known`, also of those that the state folder has a stub of. The error of a ledger that
+    cannot be read is added to `unread`, if that is given.
     """
     records, stubs = Records(), dict[str, Record]()
     ledger = load_ledger(folders)
@@ -122,6 +127,8 @@ def read(
             records[key] = record
     records.disabled, records.ledgers = ledger.disabled, {}
     records.projects = {key: stub.project for key, stub in stubs.items()}
+    if known:
+        projects = [*projects, *map(real_path, filter(None, records.projects.values()))]
     for project in filter(None, dict.fromkeys(projects)):
         from hookctl.ownership import committed  # late: most calls are about no project
 
@@ -142,11 +149,9 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     Known are the current project and those that the state folder has a stub of.
     """
     root = project_folder.search(folders.cwd, folders.environ)
-    projects = [] if project_folder.is_foreign(root) else [root]
-    shared = [record for record in load(folders).values() if record.scope == "project"]
-    projects += [real_path(record.project) for record in shared if record.project]
     problems: list[HookctlError] = []
-    return read(folders, projects, problems), problems
+    projects = [] if project_folder.is_foreign(root) else [root]
+    return read(folders, projects, problems, known=True), problems
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:

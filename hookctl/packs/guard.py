@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+from functools import partial
 from typing import Any
 
 from hookctl import __version__
@@ -131,15 +133,16 @@ def wants(
     target: Target,
     pack: Pack,
     config: str,
-    limit: str,
+    limit: str = "",
     cap: str = "",
     *,
     wraps: bool = False,
 ) -> list[Wanted]:
     """The guard's entries in a host's settings file; `config` is the path of its configuration.
 
-    `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
-    a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
+    The cap follows the limit in effect: `limit`, if the configuration has it. `cap` is the person's
+    own cap from a file that ours would override: then ours repeats it. `wraps`: it wraps another
+    tool's hook.
     """
     host, env = target.host, dict[str, str]()
     if settings.mode == "breaker" and settings.effective.get("locked") is not True:
@@ -147,8 +150,7 @@ def wants(
     needed, wanted = events(settings, host, wraps=wraps), []
     needed_cap = ""
     if settings.mode in ("breaker", "keepalive") and host.cap:
-        number = whole_number(limit or wanted_limit(settings))
-        needed_cap = cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
+        needed_cap = cap_for(host, settings.mode, limit or wanted_limit(settings))
     for hook in pack.parts[""].hooks:
         if hook.event not in needed:
             continue
@@ -169,9 +171,14 @@ def wants(
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
+        leaves = {key: Wanted((*host.env_path, key), "leaf", value) for key, value in env.items()}
         if needed_cap and host.cap_key:
-            env[host.cap_key] = cap or needed_cap
-        wanted += [Wanted((*host.env_path, key), "leaf", value) for key, value in env.items()]
+            wanted_cap = Wanted((*host.env_path, host.cap_key), "leaf", cap or needed_cap)
+            if LIMIT_KEY in leaves and not cap:
+                after = partial(cap_for, host, settings.mode)
+                wanted_cap = wanted_cap._replace(follows=leaves[LIMIT_KEY].path, value_after=after)
+            leaves[host.cap_key] = wanted_cap
+        wanted += leaves.values()
     allowed = host.permission.texts if settings.allow_run else ()
     return wanted + [Wanted((*host.shape.texts, text), "leaf", text) for text in allowed]
 
@@ -257,9 +264,15 @@ def wanted_limit(settings: Settings) -> str:
     return str(settings.effective.get("max_stop_blocks", DEFAULT_LIMIT))
 
 
-def cap_for(host: Host, mode: str, limit: int) -> str:
-    """The host's cap for a limit: high enough that the guard releases first, with its message."""
-    cap = max(8, limit + 3) if mode == "breaker" and limit > 0 else UNLIMITED_CAP
+def cap_for(host: Host, mode: str, limit: Any) -> str:
+    """The host's cap for a limit, as text or as it stands in settings.
+
+    It is high enough that the guard releases first, with its message.
+    """
+    number = whole_number(limit if isinstance(limit, str) else json.dumps(limit))
+    if number is None:
+        number = DEFAULT_LIMIT
+    cap = max(8, number + 3) if mode == "breaker" and number > 0 else UNLIMITED_CAP
     return str(min(cap, host.cap.get("most", cap)))
 
 

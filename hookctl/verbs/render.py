@@ -175,7 +175,7 @@ def _list_wants(
         notes += [warning] if warning else []
     if pack.name == GUARD:
         config = os.path.join(folder, CONFIGS, f"{target.host.name}.json")
-        return guard.wants(settings, target, pack, config, guard.wanted_limit(settings)), notes
+        return guard.wants(settings, target, pack, config), notes
     files_folder = os.path.join(folder, PACKS, pack.name)
     programs = find_programs(target, files_folder, folder, settings.python)
     wants, more = pack_wants(pack, target.host, programs)
