@@ -135,35 +135,33 @@ def command(name: str) -> TyperCommand:
         parameters[number] = one.replace(annotation=kind)
 
     def run(**given: Any) -> int:
+        from hookctl.output import lines  # late: a help text needs none of it
+        from hookctl.system import folders, owners
+
         as_json = given["json"] if takes_json else given.pop("json")
-        return _run(name, getattr(module, name), given, as_json=as_json)
+        for option, value in given.items():
+            given[option] = tuple(value) if isinstance(value, list) else value
+        place = folders.without_home() if name in _HOMELESS else folders.here()
+        writes = name in ("pack", "supervise") or given.get("fix", False)
+        if name == "run":
+            writes = given["action"] != "status"
+            if given["action"] == "wait":
+                writes = bool(given["stall"])
+        elif "dry_run" in given:
+            writes = not (given["dry_run"] or given.get("list_"))
+        if writes:
+            owners.require_own_home(place.home, place.state, place.data)
+        result = getattr(module, name)(place, **given)
+        if result is None:  # it has printed all
+            return OK
+        lines.show(name, result, as_json=as_json)
+        return result.exit_code
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     more = module.HELP[at:].strip().split("\n\n")
     app = typer.Typer(**_SETTINGS)
     app.command(name, cls=_Command, help="\n\n\b\n".join([SUMMARIES[name], *more]))(run)
     return typer.main.get_command(app)
-
-
-def _run(name: str, verb: Any, given: dict[str, Any], *, as_json: bool) -> int:
-    from hookctl.output import lines  # late: a help text needs none of it
-    from hookctl.system import folders, owners
-
-    for option, value in given.items():
-        given[option] = tuple(value) if isinstance(value, list) else value
-    place = folders.without_home() if name in _HOMELESS else folders.here()
-    writes = name in ("pack", "supervise") or given.get("fix", False)
-    if name == "run":
-        writes = bool(given["stall"]) if given["action"] == "wait" else given["action"] != "status"
-    elif "dry_run" in given:
-        writes = not (given["dry_run"] or given.get("list_"))
-    if writes:
-        owners.require_own_home(place.home, place.state, place.data)
-    result = verb(place, **given)
-    if result is None:  # it has printed all
-        return OK
-    lines.show(name, result, as_json=as_json)
-    return result.exit_code
 
 
 def _main(

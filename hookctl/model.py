@@ -1,7 +1,6 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -47,24 +46,12 @@ class HookEntry(NamedTuple):
         return self.id.partition("/")[0]
 
 
-class Hooks(tuple[HookEntry, ...]):
-    """Our hooks in a file, in its order; each id is found without looking at the others."""
-
-    @cached_property
-    def by_id(self) -> dict[str, list[HookEntry]]:
-        """The hooks with each id."""
-        hooks: dict[str, list[HookEntry]] = {}
-        for hook in self:
-            hooks.setdefault(hook.id, []).append(hook)
-        return hooks
-
-
 class Current(NamedTuple):
     """The current values of a settings file that concern us: parsed, never bytes."""
 
     values: dict[Path, Any]  # leaves and containers that are present
     raw: dict[Path, str]  # source text of the same leaves, and of the elements
-    elements: Hooks
+    hooks: dict[str, list[HookEntry]]  # ours, by their id, in the order of the file
 
 
 class Claim(NamedTuple):

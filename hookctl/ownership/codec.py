@@ -24,6 +24,7 @@ NEEDS = "0.3.0"  # the first hookctl that can read what this one writes
 MOVE_AWAY = (
     "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
 )
+ESCAPED = "backslashreplace"  # JSON's own escapes, for a path that is not UTF-8
 _MERGE_RULES = ("", "max", "min", "first")
 _WRONG_TYPE = r"object|indices|argument|must be|invalid literal|conversion"
 
@@ -117,12 +118,8 @@ def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
 def dump_object(key: str, value: Any, change: Callable[[str], str] = str) -> bytes:
     """The bytes of a file of hookctl's own, with its version under `key` and changed paths."""
     json_object = {key: VERSION, "needs": NEEDS, **to_json(with_paths(value, change))}
-    return encode(json.dumps(json_object, indent=1, ensure_ascii=False) + "\n")
-
-
-def encode(text: str) -> bytes:
-    """JSON as UTF-8; the surrogates of a path that is not UTF-8 become JSON's own escapes."""
-    return text.encode("utf-8", "backslashreplace")
+    text = json.dumps(json_object, indent=1, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", ESCAPED)
 
 
 @contextlib.contextmanager

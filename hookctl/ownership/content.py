@@ -106,7 +106,8 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap
     draft.warn("host_limits", *missed)
     if draft.target.shared:
         require_portable(settings)
-    return settings.with_python(choose_python(draft, settings.python))
+    settings.python = choose_python(draft, settings.python)
+    return settings
 
 
 def choose_python(draft: Draft, recorded: str) -> str:

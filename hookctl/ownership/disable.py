@@ -44,7 +44,7 @@ from hookctl.ownership.disabled import (
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.engine import same
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import FileReader, Sources, current_of
+from hookctl.ownership.sources import Sources, current_of
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
 
@@ -191,7 +191,7 @@ def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
 # Enabling.
 
 
-def find_away(known: Mapping[str, DisabledFile], reader: FileReader) -> Iterator[DisabledHook]:
+def find_away(known: Mapping[str, DisabledFile], reader: Sources) -> Iterator[DisabledHook]:
     """What of these files is not back in them."""
     for path, file in known.items():
         target, document = _target_of(file, path), None

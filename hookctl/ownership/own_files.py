@@ -28,7 +28,6 @@ from hookctl.model import (
     Current,
     DropValue,
     Entry,
-    Hooks,
     PackRecord,
     Put,
     Record,
@@ -190,7 +189,7 @@ def merge_config(
         for name, value in written.items()
     ]
     wants = [Wanted((name,), "leaf", value) for name, value in wanted.items()]
-    decision = engine.install(entries, Current(here, texts, Hooks()), GUARD, wants)
+    decision = engine.install(entries, Current(here, texts, {}), GUARD, wants)
     for edit in decision.edits:
         if isinstance(edit, Put):
             values[str(edit.path[0])] = edit.value
@@ -284,7 +283,8 @@ def plan_programs(
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"
         draft.actions.append(file_action(action, path))
-    _remove(draft, former)
+    if former:
+        _remove(draft, former)
     keeps = is_needed and not target.shared
     draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))
     if not is_needed:

@@ -40,14 +40,18 @@ class Drafts:
             require_inside(target.project, target.path)
         snapshot, document = sources.read(target.path, target.host.format)
         key, record = store.find_record(records, target.path)
+        known = record
         if record is None and not target.shared:
             if records.projects.get(key):
                 # The project's own ledger may have the file, at another scope.
-                _require_same_scope(sources.records([records.projects[key]]).get(key), target)
+                known = sources.records([records.projects[key]]).get(key)
             moved = _find_moved(records, target, snapshot.sha)
             if len(moved) == 1:
                 key, record = moved[0], records[moved[0]]
-        _require_same_scope(record, target)
+        if known is not None and known.scope != target.scope:  # in a home that is a project too
+            message = f"this is installed at {known.scope} scope already"
+            hint = f"Use --scope {known.scope}, or uninstall it there first."
+            raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
         if record is not None and record.project != target.project:  # which was moved
             old, new = top(record.project), top(target.project)
             made = record.created_dirs
@@ -118,14 +122,6 @@ def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list
         if (sha and record.sha256_after == sha) or store.has_our_command(target.path, record):
             found.append(key)
     return found
-
-
-def _require_same_scope(record: Record | None, target: Target) -> None:
-    """Refuse a second scope: in a home that is a project too, one file would be at two scopes."""
-    if record is not None and record.scope != target.scope:
-        message = f"this is installed at {record.scope} scope already"
-        hint = f"Use --scope {record.scope}, or uninstall it there first."
-        raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
 
 
 def _has_hard_links(draft: Draft) -> HookctlError:

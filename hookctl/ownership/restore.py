@@ -97,7 +97,7 @@ class Restore(Job):
         ids = set[str]()
         with contextlib.suppress(HookctlError):
             restored = formats.parse(target.host.format, self.data, where=target.path)
-            ids = {hook.id for hook in current_of(draft.host, restored, (), known).elements}
+            ids = set(current_of(draft.host, restored, (), known).hooks)
         if result is None and record and any(entry.id in ids for entry in known):
             # The author of this text is unknown: an uninstall must not restore earlier bytes.
             result = record._replace(sha256_before="", sha256_after=files.digest(self.data))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
+from hookctl.model import HEAD, Current, Entry, HookEntry, Path, Wanted
 from hookctl.ownership import store
 from hookctl.ownership.store import Records
 from hookctl.system import files
@@ -24,10 +24,11 @@ Found = TypeVar("Found")
 _Parsed = tuple[files.Snapshot, Document]
 
 
-class FileReader:
-    """Reads each file once, and parses each settings file once."""
+class Sources:
+    """What one command reads: each file once, and each settings file parsed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: Folders) -> None:
+        self.folders = folders
         self._known: dict[tuple[object, ...], Any] = {}
 
     def once(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
@@ -49,19 +50,18 @@ class FileReader:
     def read(self, path: str, format: str) -> _Parsed:
         """A settings file and its document; read again if broken: it may just be written."""
 
-        def parse() -> _Parsed:
-            for remaining_tries in reversed(range(READ_AGAIN)):
-                snapshot = self.snapshot(path)
-                try:
-                    return snapshot, formats.parse(format, snapshot.data or b"", where=path)
-                except HookctlError:
-                    if not remaining_tries:
-                        raise
-                time.sleep(READ_PAUSE)
-                del self._known[path,]
-            raise AssertionError("not reached")
-
-        return self.once((path, format), parse)
+        tries = 1 if (path, format) in self._known else READ_AGAIN
+        for remaining_tries in reversed(range(tries)):
+            snapshot = self.snapshot(path)
+            parse = partial(formats.parse, format, snapshot.data or b"", where=path)
+            try:
+                return snapshot, self.once((path, format), parse)
+            except HookctlError:
+                if not remaining_tries:
+                    raise
+            time.sleep(READ_PAUSE)
+            del self._known[path,], self._known[path, format]
+        raise AssertionError("not reached")
 
     def names_us(self, path: str) -> bool:
         """Whether a settings file has one of our hooks, even if the ledger does not know it."""
@@ -69,14 +69,6 @@ class FileReader:
             return HEAD.encode() in (self.snapshot(path).data or b"")
         except HookctlError:
             return False
-
-
-class Sources(FileReader):
-    """What one command reads several times: once for a plan."""
-
-    def __init__(self, folders: Folders) -> None:
-        super().__init__()
-        self.folders = folders
 
     def forget(self) -> None:
         """Read everything again, for another plan."""
@@ -127,6 +119,8 @@ def current_of(
             if kind != "container" and not isinstance(value, list if is_array else dict):
                 raise wrong_shape(document, part, "an array" if is_array else "an object")
             values[part] = value
-    hooks = shapes.elements(host.shape, root)
-    raw |= {hook.path: document.raw(hook.path) for hook in hooks}
-    return Current(values, raw, Hooks(hooks))
+    hooks: dict[str, list[HookEntry]] = {}
+    for hook in shapes.elements(host.shape, root):
+        raw[hook.path] = document.raw(hook.path)
+        hooks.setdefault(hook.id, []).append(hook)
+    return Current(values, raw, hooks)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from hookctl import __version__
-from hookctl.hosts import Host, load, names, parse_version, timeout
+from hookctl.hosts import Host, load, names, parse_version
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -206,7 +206,8 @@ def wanted_hook(
         fields[key] = value
     fields["command"] = command
     if seconds is not None and registration.timeout:
-        fields[registration.timeout] = timeout(host, seconds)
+        limit = seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
+        fields[registration.timeout] = min(limit, registration.longest or limit)
     if matcher is not None and not host.matchers.none:
         fields["matcher"] = matcher
     if env and host.env_field:

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -491,8 +491,12 @@ def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
 
 def list_backed_up(folders: Folders) -> list[str]:
     """The settings files that have backups."""
-    paths = [_settings_path(folders, folder) for folder in backup_folders(folders.state)]
-    return sorted(filter(None, paths))
+    paths = []
+    for folder in backup_folders(folders.state):
+        data = read_or_none(os.path.join(folder, _PATH_FILE))
+        if data:
+            paths.append(folders.resolve(os.fsdecode(data.removesuffix(b"\n"))))
+    return sorted(paths)
 
 
 def find_backup(state: str, sha: str) -> bytes | None:
@@ -533,15 +537,16 @@ def restart_expiry(folders: Folders, path: str) -> None:
         os.utime(os.path.join(backup_folder(folders, path), _PATH_FILE))
 
 
-def remove_expired(folders: Folders, installed: Container[str], needed: Iterable[str]) -> None:
+def remove_expired(folders: Folders, installed: Iterable[str], needed: Iterable[str]) -> None:
     """Remove the backups of files without a pack, a month after the last use of them.
 
     Those with a `needed` SHA-256 stay, wherever links have moved their file since.
     """
     needed_names = {f"first-{sha}" for sha in needed}
+    used = {backup_folder(folders, path) for path in installed}
     for folder in backup_folders(folders.state):
         with contextlib.suppress(OSError):
-            if _settings_path(folders, folder) in installed:
+            if folder in used:
                 continue
             names = os.listdir(folder)
             times = [os.stat(os.path.join(folder, name)).st_mtime for name in names]
@@ -549,12 +554,6 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
             if needed_names.isdisjoint(names) and is_expired:
                 _remove_files(folder, names)
                 os.rmdir(folder)
-
-
-def _settings_path(folders: Folders, folder: str) -> str:
-    """The settings file that the backups in a folder are of; empty where that is not known."""
-    data = read_or_none(os.path.join(folder, _PATH_FILE)) or b""
-    return folders.resolve(os.fsdecode(data.removesuffix(b"\n")))
 
 
 def _remove_files(folder: str, names: Iterable[str]) -> None:

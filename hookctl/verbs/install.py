@@ -87,7 +87,7 @@ def install(
     )
     check_request(content, wish)
     choice = Choice(wish, reset, force, allow_env, enables=force)
-    sources, review = Sources(folders), None
+    review = None
     if content.source and not dry_run:  # a person is asked before the lock is taken
         from hookctl.ownership.consent import agree  # late: most calls are about the guard
 
@@ -95,9 +95,9 @@ def install(
         named += _scope_option(targets[0])
         command = f"hookctl plan {shlex.quote(content.source)} {named}"
         permission = choosing.permission(yes, accept_changed, json)
-        review = agree(sources, content, targets, choice, permission, command)
+        review = agree(Sources(folders), content, targets, choice, permission, command)
     with locked_run(folders, say, dry_run=dry_run):
-        plan, review = install_agreed(sources, content, targets, choice, review, dry_run=dry_run)
+        plan, review = install_agreed(folders, content, targets, choice, review, dry_run=dry_run)
     return _describe(plan, content, choice, targets, review, dry_run=dry_run)
 
 
@@ -111,7 +111,7 @@ def load_source(folders: Folders, source: str) -> Pack:
 
 
 def install_agreed(
-    sources: Sources,
+    folders: Folders,
     pack: Pack,
     targets: list[Target],
     choice: Choice,
@@ -120,7 +120,7 @@ def install_agreed(
     dry_run: bool,
 ) -> tuple[Plan, Review | None]:
     """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
-    sources.forget()  # what was read before the lock, or before another pack was written
+    sources = Sources(folders)  # nothing that was read before the lock, or for another pack
     make_plan = partial(plan_install, sources, pack, targets, choice)
     if pack.source:
         from hookctl.ownership import consent  # late: most calls are about the guard

@@ -11,7 +11,7 @@ from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import FAILED, HookctlError, require_known, usage_error
 from hookctl.hosts import Host, loading, shapes
-from hookctl.model import Current, Hooks, Message, Result, Wanted
+from hookctl.model import Current, Message, Result, Wanted
 from hookctl.output.lines import amount
 from hookctl.ownership import engine
 from hookctl.ownership.install import check_request, find_lacking
@@ -98,7 +98,7 @@ def render(
         folder = own_top(folders, target)
     settings = _choose_settings(content, target, asked, python)
     wants, notes = _list_wants(folders, target, content, folder, settings)
-    decision = engine.install((), Current({}, {}, Hooks()), content.name, wants)
+    decision = engine.install((), Current({}, {}, {}), content.name, wants)
     document = shapes.apply(chosen.shape, formats.parse(chosen.format, b""), decision.edits)
     loading.require(chosen, document)
     text = document.data.decode()
@@ -170,8 +170,7 @@ def _list_wants(
     notes: list[str] = []
     is_started = pack.name == GUARD or needs_runner(pack, target.host)
     if is_started and not settings.python and not target.shared:
-        python, warning = interpreter.choose(folders.environ)
-        settings = settings.with_python(python)
+        settings.python, warning = interpreter.choose(folders.environ)
         notes += [warning] if warning else []
     if pack.name == GUARD:
         config = os.path.join(folder, CONFIGS, f"{target.host.name}.json")
