@@ -193,20 +193,14 @@ class Action(NamedTuple):
     owners: tuple[str, ...] = ()
 
 
-class Conflict(NamedTuple):
-    """Two packs want different values for one entry."""
-
-    path: Path
-    claims: dict[str, Any]  # pack to value
-
-
 class Decision(NamedTuple):
     """What the engine decides about one settings file."""
 
     edits: tuple[Edit, ...] = ()
     entries: tuple[Entry, ...] = ()
     actions: tuple[Action, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    # What packs want differently: by the path, then by the pack.
+    conflicts: dict[Path, dict[str, Any]] = {}  # noqa: RUF012 (never changed in place)
 
 
 class Change(NamedTuple):

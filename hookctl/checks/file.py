@@ -22,14 +22,14 @@ from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, PathFault, Record
 from hookctl.ownership import committed, consent, engine, store
 from hookctl.ownership.disabled import DisabledHook, list_taken
-from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
+from hookctl.ownership.own_files import FORMER_CALL, list_programs, parse_config
 from hookctl.ownership.sources import current_of
 from hookctl.packs import choices, guard
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
+from hookctl.settings.targets import GUARD, RULES, Target, own_top, repository_above, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
 from hookctl.system.packages import HOOK, list_former, version_of

@@ -11,7 +11,7 @@ from hookctl.documents import MISSING
 from hookctl.hosts import shapes
 from hookctl.model import WRAP, Consent, PackRecord, Wanted
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
+from hookctl.ownership.own_files import Files, merge_config, read_own
 from hookctl.packs import guard
 from hookctl.packs.abilities import limits_for
 from hookctl.packs.choices import (
@@ -23,7 +23,7 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
-from hookctl.settings.targets import GUARD, config_name, pack_folder
+from hookctl.settings.targets import GUARD, config_name, own_top, pack_folder
 from hookctl.system import interpreter
 from hookctl.system.files import content_digest
 

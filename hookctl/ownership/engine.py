@@ -18,7 +18,6 @@ from hookctl.model import (
     Action,
     AddHook,
     Claim,
-    Conflict,
     Current,
     Decision,
     DropHook,
@@ -71,7 +70,7 @@ def install(
     if restores:
         own = [entry for entry in builder.entries.values() if pack in entry.owners]
         builder.wiped = builder.wiped or is_wiped(own, current)
-    conflicts = []
+    conflicts: dict[Path, dict[str, Any]] = {}
     for want in wants:
         if want.value_after is not None:
             decider = current.values.get(want.follows)
@@ -80,15 +79,15 @@ def install(
                     decider = edit.value
             if decider is not None:
                 want = want._replace(value=want.value_after(decider))
-        conflict = None if force else _find_conflict(builder, want)
-        if conflict:
-            conflicts.append(conflict)
+        claims = {} if force else _find_conflict(builder, want)
+        if claims:
+            conflicts[want.path] = claims
         elif want.kind == "element":
             _install_element(builder, want)
         else:
             _install_leaf(builder, want)
     if conflicts:
-        return Decision(entries=tuple(entries), conflicts=tuple(conflicts))
+        return Decision(entries=tuple(entries), conflicts=conflicts)
     if others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
         for name, entry in list(builder.entries.items()):
@@ -289,26 +288,25 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
-def _find_conflict(builder: _DecisionBuilder, want: Wanted) -> Conflict | None:
-    """13: a value of ours that another pack wants to be different, with no common merge rule."""
+def _find_conflict(builder: _DecisionBuilder, want: Wanted) -> dict[str, Any]:
+    """13: what packs want of a value of ours, where they differ and have no common merge rule."""
     pack, current = builder.pack, builder.current
     entry = builder.entries.get(want.id or want.path)
     entry_state = state(entry, current, want.path, want.id)
     is_gone = entry_state == "adopted" and want.path not in current.values
     is_writable = entry_state == "owned" or is_gone
     if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
-        return None
+        return {}
     others = {name: claim for name, claim in entry.owners.items() if name != pack}
     if want.merge and all(claim.merge == want.merge for claim in others.values()):
-        return None
+        return {}
     claim = entry.owners.get(pack)
     is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
     if is_claimed and same(want.value, entry.written):
-        return None  # written before, with --force: the other pack must ask now
+        return {}  # written before, with --force: the other pack must ask now
     if all(same(claim.value, want.value) for claim in others.values()):
-        return None
-    values = {name: claim.value for name, claim in others.items()}
-    return Conflict(want.path, {**values, pack: want.value})
+        return {}
+    return {**{name: claim.value for name, claim in others.items()}, pack: want.value}
 
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:

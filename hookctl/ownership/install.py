@@ -6,15 +6,16 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, ask_client, detected, load, loading, settings_path, shapes
-from hookctl.model import Action, Claim, Conflict, DropHook, PackRecord, Wanted
+from hookctl.model import Action, Claim, DropHook, PackRecord, Path, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_config, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
-from hookctl.ownership.own_files import install_files, own_top, read_own
+from hookctl.ownership.own_files import install_files, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, current_of
 from hookctl.ownership.store import Records
@@ -31,6 +32,7 @@ from hookctl.settings.targets import (
     Target,
     active_file,
     all_files,
+    own_top,
     pack_folder,
     repository_above,
 )
@@ -71,7 +73,7 @@ class Install(Job):
         draft = drafts.open(target)
         _require_own_files(drafts, draft, target)
         loading.require(target.host, draft.before)
-        if choice.enables:
+        if choice.force:
             draft.show_disabled([pack.name])
         draft.drop_stranded_hooks(pack.name)
         if pack.name == GUARD:
@@ -85,7 +87,7 @@ class Install(Job):
             _require_reachable_programs(target, wants)
         if draft.taken:
             wants = _without_disabled(draft, pack, wants)
-        if not choice.enables and draft.records.disabled:
+        if not choice.force and draft.records.disabled:
             from hookctl.ownership.disable import list_switched_off  # late, too
 
             draft.actions += list_switched_off(draft, pack.name)
@@ -127,7 +129,7 @@ class Install(Job):
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
             approvals.install(draft, drafts, self.pack.name)
-        if self.choice.enables and draft.records.disabled:
+        if self.choice.force and draft.records.disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             forget(draft, drafts, (self.pack.name,))
@@ -181,14 +183,13 @@ def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _refuse(draft: Draft, conflicts: Iterable[Conflict]) -> HookctlError:
+def _refuse(draft: Draft, conflicts: Mapping[Path, Mapping[str, Any]]) -> HookctlError:
     """The error of what packs want differently, before anything is written."""
     texts = []
-    for conflict in conflicts:
-        key = str(conflict.path[-1])
-        wishes = conflict.claims.items()
-        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in wishes]
-        texts.append(f"{'.'.join(map(str, conflict.path))}: {', '.join(claims)}")
+    for path, values in conflicts.items():
+        key = str(path[-1])
+        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in values.items()]
+        texts.append(f"{'.'.join(map(str, path))}: {', '.join(claims)}")
     hint = (
         "Take it over with --force, give both the same value or merge rule "
         "(the guard's: --set), or uninstall one of the packs."
@@ -338,14 +339,13 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
         return []
     known = draft.packs.get(pack.name)
     if pack.name != GUARD:
-        from hookctl.packs.runner import find_programs  # late: most are the guard
-        from hookctl.packs.runner import wants as pack_wants
+        from hookctl.packs import runner  # late: most are the guard
 
         python = str(known.settings.get("python", "")) if known else ""
         folder = known.folder if known else pack_folder(draft.folders, draft.target, pack.name)
         top = own_top(draft.folders, draft.target)
-        programs = find_programs(draft.target, folder, top, python)
-        return pack_wants(pack, draft.host, programs)[0]
+        programs = runner.find_programs(draft.target, folder, top, python)
+        return runner.wants(pack, draft.host, programs)[0]
     settings = guard.everything(settings_from(known.settings if known else {}))
     return guard.wants(settings, draft.target, pack, config)
 

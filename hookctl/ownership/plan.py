@@ -14,10 +14,10 @@ from hookctl.model import Change, Record
 from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.draft import Draft, file_action
-from hookctl.ownership.own_files import own_top, plan_programs, remove_files
+from hookctl.ownership.own_files import plan_programs, plan_project_files, remove_files
 from hookctl.ownership.sources import Sources
 from hookctl.ownership.store import Records
-from hookctl.settings.targets import Target, require_inside, top
+from hookctl.settings.targets import Target, own_top, require_inside, top
 from hookctl.system import files
 from hookctl.system.packages import Packages
 
@@ -273,8 +273,6 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     removes = any(draft.rmdirs for draft in drafts) or any(one.after is None for one in runtime)
     projects = {draft.target.project: draft for draft in drafts if draft.target.shared}
     for draft in projects.values():
-        from hookctl.ownership.project_files import plan_project_files  # late: few are shared
-
         found = plan_project_files(draft, records, changed, removes=removes)
         draft.changes += found
         project_changes += found

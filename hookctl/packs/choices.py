@@ -114,9 +114,8 @@ class Choice(NamedTuple):
 
     settings: Request = Request()
     reset: bool = False
-    force: bool = False
+    force: bool = False  # what is disabled of the pack comes back, too
     allow_env: tuple[str, ...] = ()
-    enables: bool = False  # whether what is disabled of the pack comes back
     restores: bool = False  # whether a pack comes back whose entries are all gone
 
 

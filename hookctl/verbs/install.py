@@ -86,7 +86,7 @@ def install(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )
     check_request(content, wish)
-    choice = Choice(wish, reset, force, allow_env, enables=force)
+    choice = Choice(wish, reset, force, allow_env)
     review = None
     if content.source and not dry_run:  # a person is asked before the lock is taken
         from hookctl.ownership.consent import agree  # late: most calls are about the guard
