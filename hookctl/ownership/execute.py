@@ -128,9 +128,9 @@ def save_records(
     files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
     with contextlib.suppress(OSError):
         os.unlink(folders.former_disabled)
-    for path in [path for path, record in records.items() if record is None]:
-        files.restart_expiry(folders, path)
-    files.remove_expired(folders, saved, [record.sha256_before for record in saved.values()])
+    ended = [path for path, record in records.items() if record is None]
+    needed = [record.sha256_before for record in saved.values()]
+    files.remove_expired(folders, saved, ended, needed)
 
 
 _KEY = "journal_version"
