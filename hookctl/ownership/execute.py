@@ -19,7 +19,6 @@ from hookctl.ownership.codec import (
     from_json,
     parse_object,
     refusals,
-    with_paths,
 )
 from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.plan import Plan
@@ -181,10 +180,11 @@ def read_journal(folders: Folders) -> Journal | None:
         return None
     hint = "Move it away and run `hookctl doctor`."
     with refusals("the journal of an interrupted run", folders.journal, hint):
-        journal = from_json(Journal, parse_object(data, _KEY, folders.journal), "the journal")
+        json_object = parse_object(data, _KEY, folders.journal)
+        journal = from_json(Journal, json_object, "the journal", folders.resolve)
         for step in journal.steps:
             base64.b64decode(step.after or "")
-    return with_paths(journal, folders.resolve)
+    return journal
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:

@@ -12,7 +12,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Action, Decision, Put, Record
 from hookctl.ownership import store
-from hookctl.ownership.codec import parse_object, refusals, with_paths
+from hookctl.ownership.codec import parse_object, refusals
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, current_of
@@ -63,8 +63,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """Plan to put a backup back, with its record, and without files of packs that it has not."""
     record_then = None
     with contextlib.suppress(HookctlError):  # of one that cannot be read
-        ledger: store.Ledger = with_paths(store.parse(backup.page, ""), sources.folders.resolve)
-        record_then = ledger.files.get("")
+        record_then = store.parse(backup.page, "", sources.folders.resolve).files.get("")
     projects = [project.find(os.path.dirname(path), sources.folders.environ)]
     try:
         records = sources.records(projects)
