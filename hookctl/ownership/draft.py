@@ -35,7 +35,6 @@ from hookctl.ownership.sources import Sources
 from hookctl.ownership.store import Records
 from hookctl.settings.targets import Target
 from hookctl.system import files
-from hookctl.system.packages import Packages
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
@@ -91,7 +90,6 @@ class Draft:
         self.messages: list[Message] = []
         self.changes: list[Change] = []  # of hookctl's own files
         self.rmdirs: list[str] = []
-        self.packages: list[Packages] = []
         # When it is finished:
         self.after, self.record = snapshot.data, record
 

@@ -203,15 +203,15 @@ def merge_config(
             values[str(edit.path[0])] = edit.value
         elif isinstance(edit, DropValue):
             del values[str(edit.path[0])]
-    kept: dict[str, str] = {}
+    lines = []
     for line in decision.actions:
         if line.action == "keep" and line.path[0] in wanted:
-            name = str(line.path[0])
-            kept[name] = line.reason.replace("you removed it", f"you removed {name}")
+            reason = line.reason.replace("you removed it", f"you removed {line.path[0]}")
+            lines.append(Action("keep", (path, *line.path), "file", reason=reason))
     hint = "; --force takes it over" if wanted else ""
     for name in sorted(values.keys() - wanted.keys()):
-        kept[name] = f"kept your {name}={engine.show(values[name], name)}{hint}"
-    lines = [Action("keep", (path, name), "file", reason=kept[name]) for name in kept]
+        reason = f"kept your {name}={engine.show(values[name], name)}{hint}"
+        lines.append(Action("keep", (path, name), "file", reason=reason))
     if not wanted:
         text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
         return (text.encode() if values else None), lines
@@ -239,7 +239,7 @@ def plan_programs(
     *,
     install: bool,
     force: bool,
-) -> None:
+) -> list[Packages]:
     """Bring the programs of a draft's scope in line with the `records` after the run.
 
     `removed` are files that go with the run. What 0.2.0 laid there goes with the launcher, or when
@@ -255,7 +255,7 @@ def plan_programs(
         message = f"hookctl {version} wrote the programs here"
         if not (install and is_needed):
             draft.actions.append(file_action("keep", hook, f"{message}, so they stay"))
-            return
+            return []
         hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
         message += ", and this one is older"
         raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
@@ -285,7 +285,7 @@ def plan_programs(
     loses_launcher = any(path.endswith(f"/{HOOK}") for path in removed)
     is_merged = target.shared and bool(find_unnamed(runtime))  # elsewhere the one before stays
     if not (changes or new or former or loses_launcher or is_merged):
-        return
+        return []
     draft.changes += changes
     for name in new if launcher.data == programs.launcher else ():
         path = os.path.join(runtime, name)
@@ -294,9 +294,9 @@ def plan_programs(
     if former:
         _remove(draft, former)
     keeps = is_needed and not target.shared
-    draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))
     if not is_needed:
         draft.rmdirs += [os.path.join(top, name) for name in (PACKAGES, CONFIGS, PACKS)]
+    return [Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps)]
 
 
 def _is_shared(top: str, state: str, removed: Set[str]) -> bool:

@@ -138,8 +138,8 @@ def _next_record(draft: Draft, after: bytes | None) -> Record:
     record = known or Record(target.host.name, target.scope, target.host.format)
     if draft.is_recreated and snapshot.data is not None:  # as if we had never written it
         dirs = [each for each in record.created_dirs if not draft.path.startswith(f"{each}/")]
-        record = record._replace(created_file=False, created_dirs=tuple(dirs))
-        record = record._replace(sha256_before="", sha256_after="")
+        known, record = None, Record(record.host, record.scope, record.format)
+        record = record._replace(created_dirs=tuple(dirs))
     record = record._replace(
         packs=draft.packs, entries=draft.entries, known_as=target.path, project=target.project
     )
@@ -151,10 +151,9 @@ def _next_record(draft: Draft, after: bytes | None) -> Record:
         record = record._replace(created_file=True, created_dirs=tuple(created_dirs))
     # Of the bytes before our first write. A clone knows no hashes, but has our entries; else only
     # adopted values are on record.
-    before = snapshot.sha
-    has_only_adopted = all(entry.mode == "adopted" for entry in known.entries) if known else True
-    is_unwritten = known is None or (known.sha256_before == known.sha256_after and has_only_adopted)
-    if known and not draft.is_recreated and not is_unwritten:
+    before, entries = snapshot.sha, known.entries if known else ()
+    is_ours = any(entry.mode != "adopted" for entry in entries)
+    if known and (is_ours or known.sha256_before != known.sha256_after):
         before = known.sha256_before if snapshot.sha == known.sha256_after else ""
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
@@ -266,9 +265,10 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     for draft in drafts:
         if draft.changes or any(one and one.packs for one in (draft.known, draft.record)):
             first.setdefault(draft.target.project if draft.target.shared else "", draft)
+    packages: list[Packages] = []
     for draft in first.values():
         start = len(draft.changes)
-        plan_programs(draft, after, removed, install=install, force=force)
+        packages += plan_programs(draft, after, removed, install=install, force=force)
         runtime += draft.changes[start:]
     removes = any(draft.rmdirs for draft in drafts) or any(one.after is None for one in runtime)
     projects = {draft.target.project: draft for draft in drafts if draft.target.shared}
@@ -301,7 +301,8 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     disabled = {path: file for path, file in disabled.items() if file != known.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
-    packages = tuple(package for draft in drafts for package in draft.packages)
     is_empty = not (changes or changed or rmdirs or packages or disabled)
     unread = tuple(opened.unread)
-    return Plan(tuple(drafts), changes, changed, rmdirs, packages, unread, disabled, is_empty)
+    return Plan(
+        tuple(drafts), changes, changed, rmdirs, tuple(packages), unread, disabled, is_empty
+    )
