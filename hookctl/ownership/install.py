@@ -269,8 +269,7 @@ class Uninstall(Job):
             snapshot = files.Snapshot(key, None)
             draft = Draft(drafts.sources, records, target, snapshot, nothing, key, records[key])
         known = dict(draft.packs)
-        if draft.taken:
-            draft.show_disabled(self.packs)
+        draft.show_disabled(self.packs)
         if GUARD in self.packs:
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 

@@ -12,6 +12,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
 from hookctl.model import HEAD, Current, Entry, HookEntry, Path, Wanted
 from hookctl.ownership import store
+from hookctl.ownership.engine import list_above
 from hookctl.ownership.store import Records
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -99,7 +100,10 @@ def current_of(
     items = {(one.path, one.kind): None for one in (*wants, *entries)}
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
+    inside = list_above(path[:-1] for path, _ in items)
     for path, kind in items:
+        if kind == "container" and path in inside:
+            continue  # it is read with what is in it
         document.check_path(path)
         value = document.value
         for length, key in enumerate(path, 1):
