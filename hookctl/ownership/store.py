@@ -85,7 +85,7 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
 
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
-def parse(data: bytes | None, path: str, change: Change) -> Ledger:
+def parse(data: bytes | None, path: str, change: Change = str) -> Ledger:
     """What the bytes of a ledger say, with whole paths; empty without bytes."""
     if data is None:
         return Ledger({})
