@@ -1,6 +1,6 @@
 """The values that the rooms pass to each other: frozen, and without behaviour."""
 
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -21,6 +21,8 @@ class Wanted(NamedTuple):
     id: str = ""  # element: PACK/ID
     forms: str = ""  # element: a regular expression for every command that a released version wrote
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
+    follows: Path = ()  # leaf: the one that decides its value, by what stands there after the run
+    value_after: Callable[[Any], Any] | None = None  # leaf: the value, from that of the other one
 
 
 class PathFault(NamedTuple):
@@ -44,24 +46,12 @@ class HookEntry(NamedTuple):
         return self.id.partition("/")[0]
 
 
-class Hooks(tuple[HookEntry, ...]):
-    """Our hooks in a file, in its order; each id is found without looking at the others."""
-
-    @cached_property
-    def by_id(self) -> dict[str, list[HookEntry]]:
-        """The hooks with each id."""
-        hooks: dict[str, list[HookEntry]] = {}
-        for hook in self:
-            hooks.setdefault(hook.id, []).append(hook)
-        return hooks
-
-
 class Current(NamedTuple):
     """The current values of a settings file that concern us: parsed, never bytes."""
 
     values: dict[Path, Any]  # leaves and containers that are present
     raw: dict[Path, str]  # source text of the same leaves, and of the elements
-    elements: Hooks
+    hooks: dict[str, list[HookEntry]]  # ours, by their id, in the order of the file
 
 
 class Claim(NamedTuple):
@@ -209,8 +199,8 @@ class Decision(NamedTuple):
     edits: tuple[Edit, ...] = ()
     entries: tuple[Entry, ...] = ()
     actions: tuple[Action, ...] = ()
-    # What packs want differently at one path: the value of each.
-    conflicts: tuple[tuple[Path, dict[str, Any]], ...] = ()
+    # What packs want differently: by the path, then by the pack.
+    conflicts: dict[Path, dict[str, Any]] = {}  # noqa: RUF012 (never changed in place)
 
 
 class Change(NamedTuple):

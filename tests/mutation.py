@@ -50,7 +50,7 @@ AREAS = {
     "plan": Area(
         tuple(f"hookctl/ownership/{name}.py" for name in (
             "approvals", "content", "disable", "disabled", "draft", "install", "own_files", "plan",
-            "project_files", "restore", "rules", "wraps")),
+            "restore", "rules", "wraps")),
         ("tests/test_stories.py",),
     ),
     "execute": Area(

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from hookctl.model import AddHook, Current, DropHook, DropValue, Edit, EditHook, HookEntry, Hooks, Path, Prune, Put
+from hookctl.model import AddHook, Current, DropHook, DropValue, Edit, EditHook, HookEntry, Path, Prune, Put
 
 HEAD = ": hookctl="
 
@@ -24,7 +24,7 @@ def live(document: Any) -> Current:
     raw = {path: json.dumps(value) for path, value in values.items() if not isinstance(value, dict | list)}
     found = elements(document)
     raw |= {element.path: json.dumps(_holder(document, element.path)[element.path[-1]]) for element in found}
-    return Current(values, raw, Hooks(found))
+    return Current(values, raw, {one.id: [other for other in found if other.id == one.id] for one in found})
 
 
 def elements(document: Any) -> tuple[HookEntry, ...]:

@@ -179,7 +179,7 @@ def test_the_table_of_ownership(row: Row) -> None:
     for keep, (_, reason) in zip(kept, row.kept, strict=True):
         assert reason in keep.reason
         assert keep.to_state == keep.from_state
-    assert [list(claims.items()) for _, claims in done.conflicts] == [list(w.items()) for w in row.conflicts]
+    assert [list(claims.items()) for claims in done.conflicts.values()] == [list(w.items()) for w in row.conflicts]
     before, after = ([entry.id or entry.path for entry in page] for page in (row.entries, done.entries))
     assert [name for name in after if name in before] == [name for name in before if name in after], "as they joined"
     assert (row.here, row.entries) == (here, entries), "the engine changed what it was given"

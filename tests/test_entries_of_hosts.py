@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.documents.toml import inline
 from hookctl.hosts import load
 from hookctl.hosts.loading import find_fault
+from hookctl.packs.guard import wanted_hook
 from tests.conftest import Hookctl, put
 from tests.documents.table import document_of
 from tests.manifest import hook as pack_hook
@@ -174,7 +174,7 @@ def test_no_hook_has_a_field_or_a_timeout_that_would_cost_all_of_them(
     assert said.code == 0
     hook = tomllib.loads(config.read_text())["hooks"][-1]
     assert (sorted(hook), hook["timeout"]) == (["command", "event", "timeout"], 600)
-    assert hosts.timeout(hosts.load("claude"), 900) == 900
+    assert wanted_hook(load("claude"), "slow/stop", "Stop", "true", "", 900).value["timeout"] == 900
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_no_hook_has_a_field_or_a_timeout_that_would_cost_all_of_them(
     ],
 )
 def test_a_hook_that_the_client_cannot_take_costs_all_of_them(more: str, reason: str) -> None:
-    host = hosts.load("kimi")
+    host = load("kimi")
     lost = find_fault(host, "user", "config.toml", formats.parse(host.format, (STOP + more).encode()))
     assert lost is not None and reason in lost.text
 

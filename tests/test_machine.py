@@ -114,7 +114,7 @@ class Histories(RuleBasedStateMachine):
         self.once_more(self.decide(wants, force=False))
 
     def once_more(self, decision: Decision) -> None:
-        assert (decision.edits, decision.entries, decision.conflicts) == ((), self.entries, ())
+        assert (decision.edits, decision.entries, decision.conflicts) == ((), self.entries, {})
         assert {line.action for line in decision.actions} <= {"keep"}
 
     @rule(pack=PACKS, keys=WISHES, hooks=HOOKS, force=FORCE)

@@ -19,17 +19,17 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import loading, read_cap
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
-from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, PathFault, Record
+from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, PathFault, Record
 from hookctl.ownership import committed, consent, engine, store
 from hookctl.ownership.disabled import DisabledHook, list_taken
-from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
+from hookctl.ownership.own_files import FORMER_CALL, list_programs, parse_config
 from hookctl.ownership.sources import current_of
 from hookctl.packs import choices, guard
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
+from hookctl.settings.targets import GUARD, RULES, Target, own_top, repository_above, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
 from hookctl.system.packages import HOOK, list_former, version_of
@@ -65,7 +65,8 @@ class File:
         if self.disabled:
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
-        self.elements = self.current.elements if self.current else Hooks()
+        by_id = self.current.hooks if self.current else {}
+        self.elements = [hook for copies in by_id.values() for hook in copies]
         self.guard = self.packs.get(GUARD)
         self.settings = choices.settings_from(self.guard.settings) if self.guard else None
         self.config: dict[str, Any] = {}  # the guard's; empty where it cannot be read
@@ -257,12 +258,12 @@ def check_entries(file: File) -> Iterator[Finding]:
     if current is None:
         return
     yield from _check_commands(file)
-    others = Hooks(hook for hook in file.elements if not hook.id.startswith(WRAP))
-    for id, copies in sorted(others.by_id.items()):
+    others = {id: current.hooks[id] for id in current.hooks if not id.startswith(WRAP)}
+    for id, copies in sorted(others.items()):
         if len(copies) > 1 and file.document:
             paths = ", ".join(file.document.name_of(hook.path) for hook in copies)
             yield file.find("entry_doubled", id=id, count=len(copies), paths=paths)
-    for hook in others:
+    for hook in [hook for copies in others.values() for hook in copies]:
         if why := _find_defect(file, hook):
             again = file.again(hook.pack)
             yield file.find("entry_disarmed", level=file.level, id=hook.id, why=why, again=again)
@@ -332,10 +333,10 @@ def _check_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
         fix = f"`{file.install_of(pack)} --force` {effect}"
         yield file.find("entry_missing", level=file.level, name=name, fix=fix)
     # An entry that does not work has another finding.
-    defects = (_find_defect(file, hook) for hook in current.elements.by_id.get(entry.id, ()))
+    defects = (_find_defect(file, hook) for hook in current.hooks.get(entry.id, ()))
     if state != "overridden" or any(defects):
         return
-    fields = current.elements.by_id[entry.id][0].fields if entry.id else {}
+    fields = current.hooks[entry.id][0].fields if entry.id else {}
     every = {**entry.written, **fields} if entry.id else ()
     names = [name for name in every if fields.get(name) != entry.written.get(name)]
     how = f"it has another {' and another '.join(names)}"
@@ -354,7 +355,7 @@ def _check_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
 
 
 def _check_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
-    hooks = file.elements.by_id.get(entry.id, [])
+    hooks = file.current.hooks.get(entry.id, []) if file.current else []
     if not hooks:
         missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
         yield file.find("entry_missing", level=missing, name=entry.id, fix=fix)
@@ -437,9 +438,8 @@ def check_rights(file: File) -> Iterator[Finding]:
         paths.append(machine.folders.state)
     with contextlib.suppress(HookctlError):  # the rule about programs tells why
         paths += list_programs(machine.records, file.target, machine.folders)
-    known: dict[str, PathFault | None] = {}  # of folders: many files lie in one
-    found = {path: owners.find_fault(path, known) for path in paths if os.path.exists(path)}
-    for fault, path in {fault: path for path, fault in reversed(found.items()) if fault}.items():
+    found = owners.find_faults(filter(os.path.exists, paths))
+    for fault, path in {fault: path for path, fault in reversed(found)}.items():
         yield _report_loose(file, path, fault)
 
 

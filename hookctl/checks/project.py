@@ -34,10 +34,10 @@ from hookctl.checks.file import (
 )
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
-from hookctl.model import Current, Hooks, PackRecord, Path, Record, Wanted
+from hookctl.model import Current, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
-from hookctl.ownership.sources import FileReader
+from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
@@ -55,7 +55,7 @@ from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, PACKS, TABLE
 LEDGER = "ledger.json"
 _RUN = os.path.join(OWN, "run")
 _IGNORED = {b"run/", b"run", b"/run/", b"/run"}  # lines of an ignore file that keep it out
-_NOTHING = Current({}, {}, Hooks())
+_NOTHING = Current({}, {}, {})
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
 
@@ -65,11 +65,11 @@ def isolated(folder: str) -> Folders:
     return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, folder)
 
 
-class _Reader(FileReader):
+class _Reader(Sources):
     """Reads the files of a project; refuses every other one, also behind a link."""
 
-    def __init__(self, project: str) -> None:
-        super().__init__()
+    def __init__(self, folders: Folders, project: str) -> None:
+        super().__init__(folders)
         self._project = project
 
     def snapshot(self, path: str) -> files.Snapshot:
@@ -82,7 +82,7 @@ class _Reader(FileReader):
 class _ProjectMachine(Machine):
     def __init__(self, project: str, start: str, start_project: str) -> None:
         super().__init__(isolated(start), {}, cwd_project=start_project)
-        self.reader = _Reader(project)
+        self.reader = _Reader(self.folders, project)
         self.read = self.reader.read
 
     def switches(self, host: hosts.Host, users: str, start: str) -> tuple[Switch, ...]:

@@ -203,12 +203,6 @@ def read_cap(host: Host, text: str) -> float:
     return float(number - cap.get("overrides_last", False))
 
 
-def timeout(host: Host, seconds: int) -> int:
-    """A timeout in the host's unit, as long as the host takes it."""
-    value = seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
-    return min(value, host.registration.longest or value)
-
-
 _LONGEST_TIMEOUT = 10**15  # in any unit longer than a life
 
 

@@ -23,7 +23,7 @@ def install(draft: Draft, drafts: Drafts, pack: str) -> None:
     """Tell the person where a pack's hooks wait for an approval; those of 0.2.0 go."""
     if not draft.host.needs_approval(draft.target.scope):
         return
-    if not draft.sources.disabled():  # beside the switch of a disabled hook they wait for it
+    if not draft.records.disabled:  # beside the switch of a disabled hook they wait for it
         uninstall(draft, drafts, pack)
     # Whether one is missing, or may be after an edit:
     host, target, environ = draft.host, draft.target, draft.folders.environ

@@ -24,58 +24,69 @@ NEEDS = "0.3.0"  # the first hookctl that can read what this one writes
 MOVE_AWAY = (
     "Move it away; `hookctl install` then takes back the hooks that it finds by their names."
 )
+ESCAPED = "backslashreplace"  # JSON's own escapes, for a path that is not UTF-8
 _MERGE_RULES = ("", "max", "min", "first")
 _WRONG_TYPE = r"object|indices|argument|must be|invalid literal|conversion"
-
-
-def to_json(value: Any) -> Any:
-    """A value of hookctl's types as JSON data."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        defaults = type(value)._field_defaults
-        fields = dict(zip(value._fields, value, strict=True))
-        named = [name for name in fields if name not in defaults or fields[name] != defaults[name]]
-        json_object = {name: to_json(fields[name]) for name in named}
-        for claim in json_object.get("owners", {}).values() if isinstance(value, Entry) else ():
-            if json.dumps(claim["value"]) == json.dumps(value.written):
-                del claim["value"]  # as most are; a line stays short, and merges
-        return json_object
-    if isinstance(value, tuple):
-        return [to_json(item) for item in value]
-    if isinstance(value, dict):
-        return {key: to_json(item) for key, item in value.items()}
-    return value
-
-
-def from_json(kind: Any, data: Any, name: str) -> Any:
-    """The value of this type; TypeError, mostly with the field's name, if the data is wrong."""
-    if kind is Any:
-        return data
-    kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-    if type(data) in kinds:  # here a bool is not an int
-        return data
-    kind, origin = kinds[0], get_origin(kinds[0])
-    if hasattr(kind, "_fields"):
-        return _read_object(kind, from_json(dict, data, name))
-    if origin is dict:
-        inner, items = get_args(kind)[1], from_json(dict, data, name)
-        return {key: from_json(inner, item, name) for key, item in items.items()}
-    if origin is tuple:
-        if isinstance(data, dict):  # 0.2.0 had a digest with each name
-            data = list(data)
-        inner, items = get_args(kind)[0], from_json(list, data, name)
-        return tuple(from_json(inner, item, name) for item in items)
-    names = [each.__name__ for each in kinds if each is not types.NoneType]
-    raise TypeError(f"{name} is not of type {' or '.join(names)}")
-
 
 # The fields with paths, and those whose keys are paths.
 _PATHS = {"created_dirs", "file", "folder", "folders", "known_as", "made"}
 _PATHS |= {"packages", "path", "project", "source", "unswept"}
 _BY_PATH = {"disabled", "files", "records"}
+Change = Callable[[str], str]  # of a path, from or to its form on disk
+
+
+def to_json(value: Any, change: Change = str, name: str = "") -> Any:
+    """A value of hookctl's types as JSON data, with its paths changed."""
+    if isinstance(value, str):
+        return change(value) if value and name in _PATHS else value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        defaults = type(value)._field_defaults
+        fields = dict(zip(value._fields, value, strict=True))
+        named = [each for each in fields if each not in defaults or fields[each] != defaults[each]]
+        json_object = {each: to_json(fields[each], change, each) for each in named}
+        for claim in json_object.get("owners", {}).values() if isinstance(value, Entry) else ():
+            if json.dumps(claim["value"]) == json.dumps(value.written):
+                del claim["value"]  # as most are; a line stays short, and merges
+        return json_object
+    if isinstance(value, tuple):  # the path of an entry is one of keys
+        return [to_json(item, change, name * (name != "path")) for item in value]
+    if isinstance(value, dict):
+        items = {key: to_json(item, change) for key, item in value.items()}
+        return {change(key): item for key, item in items.items()} if name in _BY_PATH else items
+    return value
+
+
+def from_json(kind: Any, data: Any, name: str, change: Change = str) -> Any:
+    """The value of this type, with its paths changed.
+
+    TypeError, mostly with the field's name, if the data is wrong.
+    """
+    if kind is Any:
+        return data
+    kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if type(data) in kinds:  # here a bool is not an int
+        return change(data) if type(data) is str and data and name in _PATHS else data
+    kind, origin = kinds[0], get_origin(kinds[0])
+    if hasattr(kind, "_fields"):
+        return _read_object(kind, from_json(dict, data, name), change)
+    if origin is dict:
+        inner, items = get_args(kind)[1], from_json(dict, data, name)
+        items = {key: from_json(inner, item, name, change) for key, item in items.items()}
+        return {change(key): item for key, item in items.items()} if name in _BY_PATH else items
+    if origin is tuple:
+        if isinstance(data, dict):  # 0.2.0 had a digest with each name
+            data = list(data)
+        inner, items = get_args(kind)[0], from_json(list, data, name)
+        change = str if name == "path" else change  # that of an entry is one of keys
+        return tuple(from_json(inner, item, name, change) for item in items)
+    names = [each.__name__ for each in kinds if each is not types.NoneType]
+    raise TypeError(f"{name} is not of type {' or '.join(names)}")
+
+
 _field_types = functools.cache(get_type_hints)
 
 
-def _read_object(kind: Any, data: dict[str, Any]) -> Any:
+def _read_object(kind: Any, data: dict[str, Any], change: Change) -> Any:
     field_types = _field_types(kind)
     if kind is Record and "disabled" in data:  # 0.2.0 had these entries apart
         entries = [*data.get("entries", ()), *data["disabled"]]
@@ -90,7 +101,7 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
     unknown = sorted(data.keys() - field_types.keys())
     if unknown:
         raise TypeError(f"unknown: {', '.join(unknown)}")
-    values = {field: from_json(field_types[field], item, field) for field, item in data.items()}
+    values = {each: from_json(field_types[each], data[each], each, change) for each in data}
     value = kind(**values)
     for entry in value.entries if kind is Record else ():
         _check_entry(entry)
@@ -99,30 +110,11 @@ def _read_object(kind: Any, data: dict[str, Any]) -> Any:
     return value
 
 
-def with_paths(value: Any, change: Callable[[str], str], name: str = "") -> Any:
-    """A value of hookctl's types with all its paths changed from or to their form on disk."""
-    if isinstance(value, str):
-        return change(value) if value and name in _PATHS else value
-    if isinstance(value, dict):
-        items = {key: with_paths(item, change) for key, item in value.items()}
-        return {change(key): item for key, item in items.items()} if name in _BY_PATH else items
-    if not isinstance(value, tuple):
-        return value
-    if not hasattr(value, "_fields"):  # the path of an entry is one of keys
-        return tuple(with_paths(item, change, name * (name != "path")) for item in value)
-    fields = zip(value._fields, value, strict=True)
-    return type(value)(*(with_paths(field, change, each) for each, field in fields))
-
-
-def dump_object(key: str, value: Any, change: Callable[[str], str] = str) -> bytes:
+def dump_object(key: str, value: Any, change: Change = str) -> bytes:
     """The bytes of a file of hookctl's own, with its version under `key` and changed paths."""
-    json_object = {key: VERSION, "needs": NEEDS, **to_json(with_paths(value, change))}
-    return encode(json.dumps(json_object, indent=1, ensure_ascii=False) + "\n")
-
-
-def encode(text: str) -> bytes:
-    """JSON as UTF-8; the surrogates of a path that is not UTF-8 become JSON's own escapes."""
-    return text.encode("utf-8", "backslashreplace")
+    json_object = {key: VERSION, "needs": NEEDS, **to_json(value, change)}
+    text = json.dumps(json_object, indent=1, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", ESCAPED)
 
 
 @contextlib.contextmanager

@@ -23,10 +23,10 @@ from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
 from hookctl.model import GIT, Entry, PackRecord, Record
 from hookctl.ownership.codec import (
+    ESCAPED,
     MOVE_AWAY,
     NEEDS,
     VERSION,
-    encode,
     from_json,
     parse_object,
     refusals,
@@ -170,7 +170,7 @@ def dump(project: str, records: Mapping[str, Record]) -> bytes | None:
     for name in sorted(by_name):
         lines += [f"  {_dump_line(name)}: {{", *_record_lines(project, by_name[name]), "  },"]
     lines += [f'  "": {_dump_line(_END)}', " }", "}", ""]
-    return encode("\n".join(lines))
+    return "\n".join(lines).encode("utf-8", ESCAPED)
 
 
 def _record_lines(project: str, record: Record) -> list[str]:

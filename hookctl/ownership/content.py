@@ -9,15 +9,11 @@ from typing import Any
 
 from hookctl.documents import MISSING
 from hookctl.hosts import shapes
-from hookctl.model import WRAP, Consent, PackRecord, Put, Wanted
-from hookctl.ownership import engine
+from hookctl.model import WRAP, Consent, PackRecord, Wanted
 from hookctl.ownership.draft import Draft
-from hookctl.ownership.own_files import Files, merge_config, own_top, read_own
-from hookctl.ownership.sources import current_of
-from hookctl.ownership.store import Records
+from hookctl.ownership.own_files import Files, merge_config, read_own
 from hookctl.packs import guard
 from hookctl.packs.choices import (
-    LIMIT_KEY,
     Choice,
     Settings,
     choose,
@@ -26,20 +22,20 @@ from hookctl.packs.choices import (
     settings_from,
 )
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
-from hookctl.settings.targets import GUARD, config_name, pack_folder
+from hookctl.settings.targets import GUARD, config_name, own_top, pack_folder
 from hookctl.system import interpreter
 from hookctl.system.files import content_digest
 
 Content = tuple[list[Wanted], Files, PackRecord]
 
 
-def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) -> Content:
+def guard_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     """The guard with its recorded or newly chosen settings; hooks that it wraps are edited here."""
     known, folder = draft.packs.get(GUARD), pack_folder(draft.folders, draft.target, GUARD)
     hooks = shapes.elements(draft.host.shape, draft.document.value)
-    config = former = find_config(draft, records)
+    config = former = find_config(draft)
     if os.path.dirname(former) != folder:
-        config = os.path.join(folder, config_name(draft.target, records, draft.key))
+        config = os.path.join(folder, config_name(draft.target, draft.records, draft.key))
     setting = tuple(draft.host.cap.get("setting", ()))
     value = draft.document.get(setting) if setting else MISSING
     cap = str(value) if type(value) is int else ""  # the operator's, over which ours would win
@@ -65,16 +61,9 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
         )
         draft.actions += kept
         files[os.path.basename(config)] = (data or b"", None)
-        wanted_limit = guard.wanted_limit(settings)
-        wants_with = partial(guard.wants, settings, draft.target, pack, config, wraps=wraps_any)
-        wants = wants_with(wanted_limit, cap)
-        if draft.host.env_path:
-            limit = _limit_in_settings(draft, wants, force=choice.force)
-        else:
-            value = json.loads(data or b"{}").get("max_stop_blocks")
-            limit = str(value) if type(value) is int else ""
-        if limit != wanted_limit:  # the host's cap follows the one that will be in effect
-            wants = wants_with(limit, cap)
+        value = None if draft.host.env_path else json.loads(data or b"{}").get("max_stop_blocks")
+        limit = str(value) if type(value) is int else ""
+        wants = guard.wants(settings, draft.target, pack, config, limit, cap, wraps=wraps_any)
     recorded: dict[str, Any] = {
         "mode": settings.mode,
         "knobs": settings.options,
@@ -89,18 +78,19 @@ def guard_content(draft: Draft, records: Records, pack: Pack, choice: Choice) ->
     return wants, files, PackRecord(pack.version, recorded, folder, names, source=pack.source)
 
 
-def find_config(draft: Draft, records: Records) -> str:
+def find_config(draft: Draft) -> str:
     """The path of the guard's configuration: the recorded one, or that of a hook without record."""
     if GUARD in draft.packs and draft.packs[GUARD].config:
         return draft.packs[GUARD].config
-    in_use = {record.packs[GUARD].config for record in records.values() if GUARD in record.packs}
+    packs = [record.packs for record in draft.records.values() if GUARD in record.packs]
+    in_use = {known[GUARD].config for known in packs}
     for hook in shapes.elements(draft.host.shape, draft.document.value):
         event, command = hook.id.partition("/")[2], str(hook.fields.get("command"))
         path = guard.config_path(command, hook.id, event, draft.target)
         if path.startswith(f"{draft.folders.data}/") and path not in in_use:
             return path
     folder = pack_folder(draft.folders, draft.target, GUARD)
-    return os.path.join(folder, config_name(draft.target, records, draft.key))
+    return os.path.join(folder, config_name(draft.target, draft.records, draft.key))
 
 
 def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap: str) -> Settings:
@@ -115,7 +105,8 @@ def _choose_settings(draft: Draft, choice: Choice, known: PackRecord | None, cap
     draft.warn("host_limits", *missed)
     if draft.target.shared:
         require_portable(settings)
-    return settings.with_python(choose_python(draft, settings.python))
+    settings.python = choose_python(draft, settings.python)
+    return settings
 
 
 def choose_python(draft: Draft, recorded: str) -> str:
@@ -132,20 +123,6 @@ def choose_python(draft: Draft, recorded: str) -> str:
     if warning:
         draft.warn("interpreter", warning)
     return python
-
-
-def _limit_in_settings(draft: Draft, wants: list[Wanted], *, force: bool) -> str:
-    path = (*draft.host.env_path, LIMIT_KEY)
-    value = draft.document.get(path)
-    if any(want.path == path and want.value != value for want in wants):
-        visible = draft.pack_entries()
-        current = current_of(draft.host, draft.document, wants, visible)
-        for edit in engine.install(visible, current, GUARD, wants, force=force).edits:
-            if isinstance(edit, Put) and edit.path == path:
-                value = edit.value
-    if value is MISSING or value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:

@@ -44,7 +44,7 @@ from hookctl.ownership.disabled import (
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.engine import same
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import FileReader, Sources, current_of
+from hookctl.ownership.sources import Sources, current_of
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
 
@@ -112,7 +112,7 @@ class Disable(Job):
     def _read_known(self) -> DisabledFile:
         """What is disabled in the file so far, and is not back."""
         draft, target = self.draft, self.draft.target
-        known = draft.sources.disabled().get(draft.path)
+        known = draft.records.disabled.get(draft.path)
         if known is None:
             format = target.host.format
             known = DisabledFile(
@@ -191,7 +191,7 @@ def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
 # Enabling.
 
 
-def find_away(known: Mapping[str, DisabledFile], reader: FileReader) -> Iterator[DisabledHook]:
+def find_away(known: Mapping[str, DisabledFile], reader: Sources) -> Iterator[DisabledHook]:
     """What of these files is not back in them."""
     for path, file in known.items():
         target, document = _target_of(file, path), None
@@ -205,7 +205,7 @@ def find_away(known: Mapping[str, DisabledFile], reader: FileReader) -> Iterator
 def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     """Plan to put hooks and values back; a file that is gone is an error."""
     jobs, projects = [], set[str]()
-    for path, file in sources.disabled().items():
+    for path, file in sources.records().disabled.items():
         hooks = [hook for hook in file.hooks if hook in wanted]
         if hooks:
             jobs.append(Enable(_target_of(file, path), file, hooks))
@@ -296,7 +296,7 @@ def describe(hook: DisabledHook) -> str:
 def forget(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
     """Keep nothing of some packs any more, and take back the hosts' own switches of their hooks."""
     packs = set(packs)
-    for path, known in draft.sources.disabled().items():
+    for path, known in draft.records.disabled.items():
         hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
         if not hooks:
             continue
@@ -318,7 +318,7 @@ def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
 def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
     known = {}
-    for path, file in draft.sources.disabled().items():
+    for path, file in draft.records.disabled.items():
         file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
         if file.hooks:
             known[path] = file

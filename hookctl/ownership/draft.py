@@ -32,9 +32,9 @@ from hookctl.model import (
 from hookctl.ownership.disabled import DisabledFile, is_back, list_taken
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
+from hookctl.ownership.store import Records
 from hookctl.settings.targets import Target
 from hookctl.system import files
-from hookctl.system.packages import Packages
 
 
 def file_action(action: str, path: str, reason: str = "") -> Action:
@@ -48,6 +48,7 @@ class Draft:
     def __init__(
         self,
         sources: Sources,
+        records: Records,
         target: Target,
         snapshot: files.Snapshot,
         document: Document,
@@ -55,7 +56,7 @@ class Draft:
         record: Record | None,
     ) -> None:
         # As it is now:
-        self.sources, self.folders = sources, sources.folders
+        self.sources, self.folders, self.records = sources, sources.folders, records
         self.target, self.host = target, target.host
         self.snapshot, self.before = snapshot, document
         self.key, self.known = key, record
@@ -68,7 +69,7 @@ class Draft:
         self.document = document
         self.entries: tuple[Entry, ...] = record.entries if record else ()
         # The ids and paths of the entries that `hookctl disable` took out of the file:
-        known = sources.disabled().get(snapshot.path) if record else None
+        known = records.disabled.get(snapshot.path) if record else None
         hooks = known.hooks if known else ()
         away = [hook for hook in hooks if not is_back(self.host, document, hook)]
         self.taken = list_taken(away) if away else set[str | Path]()
@@ -87,9 +88,8 @@ class Draft:
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
         self.messages: list[Message] = []
-        self.changes: list[Change] = []
+        self.changes: list[Change] = []  # of hookctl's own files
         self.rmdirs: list[str] = []
-        self.packages: list[Packages] = []
         # When it is finished:
         self.after, self.record = snapshot.data, record
 
@@ -123,9 +123,11 @@ class Draft:
         used = list_above([entry.path for entry in hidden if entry.kind != "container"])
         containers = [entry for entry in self.entries if entry.kind == "container"]
         kept = [entry for entry in containers if entry.path in used]
-        entries: dict[object, Entry | None] = dict.fromkeys(map(_name, self.entries))
-        entries |= {_name(entry): entry for entry in (*kept, *decision.entries, *hidden)}
-        self.entries = tuple(filter(None, entries.values()))
+        known = [(entry.kind, entry.id or entry.path) for entry in self.entries]
+        after = (*kept, *decision.entries, *hidden)
+        entries = {(entry.kind, entry.id or entry.path): entry for entry in after}
+        self.entries = tuple(entries.pop(name) for name in known if name in entries)
+        self.entries += tuple(entries.values())
         if decision.edits:
             self.document = shapes.apply(self.host.shape, self.document, decision.edits)
         self.edits += decision.edits
@@ -213,21 +215,6 @@ class Draft:
                 action = Action("remove", path, "element", hook.id, "owned", "free", reason)
                 self.actions.append(action)
 
-    def add_changes(self, changes: list[Change]) -> None:
-        """Add changes of hookctl's own files, with a line about each."""
-        self.changes += changes
-        self.describe_changes(changes)
-
-    def describe_changes(self, changes: list[Change]) -> None:
-        """Add a line about each of these changes of hookctl's own files."""
-        for change in changes:
-            action = "replace-file"
-            if change.after is None:
-                action = "remove-file"
-            elif change.before is None:
-                action = "create-file"
-            self.actions.append(Action(action, (change.path,), "file"))
-
     @property
     def is_edited(self) -> bool:
         """Whether the document changes."""
@@ -244,10 +231,6 @@ class Draft:
         known = self.known.entries if self.known else ()
         has_others = self.entries != known or self.disabled_after is not None
         return self.is_edited or has_others or bool(self.kept)
-
-
-def _name(entry: Entry) -> tuple[bool, object]:
-    return entry.kind == "container", entry.id or entry.path
 
 
 def _count(host: Host, document: Document) -> Counter[Path]:

@@ -61,20 +61,33 @@ def install(
     """
     builder = _DecisionBuilder(entries, current, pack, force=force)
     names = {want.id or want.path for want in wants}
-    builder.leave_unwanted(names)
+    for name, entry in list(builder.entries.items()):
+        if pack in entry.owners and name not in names:  # 8
+            builder.leave(entry)
+    # Asked after that, else a second install would differ from the first.
+    builder.wiped = is_wiped(builder.entries.values(), current)
     others = others and builder.wiped
     if restores:
         own = [entry for entry in builder.entries.values() if pack in entry.owners]
         builder.wiped = builder.wiped or is_wiped(own, current)
-    if not force:
-        conflicts = tuple(_find_conflicts(builder, wants))
-        if conflicts:
-            return Decision(entries=tuple(entries), conflicts=conflicts)
+    conflicts: dict[Path, dict[str, Any]] = {}
     for want in wants:
-        if want.kind == "element":
+        if want.value_after is not None:
+            decider = current.values.get(want.follows)
+            for edit in builder.edits:
+                if isinstance(edit, Put) and edit.path == want.follows:
+                    decider = edit.value
+            if decider is not None:
+                want = want._replace(value=want.value_after(decider))
+        claims = {} if force else _find_conflict(builder, want)
+        if claims:
+            conflicts[want.path] = claims
+        elif want.kind == "element":
             _install_element(builder, want)
         else:
             _install_leaf(builder, want)
+    if conflicts:
+        return Decision(entries=tuple(entries), conflicts=conflicts)
     if others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
         for name, entry in list(builder.entries.items()):
@@ -91,13 +104,14 @@ def uninstall(
 ) -> Decision:
     """What an uninstall of `pack` does to one file; `wants` finds hooks without a record."""
     builder = _DecisionBuilder(entries, current, pack)
-    builder.leave_unwanted(set())
+    for entry in [one for one in builder.entries.values() if pack in one.owners]:
+        builder.leave(entry)
     # 15, 15a, 16: our hooks that the ledger does not know go, and the keys are named.
     known = {entry.id or entry.path for entry in entries}
     unknown = [want for want in wants if (want.id or want.path) not in known]
     has_orphan = False
     for want in unknown:
-        for hook in current.elements.by_id.get(want.id, []):
+        for hook in current.hooks.get(want.id, []):
             if _is_ours(hook, want):
                 has_orphan = True
                 builder.edits.append(DropHook(hook))
@@ -113,7 +127,7 @@ def uninstall(
 
 def state(entry: Entry | None, current: Current, path: Path, id: str = "") -> str:
     """The state of one entry in the table's words; `missing` may mean that alone or a wipe."""
-    hooks = current.elements.by_id.get(id, []) if id else []
+    hooks = current.hooks.get(id, []) if id else []
     is_absent = not hooks if id else path not in current.values
     if entry is None and is_absent:
         return "free"
@@ -207,14 +221,6 @@ class _DecisionBuilder:
         over = f"over {' and '.join(others)}" if others else ""
         self.act(action, written, (from_state, "owned"), "; ".join(filter(None, (reason, over))))
 
-    def leave_unwanted(self, wanted: set[_Name]) -> None:
-        """8: take out what the pack does not want any more."""
-        for name, entry in list(self.entries.items()):
-            if self.pack in entry.owners and name not in wanted:
-                self.leave(entry)
-        # Asked after that, else a second install would differ from the first.
-        self.wiped = is_wiped(self.entries.values(), self.current)
-
     def leave(self, entry: Entry) -> None:
         """Take the pack out of the owners; without owners, put back what was there before."""
         owners = {name: claim for name, claim in entry.owners.items() if name != self.pack}
@@ -249,7 +255,7 @@ class _DecisionBuilder:
 
     def _remove_elements(self, entry: Entry) -> None:
         """Remove every hook with exactly our command, whatever was edited in its other fields."""
-        hooks = self.current.elements.by_id.get(entry.id, [])
+        hooks = self.current.hooks.get(entry.id, [])
         copies = _copies(hooks, entry)
         for hook in hooks:
             if hook not in copies:
@@ -282,28 +288,25 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
-def _find_conflicts(
-    builder: _DecisionBuilder, wants: Sequence[Wanted]
-) -> Iterable[tuple[Path, dict[str, Any]]]:
-    """13: our values that another pack wants to be different, with no common merge rule."""
+def _find_conflict(builder: _DecisionBuilder, want: Wanted) -> dict[str, Any]:
+    """13: what packs want of a value of ours, where they differ and have no common merge rule."""
     pack, current = builder.pack, builder.current
-    for want in wants:
-        entry = builder.entries.get(want.id or want.path)
-        entry_state = state(entry, current, want.path, want.id)
-        is_gone = entry_state == "adopted" and want.path not in current.values
-        is_writable = entry_state == "owned" or is_gone
-        if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
-            continue
-        others = {name: claim for name, claim in entry.owners.items() if name != pack}
-        if want.merge and all(claim.merge == want.merge for claim in others.values()):
-            continue
-        claim = entry.owners.get(pack)
-        is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
-        if is_claimed and same(want.value, entry.written):
-            continue  # written before, with --force: the other pack must ask now
-        if any(not same(claim.value, want.value) for claim in others.values()):
-            values = {name: claim.value for name, claim in others.items()}
-            yield want.path, {**values, pack: want.value}
+    entry = builder.entries.get(want.id or want.path)
+    entry_state = state(entry, current, want.path, want.id)
+    is_gone = entry_state == "adopted" and want.path not in current.values
+    is_writable = entry_state == "owned" or is_gone
+    if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
+        return {}
+    others = {name: claim for name, claim in entry.owners.items() if name != pack}
+    if want.merge and all(claim.merge == want.merge for claim in others.values()):
+        return {}
+    claim = entry.owners.get(pack)
+    is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
+    if is_claimed and same(want.value, entry.written):
+        return {}  # written before, with --force: the other pack must ask now
+    if all(same(claim.value, want.value) for claim in others.values()):
+        return {}
+    return {**{name: claim.value for name, claim in others.items()}, pack: want.value}
 
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
@@ -389,7 +392,7 @@ def _install_element(builder: _DecisionBuilder, want: Wanted) -> None:
     # One owner: the pack's name is in the id.
     owners = {builder.pack: Claim(want.value)}
     new = Entry(want.path, "element", written=want.value, owners=owners, id=want.id)
-    hooks = builder.current.elements.by_id.get(want.id, [])
+    hooks = builder.current.hooks.get(want.id, [])
     ours = [hook for hook in hooks if _is_ours(hook, want, entry)]
     if not hooks and (entry is None or builder.wiped or builder.force):
         builder.write(new, want.value, "free" if entry is None else "missing")  # 1, 11, 12

@@ -19,7 +19,6 @@ from hookctl.ownership.codec import (
     from_json,
     parse_object,
     refusals,
-    with_paths,
 )
 from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.plan import Plan
@@ -47,7 +46,13 @@ def execute(folders: Folders, plan: Plan) -> None:
             write_journal(folders, Journal((), {}, made, packages=paths))
             for one in plan.packages:
                 kept[one.path] = provide(one, locks, created)
-            _back_up_settings(folders, changes, records)
+            known = {file.path: file.known for file in plan.files}
+            for change in changes:
+                if change.settings and change.before is not None:
+                    new, old = records.get(change.path), known.get(change.path)
+                    first = new is not None and new.sha256_before == files.digest(change.before)
+                    record = store.dump({"": old}, folders.shorten) if old else None
+                    files.back_up(folders, change.path, change.before, first=first, record=record)
             steps = [
                 Step(
                     one.path,
@@ -74,20 +79,6 @@ def execute(folders: Folders, plan: Plan) -> None:
         close_journal(folders, changes, remaining, unswept)
     if failure is not None:
         raise failure
-
-
-def _back_up_settings(
-    folders: Folders, changes: tuple[Change, ...], records: Mapping[str, Record | None]
-) -> None:
-    before = records_before(folders, records)
-    for change in changes:
-        if not change.settings or change.before is None:
-            continue
-        new = records.get(change.path)
-        first = new is not None and new.sha256_before == files.digest(change.before)
-        _, old = store.find_record(before, change.path)
-        data = store.dump({"": old}, folders.shorten) if old else None
-        files.back_up(folders, change.path, change.before, first=first, record=data)
 
 
 def apply_change(change: Change) -> Change:
@@ -117,16 +108,6 @@ def _undo(undoing: list[Change], error: Exception) -> None:
         raise HookctlError("partial", message, hint=hint, exit_code=FAILED) from None
 
 
-def records_before(folders: Folders, records: Mapping[str, Record | None]) -> dict[str, Record]:
-    """The records before the run; a project's ledger is written last, so it still has its own."""
-    stored = store.load(folders)
-    before = {key: record for key, record in stored.items() if record.scope != "project"}
-    every = [*(stored.get(key) for key in records), *records.values()]
-    projects = {record.project for record in every if record and record.scope == "project"}
-    # Where its ledger is missing or cannot be trusted, nothing is known of the project.
-    return before | store.read(folders, projects, [])
-
-
 def save_records(
     folders: Folders, records: Mapping[str, Record | None], disabled: Mapping[str, DisabledFile]
 ) -> None:
@@ -146,9 +127,9 @@ def save_records(
     files.write_own(folders.ledger, store.dump(saved, folders.shorten, away))
     with contextlib.suppress(OSError):
         os.unlink(folders.former_disabled)
-    for path in [path for path, record in records.items() if record is None]:
-        files.restart_expiry(folders, path)
-    files.remove_expired(folders, saved, [record.sha256_before for record in saved.values()])
+    ended = [path for path, record in records.items() if record is None]
+    needed = [record.sha256_before for record in saved.values()]
+    files.remove_expired(folders, saved, ended, needed)
 
 
 _KEY = "journal_version"
@@ -199,10 +180,11 @@ def read_journal(folders: Folders) -> Journal | None:
         return None
     hint = "Move it away and run `hookctl doctor`."
     with refusals("the journal of an interrupted run", folders.journal, hint):
-        journal = from_json(Journal, parse_object(data, _KEY, folders.journal), "the journal")
+        json_object = parse_object(data, _KEY, folders.journal)
+        journal = from_json(Journal, json_object, "the journal", folders.resolve)
         for step in journal.steps:
             base64.b64decode(step.after or "")
-    return with_paths(journal, folders.resolve)
+    return journal
 
 
 def write_journal(folders: Folders, journal: Journal) -> None:
@@ -248,7 +230,10 @@ def recover(folders: Folders) -> list[str]:
     for folder in journal.unswept:
         files.sweep(folder)
     _require_own_ledgers(folders, journal)
-    before = records_before(folders, journal.records)
+    # A project's ledger is written last, so it still has its own. Where it is missing or cannot be
+    # trusted, nothing is known of the project.
+    projects = [record.project for record in journal.records.values() if record and record.project]
+    before = store.read(folders, projects, [], known=True)
     removed = _removed_folders(folders, before, journal.records)
     records = {
         path: record for path, record in journal.records.items() if not path.startswith(removed)

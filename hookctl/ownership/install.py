@@ -15,7 +15,7 @@ from hookctl.model import Action, Claim, DropHook, PackRecord, Path, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.content import find_config, guard_content, pack_content
 from hookctl.ownership.draft import Draft, file_action
-from hookctl.ownership.own_files import install_files, own_top, read_own
+from hookctl.ownership.own_files import install_files, read_own
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, current_of
 from hookctl.ownership.store import Records
@@ -31,6 +31,7 @@ from hookctl.settings.targets import (
     Target,
     active_file,
     all_files,
+    own_top,
     pack_folder,
     repository_above,
 )
@@ -71,11 +72,11 @@ class Install(Job):
         draft = drafts.open(target)
         _require_own_files(drafts, draft, target)
         loading.require(target.host, draft.before)
-        if choice.enables:
+        if choice.force:
             draft.show_disabled([pack.name])
         draft.drop_stranded_hooks(pack.name)
         if pack.name == GUARD:
-            wants, brought, record = guard_content(draft, drafts.records, pack, choice)
+            wants, brought, record = guard_content(draft, pack, choice)
         else:
             wants, brought, record = pack_content(draft, pack, choice)
             has_rules_only = bool(pack.rules) and not pack.all_hooks
@@ -85,7 +86,7 @@ class Install(Job):
             _require_reachable_programs(target, wants)
         if draft.taken:
             wants = _without_disabled(draft, pack, wants)
-        if not choice.enables and draft.sources.disabled():
+        if not choice.force and draft.records.disabled:
             from hookctl.ownership.disable import list_switched_off  # late, too
 
             draft.actions += list_switched_off(draft, pack.name)
@@ -127,7 +128,7 @@ class Install(Job):
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 
             approvals.install(draft, drafts, self.pack.name)
-        if self.choice.enables and drafts.sources.disabled():
+        if self.choice.force and draft.records.disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             forget(draft, drafts, (self.pack.name,))
@@ -181,12 +182,12 @@ def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _refuse(draft: Draft, conflicts: Iterable[tuple[Path, dict[str, Any]]]) -> HookctlError:
+def _refuse(draft: Draft, conflicts: Mapping[Path, Mapping[str, Any]]) -> HookctlError:
     """The error of what packs want differently, before anything is written."""
     texts = []
-    for path, wishes in conflicts:
+    for path, values in conflicts.items():
         key = str(path[-1])
-        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in wishes.items()]
+        claims = [f"{pack} wants {engine.show(value, key)}" for pack, value in values.items()]
         texts.append(f"{'.'.join(map(str, path))}: {', '.join(claims)}")
     hint = (
         "Take it over with --force, give both the same value or merge rule "
@@ -265,15 +266,14 @@ class Uninstall(Job):
         else:  # another record's file stands where this one's was: there is nothing to edit
             nothing = formats.parse(target.host.format, b"", where=key)
             snapshot = files.Snapshot(key, None)
-            draft = Draft(drafts.sources, target, snapshot, nothing, key, records[key])
+            draft = Draft(drafts.sources, records, target, snapshot, nothing, key, records[key])
         known = dict(draft.packs)
-        if draft.taken:
-            draft.show_disabled(self.packs)
+        draft.show_disabled(self.packs)
         if GUARD in self.packs:
             from hookctl.ownership.wraps import unwrap_hooks  # late: few installs wrap a hook
 
             unwrap_hooks(draft)
-        config = find_config(draft, records) if GUARD in self.packs else ""
+        config = find_config(draft) if GUARD in self.packs else ""
         for name in reversed(self.packs):
             draft.drop_stranded_hooks(name)
             wants = _wants_of(draft, self.loaded.get(name), config)
@@ -307,7 +307,7 @@ class Uninstall(Job):
         steps = [partial(approvals.uninstall, draft, drafts, name) for name in self.packs]
         leave = partial(rules.leave, draft, drafts)
         steps += [partial(leave, name, self.loaded.get(name)) for name in self.packs]
-        if drafts.sources.disabled():
+        if draft.records.disabled:
             from hookctl.ownership.disable import forget  # late: few have anything disabled
 
             steps.insert(0, partial(forget, draft, drafts, self.packs))
@@ -337,16 +337,15 @@ def _wants_of(draft: Draft, pack: Pack | None, config: str) -> list[Wanted]:
         return []
     known = draft.packs.get(pack.name)
     if pack.name != GUARD:
-        from hookctl.packs.runner import find_programs  # late: most are the guard
-        from hookctl.packs.runner import wants as pack_wants
+        from hookctl.packs import runner  # late: most are the guard
 
         python = str(known.settings.get("python", "")) if known else ""
         folder = known.folder if known else pack_folder(draft.folders, draft.target, pack.name)
         top = own_top(draft.folders, draft.target)
-        programs = find_programs(draft.target, folder, top, python)
-        return pack_wants(pack, draft.host, programs)[0]
+        programs = runner.find_programs(draft.target, folder, top, python)
+        return runner.wants(pack, draft.host, programs)[0]
     settings = guard.everything(settings_from(known.settings if known else {}))
-    return guard.wants(settings, draft.target, pack, config, guard.wanted_limit(settings))
+    return guard.wants(settings, draft.target, pack, config)
 
 
 def _tell_notices(draft: Draft, pack: Pack) -> None:

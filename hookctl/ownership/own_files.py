@@ -28,7 +28,6 @@ from hookctl.model import (
     Current,
     DropValue,
     Entry,
-    Hooks,
     PackRecord,
     Put,
     Record,
@@ -37,10 +36,11 @@ from hookctl.model import (
 from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.sources import Sources
+from hookctl.ownership.store import Records
 from hookctl.packs import guard
 from hookctl.packs.model import run_packs
 from hookctl.packs.programs import load_programs
-from hookctl.settings.targets import GUARD, OWN, Target, read_inside, require_inside
+from hookctl.settings.targets import GUARD, OWN, Target, own_top, read_inside, require_inside
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.packages import (
@@ -58,16 +58,23 @@ from hookctl.system.packages import (
 )
 
 FORMER_CALL = re.compile(rf"/(?:{CONFIGS}/[a-z0-9-]+/(?:{HOOK}|wrap\.py)|{PACKAGES}/{HOOK})['\"]? ")
+_ATTRIBUTES = (
+    b"# By hookctl: line ends stay; reviews fold what is generated.\n"
+    b"* -text\n"
+    b"%s -text linguist-generated\n"
+    b"runtime/** -text linguist-generated\n"
+)
+_FOR_GIT = {
+    ".gitignore": b"# By hookctl: a run is nobody else's business.\nrun/\n",
+    ".gitattributes": _ATTRIBUTES % HOOK.encode(),
+}
+_OF_0_2_0 = _ATTRIBUTES % b"guard/*/*.py"
+_OF_RUN = b"run/\n"  # a .gitignore that `hookctl run` made
 _HOOKCTL_KEYS = ("mode", "state_dir")  # of a configuration: hookctl's own, not the operator's
 
 
 # By name: the bytes, and whether it is executable. None: a new file is not, another keeps its mode.
 Files = Mapping[str, tuple[bytes, bool | None]]
-
-
-def own_top(folders: Folders, target: Target) -> str:
-    """The folder that all of hookctl's files for a target lie in; others may have made it."""
-    return os.path.join(target.project, OWN) if target.shared else folders.data
 
 
 def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
@@ -81,7 +88,6 @@ def read_own(sources: Sources, target: Target, path: str) -> files.Snapshot:
 
 def install_files(draft: Draft, folder: str, wanted: Files) -> None:
     """Write the wanted files of a pack into its folder."""
-    changes = []
     for name, (data, executable) in wanted.items():
         snapshot = read_own(draft.sources, draft.target, os.path.join(folder, name))
         mode, chmod = draft.target.new_file_mode, None
@@ -92,9 +98,7 @@ def install_files(draft: Draft, folder: str, wanted: Files) -> None:
             if executable != bool(now & 0o111):
                 chmod = _executable(now) if executable else now & ~0o111
         if snapshot.data != data or chmod is not None:
-            changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
-    if changes:
-        draft.add_changes(changes)
+            draft.changes.append(Change(snapshot.path, snapshot.data, data, mode, chmod))
 
 
 def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) -> None:
@@ -112,19 +116,19 @@ def remove_files(drafts: Iterable[Draft], records: Mapping[str, Record | None]) 
                 continue  # open sessions run what 0.2.0 laid there
             paths = [path for path in _paths(known) if path not in done]
             done.update(paths)
-            has_config = known.config in paths
-            snapshot = read_own(draft.sources, draft.target, known.config) if has_config else None
+            config = known.config
+            snapshot = read_own(draft.sources, draft.target, config) if config in paths else None
             if snapshot and snapshot.data is not None:  # without its hosts it is nobody's any more
                 try:
                     written = known.settings.get("config") or {}
-                    data, lines = merge_config(known.config, snapshot, written, {}, draft.host)
-                    draft.add_changes([Change(snapshot.path, snapshot.data, data)])
-                    draft.rmdirs.append(os.path.dirname(known.config))
+                    data, lines = merge_config(config, snapshot, written, {}, draft.host)
+                    draft.changes.append(Change(snapshot.path, snapshot.data, data))
+                    draft.rmdirs.append(os.path.dirname(config))
                     draft.actions += lines
                 except HookctlError:
                     reason = "it cannot be read, so it stays; nothing reads it any more"
-                    draft.actions.append(file_action("keep", known.config, reason))
-            _remove(draft, [path for path in paths if path != known.config])
+                    draft.actions.append(file_action("keep", config, reason))
+            _remove(draft, [path for path in paths if path != config])
 
 
 def _paths(known: PackRecord) -> list[str]:
@@ -133,17 +137,15 @@ def _paths(known: PackRecord) -> list[str]:
 
 def _remove(draft: Draft, paths: Iterable[str]) -> None:
     """Remove these files of hookctl's own, and the folders that they were in."""
-    changes, emptied = [], set()
-    top = own_top(draft.folders, draft.target)
+    emptied, top = set(), own_top(draft.folders, draft.target)
     for path in paths:
         snapshot = read_own(draft.sources, draft.target, path)
         if snapshot.data is not None:
-            changes.append(Change(snapshot.path, snapshot.data, None))
+            draft.changes.append(Change(snapshot.path, snapshot.data, None))
         above = os.path.dirname(path)
         while above.startswith(f"{top}/"):
             emptied.add(above)
             above = os.path.dirname(above)
-    draft.add_changes(changes)
     draft.rmdirs += emptied
 
 
@@ -195,21 +197,21 @@ def merge_config(
         for name, value in written.items()
     ]
     wants = [Wanted((name,), "leaf", value) for name, value in wanted.items()]
-    decision = engine.install(entries, Current(here, texts, Hooks()), GUARD, wants)
+    decision = engine.install(entries, Current(here, texts, {}), GUARD, wants)
     for edit in decision.edits:
         if isinstance(edit, Put):
             values[str(edit.path[0])] = edit.value
         elif isinstance(edit, DropValue):
             del values[str(edit.path[0])]
-    kept: dict[str, str] = {}
+    lines = []
     for line in decision.actions:
         if line.action == "keep" and line.path[0] in wanted:
-            name = str(line.path[0])
-            kept[name] = line.reason.replace("you removed it", f"you removed {name}")
+            reason = line.reason.replace("you removed it", f"you removed {line.path[0]}")
+            lines.append(Action("keep", (path, *line.path), "file", reason=reason))
     hint = "; --force takes it over" if wanted else ""
     for name in sorted(values.keys() - wanted.keys()):
-        kept[name] = f"kept your {name}={engine.show(values[name], name)}{hint}"
-    lines = [Action("keep", (path, name), "file", reason=kept[name]) for name in kept]
+        reason = f"kept your {name}={engine.show(values[name], name)}{hint}"
+        lines.append(Action("keep", (path, name), "file", reason=reason))
     if not wanted:
         text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
         return (text.encode() if values else None), lines
@@ -237,7 +239,7 @@ def plan_programs(
     *,
     install: bool,
     force: bool,
-) -> None:
+) -> list[Packages]:
     """Bring the programs of a draft's scope in line with the `records` after the run.
 
     `removed` are files that go with the run. What 0.2.0 laid there goes with the launcher, or when
@@ -253,7 +255,7 @@ def plan_programs(
         message = f"hookctl {version} wrote the programs here"
         if not (install and is_needed):
             draft.actions.append(file_action("keep", hook, f"{message}, so they stay"))
-            return
+            return []
         hint = f"Upgrade hookctl to {version} or later; or `hookctl install --force` replaces them."
         message += ", and this one is older"
         raise HookctlError("hook_newer", message, path=hook, hint=hint, exit_code=FAILED)
@@ -283,17 +285,18 @@ def plan_programs(
     loses_launcher = any(path.endswith(f"/{HOOK}") for path in removed)
     is_merged = target.shared and bool(find_unnamed(runtime))  # elsewhere the one before stays
     if not (changes or new or former or loses_launcher or is_merged):
-        return
-    draft.add_changes(changes)
+        return []
+    draft.changes += changes
     for name in new if launcher.data == programs.launcher else ():
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"
         draft.actions.append(file_action(action, path))
-    _remove(draft, former)
+    if former:
+        _remove(draft, former)
     keeps = is_needed and not target.shared
-    draft.packages.append(Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps))
     if not is_needed:
         draft.rmdirs += [os.path.join(top, name) for name in (PACKAGES, CONFIGS, PACKS)]
+    return [Packages(runtime, new, target.new_file_mode, keeps_replaced=keeps)]
 
 
 def _is_shared(top: str, state: str, removed: Set[str]) -> bool:
@@ -345,3 +348,58 @@ def _find_callers(
         if run and record.host in hosts.names():  # else it is a newer hookctl's
             packs.setdefault(record.host, set()).update(run)
     return scope, {name: sorted(packs[name]) for name in sorted(packs)}, is_called or bool(packs)
+
+
+# A project: its committed ledger, and what git is told of hookctl's folder
+
+
+def plan_project_files(
+    draft: Draft, records: Records, changed: Mapping[str, Record | None], *, removes: bool
+) -> list[Change]:
+    """The changes of the project's ledger and of the files for git; `removes` is of other files."""
+    from hookctl.ownership import committed  # late: few are shared
+
+    target = draft.target
+    before = _project_records(records, target.project)
+    after = _project_records({**before, **changed}, target.project)
+    if not before and not after and removes:
+        # The ledger was lost, and with it who made the folder.
+        return _remove_files_for_git(draft, {})
+    data = committed.dump(target.project, after)
+    if data == committed.dump(target.project, before) or data == records.ledgers[target.project]:
+        return []
+    path = read_inside(target.project, committed.ledger_path(target.project)).path
+    changes = _remove_files_for_git(draft, before) if data is None else []
+    for name, text in _FOR_GIT.items() if data is not None else ():
+        snapshot = read_inside(target.project, os.path.join(target.project, OWN, name))
+        if snapshot.data in (None, _OF_0_2_0):  # other content stays
+            changes.append(Change(snapshot.path, snapshot.data, text, target.new_file_mode))
+    return [*changes, Change(path, records.ledgers[target.project], data, target.new_file_mode)]
+
+
+def _project_records(records: Mapping[str, Record | None], project: str) -> dict[str, Record]:
+    known, place = {key: one for key, one in records.items() if one}, ("project", project)
+    return {key: one for key, one in known.items() if (one.scope, one.project) == place}
+
+
+def _remove_files_for_git(draft: Draft, records: Mapping[str, Record]) -> list[Change]:
+    """Remove those that are as we write them, and our folder with an empty one of runs.
+
+    Git keeps no empty folder, so a clone cannot tell who made one. In a folder that we made
+    .gitignore stays while it hides a run.
+    """
+    folder = os.path.join(draft.target.project, OWN)
+    runs = os.path.join(folder, "run")
+    is_clone = not any(record.sha256_after for record in records.values())
+    made_folder = any(folder in record.created_dirs for record in records.values())
+    changes, has_run = [], any(names for *_, names in os.walk(runs))
+    for name, data in _FOR_GIT.items():
+        snapshot = read_inside(draft.target.project, os.path.join(folder, name))
+        is_ignore, own = name == ".gitignore", {data, _OF_0_2_0}
+        if is_ignore and not has_run and (made_folder or is_clone):
+            own.add(_OF_RUN)
+        if snapshot.data in own and not (is_ignore and has_run and made_folder):
+            changes.append(Change(snapshot.path, snapshot.data, None))
+    if made_folder or is_clone:
+        draft.rmdirs += (runs, folder)
+    return changes

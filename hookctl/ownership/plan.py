@@ -13,11 +13,11 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.model import Change, Record
 from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile
-from hookctl.ownership.draft import Draft
-from hookctl.ownership.own_files import own_top, plan_programs, remove_files
+from hookctl.ownership.draft import Draft, file_action
+from hookctl.ownership.own_files import plan_programs, plan_project_files, remove_files
 from hookctl.ownership.sources import Sources
 from hookctl.ownership.store import Records
-from hookctl.settings.targets import Target, require_inside, top
+from hookctl.settings.targets import Target, own_top, require_inside, top
 from hookctl.system import files
 from hookctl.system.packages import Packages
 
@@ -40,20 +40,24 @@ class Drafts:
             require_inside(target.project, target.path)
         snapshot, document = sources.read(target.path, target.host.format)
         key, record = store.find_record(records, target.path)
+        known = record
         if record is None and not target.shared:
             if records.projects.get(key):
                 # The project's own ledger may have the file, at another scope.
-                _require_same_scope(sources.records([records.projects[key]]).get(key), target)
+                known = sources.records([records.projects[key]]).get(key)
             moved = _find_moved(records, target, snapshot.sha)
             if len(moved) == 1:
                 key, record = moved[0], records[moved[0]]
-        _require_same_scope(record, target)
+        if known is not None and known.scope != target.scope:  # in a home that is a project too
+            message = f"this is installed at {known.scope} scope already"
+            hint = f"Use --scope {known.scope}, or uninstall it there first."
+            raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
         if record is not None and record.project != target.project:  # which was moved
             old, new = top(record.project), top(target.project)
             made = record.created_dirs
             dirs = [new + one.removeprefix(old) if one.startswith(old) else one for one in made]
             record = record._replace(project=target.project, created_dirs=tuple(dirs))
-        self.opened[real] = Draft(sources, target, snapshot, document, key, record)
+        self.opened[real] = Draft(sources, records, target, snapshot, document, key, record)
         return self.opened[real]
 
 
@@ -120,14 +124,6 @@ def _find_moved(records: Mapping[str, Record], target: Target, sha: str) -> list
     return found
 
 
-def _require_same_scope(record: Record | None, target: Target) -> None:
-    """Refuse a second scope: in a home that is a project too, one file would be at two scopes."""
-    if record is not None and record.scope != target.scope:
-        message = f"this is installed at {record.scope} scope already"
-        hint = f"Use --scope {record.scope}, or uninstall it there first."
-        raise HookctlError("usage", message, path=target.path, hint=hint, exit_code=USAGE)
-
-
 def _has_hard_links(draft: Draft) -> HookctlError:
     """The error of a file with several names: a write puts a whole one in the place of one name."""
     path = shlex.quote(draft.path)
@@ -142,8 +138,8 @@ def _next_record(draft: Draft, after: bytes | None) -> Record:
     record = known or Record(target.host.name, target.scope, target.host.format)
     if draft.is_recreated and snapshot.data is not None:  # as if we had never written it
         dirs = [each for each in record.created_dirs if not draft.path.startswith(f"{each}/")]
-        record = record._replace(created_file=False, created_dirs=tuple(dirs))
-        record = record._replace(sha256_before="", sha256_after="")
+        known, record = None, Record(record.host, record.scope, record.format)
+        record = record._replace(created_dirs=tuple(dirs))
     record = record._replace(
         packs=draft.packs, entries=draft.entries, known_as=target.path, project=target.project
     )
@@ -155,10 +151,9 @@ def _next_record(draft: Draft, after: bytes | None) -> Record:
         record = record._replace(created_file=True, created_dirs=tuple(created_dirs))
     # Of the bytes before our first write. A clone knows no hashes, but has our entries; else only
     # adopted values are on record.
-    before = snapshot.sha
-    has_only_adopted = all(entry.mode == "adopted" for entry in known.entries) if known else True
-    is_unwritten = known is None or (known.sha256_before == known.sha256_after and has_only_adopted)
-    if known and not draft.is_recreated and not is_unwritten:
+    before, entries = snapshot.sha, known.entries if known else ()
+    is_ours = any(entry.mode != "adopted" for entry in entries)
+    if known and (is_ours or known.sha256_before != known.sha256_after):
         before = known.sha256_before if snapshot.sha == known.sha256_after else ""
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
@@ -245,10 +240,7 @@ class Plan(NamedTuple):
     packages: tuple[Packages, ...] = ()  # put there before any change, and removed after all
     unread: tuple[HookctlError, ...] = ()  # of the files with our approvals that stay
     disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (what is disabled in files then)
-
-    @property
-    def empty(self) -> bool:
-        return not (self.changes or self.records or self.rmdirs or self.packages or self.disabled)
+    empty: bool = False  # whether there is nothing to do
 
 
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
@@ -273,18 +265,25 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     for draft in drafts:
         if draft.changes or any(one and one.packs for one in (draft.known, draft.record)):
             first.setdefault(draft.target.project if draft.target.shared else "", draft)
+    packages: list[Packages] = []
     for draft in first.values():
         start = len(draft.changes)
-        plan_programs(draft, after, removed, install=install, force=force)
+        packages += plan_programs(draft, after, removed, install=install, force=force)
         runtime += draft.changes[start:]
     removes = any(draft.rmdirs for draft in drafts) or any(one.after is None for one in runtime)
     projects = {draft.target.project: draft for draft in drafts if draft.target.shared}
     for draft in projects.values():
-        from hookctl.ownership.project_files import plan_project_files  # late: few are shared
-
         found = plan_project_files(draft, records, changed, removes=removes)
-        draft.describe_changes(found)
+        draft.changes += found
         project_changes += found
+    for draft in drafts:
+        for change in draft.changes:
+            action = "replace-file"
+            if change.after is None:
+                action = "remove-file"
+            elif change.before is None:
+                action = "create-file"
+            draft.actions.append(file_action(action, change.path))
     settings: list[Change] = []
     for draft in drafts:
         if draft.old != draft.after:
@@ -298,9 +297,12 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     written = (*runtime, *settings) if install else (*settings, *runtime)
     changes = (*written, *project_changes)
     disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    known = opened.sources.disabled() if disabled else {}
+    known = records.disabled
     disabled = {path: file for path, file in disabled.items() if file != known.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
-    packages = tuple(package for draft in drafts for package in draft.packages)
-    return Plan(tuple(drafts), changes, changed, rmdirs, packages, tuple(opened.unread), disabled)
+    is_empty = not (changes or changed or rmdirs or packages or disabled)
+    unread = tuple(opened.unread)
+    return Plan(
+        tuple(drafts), changes, changed, rmdirs, tuple(packages), unread, disabled, is_empty
+    )

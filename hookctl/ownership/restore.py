@@ -12,7 +12,7 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
 from hookctl.model import Action, Decision, Put, Record
 from hookctl.ownership import store
-from hookctl.ownership.codec import parse_object, refusals, with_paths
+from hookctl.ownership.codec import parse_object, refusals
 from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, current_of
@@ -63,8 +63,7 @@ def plan_restore(sources: Sources, path: str, backup: Backup) -> Plan:
     """Plan to put a backup back, with its record, and without files of packs that it has not."""
     record_then = None
     with contextlib.suppress(HookctlError):  # of one that cannot be read
-        ledger: store.Ledger = with_paths(store.parse(backup.page, ""), sources.folders.resolve)
-        record_then = ledger.files.get("")
+        record_then = store.parse(backup.page, "", sources.folders.resolve).files.get("")
     projects = [project.find(os.path.dirname(path), sources.folders.environ)]
     try:
         records = sources.records(projects)
@@ -91,13 +90,13 @@ class Restore(Job):
         document = formats.parse(target.host.format, b"", where=target.path)
         with contextlib.suppress(HookctlError):
             document = formats.parse(target.host.format, snapshot.data or b"", where=target.path)
-        draft = Draft(drafts.sources, target, snapshot, document, key, record)
+        draft = Draft(drafts.sources, drafts.records, target, snapshot, document, key, record)
         result = _with_todays_facts(draft, self.then) if self.then else None
         known = (*(record.entries if record else ()), *(result.entries if result else ()))
         ids = set[str]()
         with contextlib.suppress(HookctlError):
             restored = formats.parse(target.host.format, self.data, where=target.path)
-            ids = {hook.id for hook in current_of(draft.host, restored, (), known).elements}
+            ids = set(current_of(draft.host, restored, (), known).hooks)
         if result is None and record and any(entry.id in ids for entry in known):
             # The author of this text is unknown: an uninstall must not restore earlier bytes.
             result = record._replace(sha256_before="", sha256_after=files.digest(self.data))

@@ -26,8 +26,8 @@ _QUIET = 0.2  # seconds of waiting that nobody is told of
 def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator[None]:
     """Hold hookctl's lock, with an interrupted run at its end: its files may not even parse.
 
-    Also end the traces that 0.2.0 began. A dry run takes no lock; it would plan on a half-written
-    state, so it stops here.
+    Also end the traces that 0.2.0 began. Raises `lock_timeout` (exit 1) after 30 seconds. A dry run
+    takes no lock; it would plan on a half-written state, so it stops here.
     """
     if dry_run:
         paths = list_pending(folders)
@@ -37,7 +37,13 @@ def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator
             raise HookctlError(INTERRUPTED, message, hint=hint, exit_code=FAILED)
         yield
         return
-    with _locked(folders, say):
+    path, made, handle = os.path.join(folders.state, "lock"), list[str](), -1
+    try:
+        handle = _open_lock(path, made, say)
+    except OSError as error:  # where nobody can write, nobody needs the lock
+        if error.errno not in _REFUSED or os.access(folders.state, os.W_OK):
+            raise files.cannot_write(folders.state, error) from None
+    try:
         files.sweep(folders.state)  # a kill may have come before the journal was there
         if folders.has_unfinished_run():
             from hookctl.ownership.execute import recover  # late: few runs were interrupted
@@ -47,6 +53,13 @@ def locked_run(folders: Folders, say: Say, *, dry_run: bool = False) -> Iterator
         if os.path.lexists(folders.traces):
             _end_traces(folders, say)
         yield
+    finally:
+        with contextlib.suppress(OSError):
+            if made and os.listdir(folders.state) == ["lock"]:  # made for the lock alone
+                os.unlink(path)
+                files.remove_folders(made)
+        if handle >= 0:
+            os.close(handle)  # releases it
 
 
 def finish_pending(folders: Folders, say: Say, *, dry_run: bool = False) -> None:
@@ -83,30 +96,6 @@ def list_pending(folders: Folders) -> tuple[str, ...]:
 
 def _indent(paths: tuple[str, ...]) -> str:
     return "\n".join(f"  {path}" for path in paths)
-
-
-@contextlib.contextmanager
-def _locked(folders: Folders, say: Say) -> Iterator[None]:
-    """Hold hookctl's lock; raises `lock_timeout` (exit 1) after 30 seconds.
-
-    In a state folder that cannot be written nobody writes, and so nobody needs the lock. One that
-    was made for the lock alone is removed.
-    """
-    path, made, handle = os.path.join(folders.state, "lock"), list[str](), -1
-    try:
-        handle = _open_lock(path, made, say)
-    except OSError as error:
-        if error.errno not in _REFUSED or os.access(folders.state, os.W_OK):
-            raise files.cannot_write(folders.state, error) from None
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            if made and os.listdir(folders.state) == ["lock"]:
-                os.unlink(path)
-                files.remove_folders(made)
-        if handle >= 0:
-            os.close(handle)  # releases it
 
 
 def _open_lock(path: str, made: list[str], say: Say) -> int:

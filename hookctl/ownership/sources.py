@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.model import HEAD, Current, Entry, Hooks, Path, Wanted
+from hookctl.model import HEAD, Current, Entry, HookEntry, Path, Wanted
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledFile
+from hookctl.ownership.engine import list_above
 from hookctl.ownership.store import Records
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -25,10 +25,11 @@ Found = TypeVar("Found")
 _Parsed = tuple[files.Snapshot, Document]
 
 
-class FileReader:
-    """Reads each file once, and parses each settings file once."""
+class Sources:
+    """What one command reads: each file once, and each settings file parsed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: Folders) -> None:
+        self.folders = folders
         self._known: dict[tuple[object, ...], Any] = {}
 
     def once(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
@@ -50,19 +51,18 @@ class FileReader:
     def read(self, path: str, format: str) -> _Parsed:
         """A settings file and its document; read again if broken: it may just be written."""
 
-        def parse() -> _Parsed:
-            for remaining_tries in reversed(range(READ_AGAIN)):
-                snapshot = self.snapshot(path)
-                try:
-                    return snapshot, formats.parse(format, snapshot.data or b"", where=path)
-                except HookctlError:
-                    if not remaining_tries:
-                        raise
-                time.sleep(READ_PAUSE)
-                del self._known[path,]
-            raise AssertionError("not reached")
-
-        return self.once((path, format), parse)
+        tries = 1 if (path, format) in self._known else READ_AGAIN
+        for remaining_tries in reversed(range(tries)):
+            snapshot = self.snapshot(path)
+            parse = partial(formats.parse, format, snapshot.data or b"", where=path)
+            try:
+                return snapshot, self.once((path, format), parse)
+            except HookctlError:
+                if not remaining_tries:
+                    raise
+            time.sleep(READ_PAUSE)
+            del self._known[path,], self._known[path, format]
+        raise AssertionError("not reached")
 
     def names_us(self, path: str) -> bool:
         """Whether a settings file has one of our hooks, even if the ledger does not know it."""
@@ -71,28 +71,14 @@ class FileReader:
         except HookctlError:
             return False
 
-
-class Sources(FileReader):
-    """What one command reads several times: once for a plan."""
-
-    def __init__(self, folders: Folders) -> None:
-        self.folders = folders
-        self.forget()
-
     def forget(self) -> None:
         """Read everything again, for another plan."""
-        super().__init__()
+        self._known.clear()
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
         names = tuple(projects)
-        records = self.once(("records", names), partial(store.read, self.folders, names))
-        self._known["disabled",] = records.disabled
-        return records
-
-    def disabled(self) -> dict[str, DisabledFile]:
-        """What `hookctl disable` keeps, by the changed file."""
-        return self.once(("disabled",), partial(store.load_disabled, self.folders))
+        return self.once(("records", names), partial(store.read, self.folders, names))
 
 
 def current_of(
@@ -114,7 +100,10 @@ def current_of(
     items = {(one.path, one.kind): None for one in (*wants, *entries)}
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
+    inside = list_above(path[:-1] for path, _ in items)
     for path, kind in items:
+        if kind == "container" and path in inside:
+            continue  # it is read with what is in it
         document.check_path(path)
         value = document.value
         for length, key in enumerate(path, 1):
@@ -134,6 +123,8 @@ def current_of(
             if kind != "container" and not isinstance(value, list if is_array else dict):
                 raise wrong_shape(document, part, "an array" if is_array else "an object")
             values[part] = value
-    hooks = shapes.elements(host.shape, root)
-    raw |= {hook.path: document.raw(hook.path) for hook in hooks}
-    return Current(values, raw, Hooks(hooks))
+    hooks: dict[str, list[HookEntry]] = {}
+    for hook in shapes.elements(host.shape, root):
+        raw[hook.path] = document.raw(hook.path)
+        hooks.setdefault(hook.id, []).append(hook)
+    return Current(values, raw, hooks)

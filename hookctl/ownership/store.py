@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hookctl import hosts
@@ -20,11 +20,11 @@ from hookctl.errors import HookctlError
 from hookctl.model import Record
 from hookctl.ownership.codec import (
     MOVE_AWAY,
+    Change,
     dump_object,
     from_json,
     parse_object,
     refusals,
-    with_paths,
 )
 from hookctl.ownership.disabled import DisabledFile
 from hookctl.system import files
@@ -58,14 +58,14 @@ def load_ledger(folders: Folders) -> Ledger:
     Where a program has put a file in a link's place, that and the link's old target may both have
     our entries: the record follows the host's file, and the other keeps one, to be uninstalled too.
     """
-    stored = parse(files.read(folders.ledger).data, folders.ledger)
+    ledger = parse(files.read(folders.ledger).data, folders.ledger, folders.resolve)
     path = folders.former_disabled
     if os.path.lexists(path):  # 0.2.0 had it in a file of its own
         with refusals("the record of disabled hooks", path, _MOVE_AWAY):
             json_object = parse_object(files.read(path).data or b"", "disabled_version", path)
-            former = from_json(dict[str, DisabledFile], json_object["files"], "files")
-        stored = stored._replace(disabled=former | stored.disabled)
-    ledger: Ledger = with_paths(stored, folders.resolve)
+            former = json_object["files"]
+            former = from_json(dict[str, DisabledFile], former, "files", folders.resolve)
+        ledger = ledger._replace(disabled=former | ledger.disabled)
     records, split = ledger.files, dict[str, Record]()
     for key, record in records.items():
         path = real_path(record.known_as)
@@ -85,15 +85,16 @@ def list_made(records: Mapping[str, Record]) -> set[str]:
 
 
 @functools.lru_cache(maxsize=4)  # a command asks for them several times
-def parse(data: bytes | None, path: str) -> Ledger:
-    """What the bytes of a ledger say, unchanged; empty without bytes."""
+def parse(data: bytes | None, path: str, change: Change = str) -> Ledger:
+    """What the bytes of a ledger say, with whole paths; empty without bytes."""
     if data is None:
         return Ledger({})
     hint = MOVE_AWAY
     if b'"disabled": {' in data:
         hint += " Hooks that you disabled are then only in the backups of their files."
     with refusals("hookctl's record", path, hint):
-        return from_json(Ledger, parse_object(data, _VERSION_KEY, path), "hookctl's record")
+        json_object = parse_object(data, _VERSION_KEY, path)
+        return from_json(Ledger, json_object, "hookctl's record", change)
 
 
 class Records(dict[str, Record]):
@@ -105,11 +106,16 @@ class Records(dict[str, Record]):
 
 
 def read(
-    folders: Folders, projects: Iterable[str] = (), unread: list[HookctlError] | None = None
+    folders: Folders,
+    projects: Iterable[str] = (),
+    unread: list[HookctlError] | None = None,
+    *,
+    known: bool = False,
 ) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects.
 
-    The error of a ledger that cannot be read is added to `unread`, if that is given.
+    With `known`, also of those that the state folder has a stub of. The error of a ledger that
+    cannot be read is added to `unread`, if that is given.
     """
     records, stubs = Records(), dict[str, Record]()
     ledger = load_ledger(folders)
@@ -122,6 +128,8 @@ def read(
             records[key] = record
     records.disabled, records.ledgers = ledger.disabled, {}
     records.projects = {key: stub.project for key, stub in stubs.items()}
+    if known:
+        projects = [*projects, *map(real_path, filter(None, records.projects.values()))]
     for project in filter(None, dict.fromkeys(projects)):
         from hookctl.ownership import committed  # late: most calls are about no project
 
@@ -142,11 +150,9 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     Known are the current project and those that the state folder has a stub of.
     """
     root = project_folder.search(folders.cwd, folders.environ)
-    projects = [] if project_folder.is_foreign(root) else [root]
-    shared = [record for record in load(folders).values() if record.scope == "project"]
-    projects += [real_path(record.project) for record in shared if record.project]
     problems: list[HookctlError] = []
-    return read(folders, projects, problems), problems
+    projects = [] if project_folder.is_foreign(root) else [root]
+    return read(folders, projects, problems, known=True), problems
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
@@ -226,7 +232,7 @@ def real_path(path: str) -> str:
 
 def dump(
     records: Mapping[str, Record],
-    change: Callable[[str], str] = str,
+    change: Change = str,
     disabled: Mapping[str, DisabledFile] = {},
 ) -> bytes:
     """The bytes of a ledger with these records, in an order that does not depend on the history.

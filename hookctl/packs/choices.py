@@ -114,9 +114,8 @@ class Choice(NamedTuple):
 
     settings: Request = Request()
     reset: bool = False
-    force: bool = False
+    force: bool = False  # what is disabled of the pack comes back, too
     allow_env: tuple[str, ...] = ()
-    enables: bool = False  # whether what is disabled of the pack comes back
     restores: bool = False  # whether a pack comes back whose entries are all gone
 
 
@@ -130,7 +129,7 @@ class Permission(NamedTuple):
 
 
 class Settings:
-    """A person's choices as the ledger records them, and what follows from them; a value."""
+    """A person's choices as the ledger records them, and what follows from them."""
 
     def __init__(
         self,
@@ -144,7 +143,7 @@ class Settings:
         self.allow_run = allow_run  # whether the agent may report without being asked
         self.mode = mode
         self.options = options or {}  # chosen one by one
-        self.python = python
+        self.python = python  # the interpreter for the hook, once it is known
         self.preset = preset
         pinned = {name: value for name, value in PRESETS.get(preset, {}).items() if name != "mode"}
         self.effective = {**pinned, **self.options}
@@ -154,10 +153,6 @@ class Settings:
         guides = self.effective.get("guidance") is True and mode in ("breaker", "keepalive")
         needed = {"stop": mode != "off", "pre-tool": counts, "session-start": guides}
         self.events = tuple(event for event, is_needed in needed.items() if is_needed)
-
-    def with_python(self, python: str) -> Settings:
-        """The same choices with another interpreter for the hook."""
-        return Settings(self.mode, self.options, python, self.preset, allow_run=self.allow_run)
 
 
 def _has_dispatch_limit(options: dict[str, Any]) -> bool:

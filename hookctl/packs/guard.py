@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from hookctl import __version__
 from hookctl.documents import Document
-from hookctl.hosts import Host, load, loading, names, parse_version, read_cap, timeout
+from hookctl.hosts import Host, load, loading, names, parse_version, read_cap
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP, Wanted
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
@@ -133,15 +135,16 @@ def wants(
     target: Target,
     pack: Pack,
     config: str,
-    limit: str,
+    limit: str = "",
     cap: str = "",
     *,
     wraps: bool = False,
 ) -> list[Wanted]:
     """The guard's entries in a host's settings file; `config` is the path of its configuration.
 
-    `limit` is the limit in effect there; the cap follows it. `cap` is the person's own cap from
-    a file that ours would override: then ours repeats it. `wraps`: it wraps another tool's hook.
+    The cap follows the limit in effect: `limit`, if the configuration has it. `cap` is the person's
+    own cap from a file that ours would override: then ours repeats it. `wraps`: it wraps another
+    tool's hook.
     """
     host, env = target.host, dict[str, str]()
     if settings.mode == "breaker" and settings.effective.get("locked") is not True:
@@ -149,8 +152,7 @@ def wants(
     needed, wanted = events(settings, host, wraps=wraps), []
     needed_cap = ""
     if settings.mode in ("breaker", "keepalive") and host.cap:
-        number = whole_number(limit or wanted_limit(settings))
-        needed_cap = cap_for(host, settings.mode, DEFAULT_LIMIT if number is None else number)
+        needed_cap = cap_for(host, settings.mode, limit or wanted_limit(settings))
     for hook in pack.parts[""].hooks:
         if hook.event not in needed:
             continue
@@ -171,9 +173,14 @@ def wants(
     if wanted:
         wanted = [*top_wants(host), *wanted]
     if host.env_path:
+        leaves = {key: Wanted((*host.env_path, key), "leaf", value) for key, value in env.items()}
         if needed_cap and host.cap_key:
-            env[host.cap_key] = cap or needed_cap
-        wanted += [Wanted((*host.env_path, key), "leaf", value) for key, value in env.items()]
+            wanted_cap = Wanted((*host.env_path, host.cap_key), "leaf", cap or needed_cap)
+            if LIMIT_KEY in leaves and not cap:
+                after = partial(cap_for, host, settings.mode)
+                wanted_cap = wanted_cap._replace(follows=leaves[LIMIT_KEY].path, value_after=after)
+            leaves[host.cap_key] = wanted_cap
+        wanted += leaves.values()
     allowed = host.permission.texts if settings.allow_run else ()
     return wanted + [Wanted((*host.shape.texts, text), "leaf", text) for text in allowed]
 
@@ -201,7 +208,8 @@ def wanted_hook(
         fields[key] = value
     fields["command"] = command
     if seconds is not None and registration.timeout:
-        fields[registration.timeout] = timeout(host, seconds)
+        limit = seconds * 1000 if host.timeout_unit == "milliseconds" else seconds
+        fields[registration.timeout] = min(limit, registration.longest or limit)
     if matcher is not None and not host.matchers.none:
         fields["matcher"] = matcher
     if env and host.env_field:
@@ -259,9 +267,15 @@ def wanted_limit(settings: Settings) -> str:
     return str(settings.effective.get("max_stop_blocks", DEFAULT_LIMIT))
 
 
-def cap_for(host: Host, mode: str, limit: int) -> str:
-    """The host's cap for a limit: high enough that the guard releases first, with its message."""
-    cap = max(8, limit + 3) if mode == "breaker" and limit > 0 else UNLIMITED_CAP
+def cap_for(host: Host, mode: str, limit: Any) -> str:
+    """The host's cap for a limit, as text or as it stands in settings.
+
+    It is high enough that the guard releases first, with its message.
+    """
+    number = whole_number(limit if isinstance(limit, str) else json.dumps(limit))
+    if number is None:
+        number = DEFAULT_LIMIT
+    cap = max(8, number + 3) if mode == "breaker" and number > 0 else UNLIMITED_CAP
     return str(min(cap, host.cap.get("most", cap)))
 
 

@@ -205,13 +205,18 @@ def read_inside(project: str, path: str) -> files.Snapshot:
     return snapshot
 
 
+def own_top(folders: Folders, target: Target) -> str:
+    """The folder that all of hookctl's files for a target lie in; others may have made it."""
+    return os.path.join(target.project, OWN) if target.shared else folders.data
+
+
 def pack_folder(folders: Folders, target: Target, pack: str) -> str:
     """The folder of a pack's files, which every host and scope of its data folder or project has.
 
     The guard's has the configurations.
     """
-    top = os.path.join(target.project, OWN) if target.shared else folders.data
-    return os.path.join(top, CONFIGS) if pack == GUARD else os.path.join(top, PACKS, pack)
+    inside = (CONFIGS,) if pack == GUARD else (PACKS, pack)
+    return os.path.join(own_top(folders, target), *inside)
 
 
 def config_name(target: Target, records: Mapping[str, Record], key: str) -> str:

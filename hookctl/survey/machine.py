@@ -23,7 +23,7 @@ from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile, DisabledHook
-from hookctl.ownership.sources import FileReader
+from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import settings_from
 from hookctl.packs.runner import EVENTS
 from hookctl.settings import effective, switches
@@ -50,7 +50,7 @@ class Machine:
         self.environ = dict(folders.environ)
         self.records = records
         self._scope = scope  # the only one whose files are looked at; empty for all
-        self.reader = FileReader()
+        self.reader = Sources(folders)
         self.read = self.reader.read
         self._known: dict[tuple[str, ...], Any] = {}
         self.cwd_project = cwd_project or project.find_quietly(folders.cwd, folders.environ)
@@ -198,7 +198,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
     from hookctl.ownership.disable import find_away  # late: few have anything disabled
 
     try:
-        return DisabledHooks(tuple(find_away(known, FileReader())))
+        return DisabledHooks(tuple(find_away(known, Sources(folders))))
     except HookctlError as error:
         return DisabledHooks(error=error)
 

@@ -112,6 +112,13 @@ def read(path: str, resolved: str = "") -> Snapshot:
     return Snapshot(target, data, links)
 
 
+def read_folder(folder: str, names: Iterable[str]) -> dict[str, bytes | None]:
+    """The bytes of files in a folder that is no link, by their names."""
+    real_folder = real(folder)  # once for all of them
+    paths = {name: os.path.join(folder, name) for name in names}
+    return {name: read(path, os.path.join(real_folder, name)).data for name, path in paths.items()}
+
+
 def read_or_none(path: str) -> bytes | None:
     """The bytes of a file; None where it cannot be read."""
     try:
@@ -486,8 +493,12 @@ def read_backups(folders: Folders, path: str) -> dict[int, Backup]:
 
 def list_backed_up(folders: Folders) -> list[str]:
     """The settings files that have backups."""
-    paths = [_settings_path(folders, folder) for folder in backup_folders(folders.state)]
-    return sorted(filter(None, paths))
+    paths = []
+    for folder in backup_folders(folders.state):
+        data = read_or_none(os.path.join(folder, _PATH_FILE))
+        if data:
+            paths.append(folders.resolve(os.fsdecode(data.removesuffix(b"\n"))))
+    return sorted(paths)
 
 
 def find_backup(state: str, sha: str) -> bytes | None:
@@ -522,21 +533,22 @@ def back_up(
     _remove_files(folder, superseded)
 
 
-def restart_expiry(folders: Folders, path: str) -> None:
-    """Let the month of a file's backups start now: nothing is installed in it any more."""
-    with contextlib.suppress(OSError):
-        os.utime(os.path.join(backup_folder(folders, path), _PATH_FILE))
-
-
-def remove_expired(folders: Folders, installed: Container[str], needed: Iterable[str]) -> None:
+def remove_expired(
+    folders: Folders, installed: Iterable[str], ended: Iterable[str], needed: Iterable[str]
+) -> None:
     """Remove the backups of files without a pack, a month after the last use of them.
 
-    Those with a `needed` SHA-256 stay, wherever links have moved their file since.
+    It starts now where the last pack has just left. Those with a `needed` SHA-256 stay, wherever
+    links have moved their file since.
     """
+    for path in ended:
+        with contextlib.suppress(OSError):
+            os.utime(os.path.join(backup_folder(folders, path), _PATH_FILE))
     needed_names = {f"first-{sha}" for sha in needed}
+    used = {backup_folder(folders, path) for path in installed}
     for folder in backup_folders(folders.state):
         with contextlib.suppress(OSError):
-            if _settings_path(folders, folder) in installed:
+            if folder in used:
                 continue
             names = os.listdir(folder)
             times = [os.stat(os.path.join(folder, name)).st_mtime for name in names]
@@ -544,12 +556,6 @@ def remove_expired(folders: Folders, installed: Container[str], needed: Iterable
             if needed_names.isdisjoint(names) and is_expired:
                 _remove_files(folder, names)
                 os.rmdir(folder)
-
-
-def _settings_path(folders: Folders, folder: str) -> str:
-    """The settings file that the backups in a folder are of; empty where that is not known."""
-    data = read_or_none(os.path.join(folder, _PATH_FILE)) or b""
-    return folders.resolve(os.fsdecode(data.removesuffix(b"\n")))
 
 
 def _remove_files(folder: str, names: Iterable[str]) -> None:

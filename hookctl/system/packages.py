@@ -88,15 +88,10 @@ def list_former(top: str) -> list[str]:
 def is_whole(package: str, modules: Modules) -> bool:
     """Whether a package has just these modules; bytecode beside them does not matter."""
     with contextlib.suppress(HookctlError, OSError):
-        paths = {name: os.path.join(package, name) for name in os.listdir(package)}
-        paths.pop("__pycache__", None)
-        if any(map(os.path.islink, (package, *paths.values()))) or paths.keys() != modules.keys():
-            return False
-        folder = files.real(package)  # once for all of them
-        return all(
-            files.read(path, os.path.join(folder, name)).data == modules[name]
-            for name, path in paths.items()
-        )
+        names = {*os.listdir(package)} - {"__pycache__"}
+        paths = [os.path.join(package, name) for name in names]
+        if names == modules.keys() and not any(map(os.path.islink, (package, *paths))):
+            return files.read_folder(package, names) == modules
     return False
 
 

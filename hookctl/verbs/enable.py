@@ -60,7 +60,8 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message:
 def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
     sources = Sources(folders)
     make_plan = partial(plan_enable, sources, wanted)
-    files = [file for file in sources.disabled().values() if file.scope == "project"]
+    disabled = store.load_disabled(folders)
+    files = [file for file in disabled.values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
     return plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)

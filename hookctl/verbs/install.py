@@ -86,8 +86,8 @@ def install(
         mode, preset, assign, nudge, nudge_env, dispatch, wrap, guidance, rules, allow_run
     )
     check_request(content, wish)
-    choice = Choice(wish, reset, force, allow_env, enables=force)
-    sources, review = Sources(folders), None
+    choice = Choice(wish, reset, force, allow_env)
+    review = None
     if content.source and not dry_run:  # a person is asked before the lock is taken
         from hookctl.ownership.consent import agree  # late: most calls are about the guard
 
@@ -95,9 +95,9 @@ def install(
         named += _scope_option(targets[0])
         command = f"hookctl plan {shlex.quote(content.source)} {named}"
         permission = choosing.permission(yes, accept_changed, json)
-        review = agree(sources, content, targets, choice, permission, command)
+        review = agree(Sources(folders), content, targets, choice, permission, command)
     with locked_run(folders, say, dry_run=dry_run):
-        plan, review = install_agreed(sources, content, targets, choice, review, dry_run=dry_run)
+        plan, review = install_agreed(folders, content, targets, choice, review, dry_run=dry_run)
     return _describe(plan, content, choice, targets, review, dry_run=dry_run)
 
 
@@ -111,7 +111,7 @@ def load_source(folders: Folders, source: str) -> Pack:
 
 
 def install_agreed(
-    sources: Sources,
+    folders: Folders,
     pack: Pack,
     targets: list[Target],
     choice: Choice,
@@ -120,7 +120,7 @@ def install_agreed(
     dry_run: bool,
 ) -> tuple[Plan, Review | None]:
     """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
-    sources.forget()  # what was read before the lock, or before another pack was written
+    sources = Sources(folders)  # nothing that was read before the lock, or for another pack
     make_plan = partial(plan_install, sources, pack, targets, choice)
     if pack.source:
         from hookctl.ownership import consent  # late: most calls are about the guard
@@ -150,9 +150,12 @@ def _describe(
     messages = [Message(str(error), error.code, path=error.path) for error in notes]
     done: list[str | Line] = []
     if not (plan.empty or ineffective):
-        titles = _hosts_with_hooks(plan, pack.name)
-        done += _describe_success(plan, pack, targets, titles)
-        if pack.name == GUARD and not titles and _settings_of_guard(plan).events:
+        titles, settings = _hosts_with_hooks(plan, pack.name), None
+        if pack.name == GUARD:
+            record = plan.files[0].record
+            settings = settings_from(record.packs[GUARD].settings if record else {})
+        done += _describe_success(plan, pack, targets, titles, settings)
+        if settings and settings.events and not titles:
             text = "the guard does not run: none of its hooks is registered; --force adds them"
             messages.append(Message(text, "guard_off"))
     result = plan_result(plan, done, dry_run=dry_run, warned={error.path for error in ineffective})
@@ -238,7 +241,7 @@ def _find_refused(file: Draft) -> str:
 
 
 def _describe_success(
-    plan: Plan, pack: Pack, targets: list[Target], titles: list[str]
+    plan: Plan, pack: Pack, targets: list[Target], titles: list[str], settings: Settings | None
 ) -> Iterator[str | Line]:
     """What the pack does now in which hosts, what to do with the project's files, and commands."""
     idle = []  # the hosts that something keeps from running their hooks
@@ -246,14 +249,14 @@ def _describe_success(
         if {"not_loaded", "hooks_disabled"}.intersection(one.code for one in file.messages):
             idle.append(file.target.host.title)
     steps: list[str | Line] = []
-    if targets[0].project and (pack.name == GUARD or plan.changes):
+    if targets[0].project and (settings or plan.changes):
         steps += _advise_on_commit(plan, targets)
     if idle:
         text = f"{pack.name} is written, but does not run in {', '.join(idle)}: see the message."
         yield Line(text)
         steps.append("  hookctl doctor")
-    elif pack.name == GUARD and titles:
-        settings, hosts = _settings_of_guard(plan), [target.host for target in targets]
+    elif settings and titles:
+        hosts = [target.host for target in targets]
         yield from _describe_guard(settings, hosts)
         steps.append("  hookctl doctor")
         told = settings.effective
@@ -263,8 +266,8 @@ def _describe_success(
             steps.append("  hookctl run status")  # another system writes what remains
         elif blocks and settings.mode in _FIRST_STEPS:
             steps.append(f"  hookctl {_FIRST_STEPS[settings.mode]}")
-    elif pack.name == GUARD:
-        if not _settings_of_guard(plan).events:
+    elif settings:
+        if not settings.events:
             yield Line("The guard registers no hook of its own: --mode breaker does.")
     elif not plan.changes:  # only what this machine knows of it is new: a colleague installed it
         yield "nothing to do"
@@ -286,11 +289,6 @@ def _describe_guard(settings: Settings, hosts: Sequence[Host]) -> Iterator[Line]
         if blocks and host.client.block_shown:
             shown = f"{host.title} shows that as `{host.client.block_shown}`"
             yield Line(f"{shown}; it is no failure.")
-
-
-def _settings_of_guard(plan: Plan) -> Settings:
-    record = plan.files[0].record
-    return settings_from(record.packs[GUARD].settings if record else {})
 
 
 def _hosts_with_hooks(plan: Plan, pack: str) -> list[str]:

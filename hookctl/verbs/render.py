@@ -11,18 +11,18 @@ from hookctl import hosts
 from hookctl.documents import formats
 from hookctl.errors import FAILED, HookctlError, require_known, usage_error
 from hookctl.hosts import Host, loading, shapes
-from hookctl.model import Current, Hooks, Message, Result, Wanted
+from hookctl.model import Current, Message, Result, Wanted
 from hookctl.output.lines import amount
 from hookctl.ownership import engine
 from hookctl.ownership.install import check_request, find_lacking
-from hookctl.ownership.own_files import new_config, own_top
+from hookctl.ownership.own_files import new_config
 from hookctl.packs import guard, load
 from hookctl.packs.choices import Request, Settings, choose, require_portable
 from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import describe, find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants
-from hookctl.settings.targets import GUARD, Target, require_scope
+from hookctl.settings.targets import GUARD, Target, own_top, require_scope
 from hookctl.system import files, interpreter
 from hookctl.system.folders import Folders
 from hookctl.system.packages import CONFIGS, PACKS, TABLE
@@ -97,7 +97,7 @@ def render(
     folder = os.path.normpath(hook_dir or top)
     settings = _choose_settings(content, target, asked, python)
     wants, notes, contents = _list_content(folders, target, content, folder, settings)
-    decision = engine.install((), Current({}, {}, Hooks()), content.name, wants)
+    decision = engine.install((), Current({}, {}, {}), content.name, wants)
     document = shapes.apply(chosen.shape, formats.parse(chosen.format, b""), decision.edits)
     loading.require(chosen, document)
     said = f" (owner {_OWNER}, mode {_MODE})" if is_managed else ""
@@ -171,8 +171,7 @@ def _list_content(
             if has_runner or "/runner_" not in name:
                 contents[name] = data, False
         if not settings.python and not target.shared:
-            python, warning = interpreter.choose(folders.environ)
-            settings = settings.with_python(python)
+            settings.python, warning = interpreter.choose(folders.environ)
             notes += [warning] if warning else []
     if has_runner:
         contents[TABLE] = hosts_file({target.host.name: [pack.name]}, ""), False
@@ -180,8 +179,7 @@ def _list_content(
         name = f"{CONFIGS}/{target.host.name}.json"
         config = guard.configuration(settings, "", target.host)
         contents[name] = new_config(config, target.host), False
-        path, limit = os.path.join(folder, name), guard.wanted_limit(settings)
-        return guard.wants(settings, target, pack, path, limit), notes, contents
+        return guard.wants(settings, target, pack, os.path.join(folder, name)), notes, contents
     files_folder = os.path.join(folder, PACKS, pack.name)
     programs = find_programs(target, files_folder, folder, settings.python)
     wants, more = pack_wants(pack, target.host, programs)

@@ -144,16 +144,13 @@ def _question(
 
 def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> None:
     stored = store.load(sources.folders)  # with what is known of projects that are away
-    seen = store.read_known(sources.folders)[0] | _records_at(sources, targets)
+    seen = store.read_known(sources.folders)[0]
+    seen |= sources.records([target.project for target in targets if target.shared])
     installed = {one for record in (*stored.values(), *seen.values()) for one in record.packs}
     if name not in installed:
         names = ", ".join(sorted(installed)) or "none"
         hint = f"Installed are: {names}. A pack file is given by its path."
         raise errors.usage_error(f"unknown pack {name!r}", hint)
-
-
-def _records_at(sources: Sources, targets: Sequence[Target]) -> dict[str, Record]:
-    return sources.records([target.project for target in targets if target.shared])
 
 
 def _list_everywhere(
@@ -196,7 +193,8 @@ def _list_here(
 
     An unreadable target is left out if its host was not named and nothing of ours is known there.
     """
-    records = store.read_known(sources.folders)[0] | _records_at(sources, targets)
+    records = store.read_known(sources.folders)[0]
+    records |= sources.records([target.project for target in targets if target.shared])
     leavings = []
     for target in targets:
         base = known.load(target.host.name)

@@ -78,9 +78,8 @@ def upgrade_meant(
     written. A pack with a problem is named and left as it is, and does not stop the others.
     """
     finish_pending(folders, say, dry_run=dry_run)
-    sources = Sources(folders)
     found = _find_installed(folders, pack, hosts, scope, root)
-    brought = _bring(sources, *found[:2], pack, permission, choice, dry_run=dry_run)
+    brought = _bring(Sources(folders), *found[:2], pack, permission, choice, dry_run=dry_run)
     with locked_run(folders, say, dry_run=dry_run):
         installed, _, problems, left = _find_installed(folders, pack, hosts, scope, root)
         if pack and not (installed or problems or left):
@@ -88,7 +87,7 @@ def upgrade_meant(
             names = ", ".join(sorted({name for name, *_ in others})) or "none"
             raise errors.usage_error(f"{pack!r} is not installed here", f"Installed are: {names}.")
         results = [
-            _upgrade_pack(sources, item, brought, choice, dry_run=dry_run) for item in installed
+            _upgrade_pack(folders, item, brought, choice, dry_run=dry_run) for item in installed
         ]
     here = root or project.find_quietly(folders.cwd, folders.environ)
     for error in problems:
@@ -135,7 +134,7 @@ def _bring(
 
 
 def _upgrade_pack(
-    sources: Sources, item: _Installed, brought: _Brought, choice: Choice, *, dry_run: bool
+    folders: Folders, item: _Installed, brought: _Brought, choice: Choice, *, dry_run: bool
 ) -> Result:
     name, source, targets = item
     found = brought.get((name, source), changed_meanwhile())  # or it came just now
@@ -145,7 +144,7 @@ def _upgrade_pack(
         if isinstance(found, HookctlError):
             raise found
         pack, review = found
-        plan, review = install_agreed(sources, pack, targets, choice, review, dry_run=dry_run)
+        plan, review = install_agreed(folders, pack, targets, choice, review, dry_run=dry_run)
     except HookctlError as error:
         line = Line(f"{name}: left as it is", "error", path=tilde(source))
         code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
