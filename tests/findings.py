@@ -433,6 +433,8 @@ def sessions(place: Place, count: int) -> list[str]:
     return names
 
 
+BLOCK = "<!-- hookctl=bell begin -->\nRing.\n<!-- hookctl=bell end -->\n"  # of rules
+
 STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("unparsable", "error", lambda place: place.install().edit('"8"', '"8')),
     ("not_utf8", "error", settings_are(b'{"model": "\xe9"}')),
@@ -462,6 +464,8 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_edited", "warning", lambda place: place.install().edit("exit 0", "exit 0 # mine")),
     ("ledger_missing", "warning", lambda place: (place.install().edit("exit 0", "exit 1"), place.ledger.unlink())),
     ("ledger_missing", "error", lambda place: (place.install(), place.ledger.unlink())),
+    ("ledger_missing", "warning",
+     lambda place: (put(place.settings, "{}"), put(place.settings.with_name("CLAUDE.md"), BLOCK))),
     ("ledger_unreadable", "error", ledger_unreadable),
     ("ledger_unreadable", "error", state_has("journal.json", "{")),
     ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),

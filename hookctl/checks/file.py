@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -19,9 +20,9 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import loading, read_cap
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
-from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, PathFault, Record
+from hookctl.model import WRAP, Current, Entry, HookEntry, Hooks, PackRecord, Record
 from hookctl.ownership import committed, consent, engine, store
-from hookctl.ownership.disabled import DisabledHook, list_taken
+from hookctl.ownership.disabled import list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, own_top, parse_config
 from hookctl.ownership.sources import current_of
 from hookctl.packs import choices, guard
@@ -41,12 +42,9 @@ MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_c
 class File:
     """A settings file with something of ours, or the user's of a host in use."""
 
-    def __init__(
-        self, machine: Machine, target: Target, record: Record | None, *, is_alone: bool = False
-    ) -> None:
+    def __init__(self, machine: Machine, target: Target, record: Record | None) -> None:
         self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
         self.level = "error" if target.shared else "warning"  # of a fault that everybody would get
-        self.is_alone = is_alone  # nothing but its project may be looked at
         self.exact: Collection[str] = ()  # packs of which nothing may be edited
         self.document = self.current = self.error = None
         try:
@@ -62,6 +60,9 @@ class File:
         self.record = record
         self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
+        # What `hookctl disable` switched off or took out, and the ids of hooks of packs among it.
+        self.disabled = [hook for hook in machine.disabled if hook.file == self.path]
+        self.disabled_ids = {hook.name for hook in self.disabled} - {""}
         if self.disabled:
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
@@ -79,6 +80,10 @@ class File:
         except HookctlError as error:
             explain_conflict(target, error)
             self.config_error = error
+        mode = self.config.get("mode")
+        # Whether the configuration has another mode than the record.
+        is_mode = self.settings is not None and mode in choices.MODES
+        self.has_other_mode = is_mode and mode != self.settings.mode
 
     @cached_property
     def sources(self) -> list[effective.Source]:
@@ -90,12 +95,6 @@ class File:
         """Those whose variables reach the guard's hook: all, or this one if it has an env."""
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
-
-    @cached_property
-    def has_other_mode(self) -> bool:
-        """Whether the guard's configuration has another mode than the record."""
-        mode = self.config.get("mode")
-        return self.settings is not None and mode in choices.MODES and mode != self.settings.mode
 
     @cached_property
     def fault(self) -> Finding | None:
@@ -132,16 +131,6 @@ class File:
         is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
         # The version that had launchers of each registration.
         return find(OLD if is_there else MISSING, hook, "0.2.0")
-
-    @cached_property
-    def disabled(self) -> Sequence[DisabledHook]:
-        """What `hookctl disable` switched off or took out."""
-        return [hook for hook in self.machine.disabled if hook.file == self.path]
-
-    @cached_property
-    def disabled_ids(self) -> set[str]:
-        """The ids of those that are hooks of packs."""
-        return {hook.name for hook in self.disabled} - {""}
 
     @property
     def install(self) -> str:
@@ -200,7 +189,7 @@ def check_reading(file: File) -> Iterator[Finding]:
     if error.message != CONFLICT and os.path.isdir(backups):
         command = f"hookctl restore {shlex.quote(file.path)} --list"
         fix += f" Or `{command}` shows the texts from before hookctl's writes."
-    level = "warning" if file.host.format == RULES and not file.is_alone else "error"
+    level = "warning" if file.host.format == RULES and not file.machine.alone else "error"
     yield Finding(error.code, level, message, file.host.name, file.path, fix)
 
 
@@ -209,9 +198,10 @@ def check_content(file: File) -> Iterator[Finding]:
     document = file.document
     if document is None or not os.path.isfile(file.path):
         return
-    if isinstance(document.value, dict) and not file.is_alone and files.is_read_only(file.path):
+    is_object = isinstance(document.value, dict) and not file.machine.alone
+    if is_object and files.is_read_only(file.path):
         yield file.find("read_only")
-    contents = file.machine.contents(file.host, file.path)
+    contents = file.machine.contents(file.host, document)
     lost = loading.find_fault(file.host, file.target.scope, file.path, document, contents)
     if lost:
         fix = lost.fix or "Fix that place, or remove it."
@@ -375,7 +365,7 @@ def _find_defect(file: File, hook: HookEntry) -> str:
         wanted = event_of(file.host.shape, paths[0]) if paths else ""
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    for entry in file.machine.contents(file.host, file.path).entries:
+    for entry in file.machine.contents(file.host, file.document).entries:
         if entry.faults and entry.path == hook.path:
             return describe_from(file.host, file.document, entry, entry.faults[0])
     return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
@@ -421,7 +411,7 @@ def check_interpreters(file: File) -> Iterator[Finding]:
         packs = {interpreter.python3(file.machine.environ, file.target.project) or "python3": ""}
     for path, pack in packs.items():
         if os.path.isfile(path) and (fault := owners.find_fault(path)):
-            yield _report_loose(file, path, fault)
+            yield file.find("loose_mode", path, fault=fault)
         elif what := interpreter.find_problem(path):
             fix = f"Put a python3 of {needed} or later on PATH."
             fix = f"`{file.install_of(pack)}` chooses another." if pack else fix
@@ -437,15 +427,8 @@ def check_rights(file: File) -> Iterator[Finding]:
         paths.append(machine.folders.state)
     with contextlib.suppress(HookctlError):  # the rule about programs tells why
         paths += list_programs(machine.records, file.target, machine.folders)
-    known: dict[str, PathFault | None] = {}  # of folders: many files lie in one
-    found = {path: owners.find_fault(path, known) for path in paths if os.path.exists(path)}
-    for fault, path in {fault: path for path, fault in reversed(found.items()) if fault}.items():
-        yield _report_loose(file, path, fault)
-
-
-def _report_loose(file: File, path: str, fault: PathFault) -> Finding:
-    where = "" if fault.path == path else f"{fault.path} "
-    return file.find("loose_mode", path, fault=fault, where=where)
+    for fault, path in owners.find_faults(filter(os.path.exists, paths)).items():
+        yield file.find("loose_mode", path, fault=fault)
 
 
 # The guard: can its hook read config.json, does that mean what it says, and does it work? Its own
@@ -471,7 +454,7 @@ def check_guard(file: File) -> Iterator[Finding]:
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     if file.fault or effective.STOP in file.disabled_ids or file.config_error:
         return
-    own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
+    own = [source for source in file.reaching if file.machine.alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), effective.variables(own)
     is_shared, state = file.target.shared, file.machine.folders.state
     broken = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
@@ -506,7 +489,7 @@ def _check_configuration(file: File) -> Iterator[Finding]:
         return
     if file.target.shared:
         environ, named = file.machine.environ, str(config.get("task_env"))
-        if file.is_alone:  # where a variable leads is not known; one of a preset is no suspect
+        if file.machine.alone:  # where a variable leads is not known; one of a preset is no suspect
             is_known = named in [preset.get("task_env") for preset in choices.PRESETS.values()]
             environ = {} if is_known else {named: "/"}
         for name in choices.list_outside(config, file.target.project, environ):
@@ -573,7 +556,8 @@ def check_limit(file: File) -> Iterator[Finding]:
 
 _STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
 _NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
-_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
+# A PATH with the one before it, or that begins with a folder of the system.
+_KEEPS_PATH = r".*[$~]|(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/bin/?(?::|$)"
 OVERRIDES = "overrides the hook's configuration"
 
 
@@ -609,8 +593,8 @@ def _find_effect(file: File, name: str, value: str, scope: str) -> str:
         return "moves the guard's state, perhaps to where it cannot be kept"
     if scope == "project" and name == "HOOKCTL_NOW" and value.strip():
         return "stops the guard's clock"
-    if file.target.shared and scope and name == "PATH":
-        return _find_fault_of_path(value, file.target.project)
+    if file.target.shared and scope and name == "PATH" and not re.match(_KEEPS_PATH, value):
+        return "decides which python3 runs the guard, or that there is none"
     if file.target.shared and scope and loads_code(name):
         return "lets every program that the agent starts, hooks too, load other code"
     setting = name.removeprefix("HOOKCTL_")
@@ -621,20 +605,6 @@ def _find_effect(file: File, name: str, value: str, scope: str) -> str:
 
 def _show(name: str, value: str) -> str:
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
-
-
-def _find_fault_of_path(value: str, project: str) -> str:
-    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''."""
-    if "$" in value or "~" in value:  # some hosts put variables in
-        return ""
-    for folder in value.split(":"):
-        python = os.path.normpath(os.path.join(project, folder, "python3"))
-        if folder.rstrip("/") in _SYSTEM_FOLDERS:
-            return ""
-        if os.path.lexists(python):
-            is_own = python.startswith(f"{project}/")
-            return f"lets the guard run {python}, a program of the project itself" * is_own
-    return "has no python3, so the guard does nothing"
 
 
 # For each settings file that has our entries, or is the user's file of a host in use.
@@ -650,4 +620,13 @@ FILE_RULES = (
     check_environment,
     check_repository,
     check_rights,
+)
+# For a text with instructions; and for a settings file of a project that is looked at alone.
+RULES_OF_TEXTS = (check_reading, check_blocks)
+RULES_OF_PROJECT = (
+    check_reading,
+    check_content,
+    check_entries,
+    check_environment,
+    check_guard,
 )

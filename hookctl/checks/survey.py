@@ -14,7 +14,14 @@ from typing import Any
 
 from hookctl import clock, hosts, receipts
 from hookctl.checks.codes import UNRECORDED, Finding, describe_obstacle, finding, from_error
-from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, check_blocks, check_reading
+from hookctl.checks.file import (
+    FILE_RULES,
+    MISSING,
+    OVERRIDES,
+    RULES_OF_PROJECT,
+    RULES_OF_TEXTS,
+    File,
+)
 from hookctl.errors import HookctlError
 from hookctl.hosts import Client, Host, ask_client
 from hookctl.hosts.loading import read_status, why_disarmed
@@ -27,7 +34,7 @@ from hookctl.packs.model import run_packs
 from hookctl.packs.protocol import protocol_event
 from hookctl.packs.runner import find_event
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target
+from hookctl.settings.targets import RULES, Target, rules_target
 from hookctl.survey import model
 from hookctl.survey.machine import Machine, read_records, read_settings
 from hookctl.survey.programs import REPAIR, Programs
@@ -56,10 +63,8 @@ class HostHere:
         self.files = files  # that have or may have something of ours
         # Its hooks, and the files of which it takes nothing.
         self.hooks, self.lost = read_settings(machine, host)
-        quick, whole = Programs(machine, compiles=False), Programs(machine)
-        for number, hook in enumerate(self.hooks):  # the scripts of packs are compiled, too
-            is_of_pack = hook.own_id and not hook.own_id.startswith(f"{GUARD}/")
-            self.hooks[number] = (whole if is_of_pack else quick).add_fault(hook)
+        if not machine.alone:  # else no script of it is compiled: it may come from a stranger
+            self.hooks = list(map(Programs(machine).add_fault, self.hooks))
         user = machine.active_file(host, "user")[1]
         # What it reads, the winning files first.
         self.sources = machine.sources(host, user, machine.start_of(host))
@@ -282,7 +287,7 @@ def check_work(here: HostHere) -> Iterator[Finding]:
 
 
 # For each host as it would be started in the working folder.
-_HOST_RULES = (
+HOST_RULES = (
     check_client,
     check_lost,
     check_env_files,
@@ -303,45 +308,58 @@ def check(
     """
     known = read_records(folders, everywhere=everywhere)
     machine, found = Machine(folders, known.usable, scope), [*map(from_error, known.errors)]
-    every = chosen or map(hosts.load, hosts.names())
-    wanted = [host for host in every if chosen or machine.targets(host)]
+    wanted = []
+    for host in chosen or map(hosts.load, hosts.names()):
+        targets = machine.targets(host)
+        if chosen or targets:
+            wanted.append((host, targets))
     try:
         if journal := read_journal(folders):
             paths = ", ".join(step.path for step in journal.steps)
             found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
     except HookctlError as error:
         found.insert(0, from_error(error))
-    names = [host.name for host in wanted]
-    for key, record in machine.records.items():
-        is_theirs = record.host in names or bool(record.project)  # of a project: of any host
-        if record.format == RULES and is_theirs and scope in ("", record.scope):
-            layout = hosts.rules_layout(hosts.load(record.host))
-            path = store.current_path(machine.records, key)
-            file = File(machine, Target(layout, record.scope, path, record.project), record)
-            found += [*check_reading(file), *check_blocks(file)]
     unread = [os.path.dirname(os.path.dirname(error.path)) for error in known.errors]
-    for one in chain.from_iterable(_check_host(machine, host) for host in wanted):
+    for one in chain.from_iterable(_check_host(machine, *host) for host in wanted):
         # What has no record where one cannot be read needs no advice of its own.
         is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
         follows = one.code == UNRECORDED and is_of_unread
         if not follows and not (unread and one.code == "not_installed"):
             found.append(one)
     # A client is named once, however many files it has.
-    return wanted, list(dict.fromkeys(found)), known.others
+    return [host for host, _ in wanted], list(dict.fromkeys(found)), known.others
 
 
-def _check_host(machine: Machine, host: Host) -> Iterator[Finding]:
+def _check_host(machine: Machine, host: Host, targets: Sequence[Target]) -> Iterator[Finding]:
     files = [
         File(machine, target, store.find_record(machine.records, target.path)[1])
-        for target in machine.targets(host)
+        for target in targets
     ]
     if not any(file.record or file.elements for file in files):
         path = files[0].path if files else ""
         yield finding("not_installed", host.name, path, title=host.title, name=host.name)
-    if not files:
-        return
-    for file, check_file in product(files, FILE_RULES):
+    for target in filter(None, map(rules_target, targets)):
+        record = store.find_record(machine.records, target.path)[1]
+        if record:  # hosts that share a file share its blocks, and what is found of them
+            layout = hosts.rules_layout(hosts.load(record.host))
+            target = Target(layout, target.scope, target.path, target.project)
+        if record or machine.reader.names_us(target.path):
+            files.append(File(machine, target, record))
+    if files:
+        yield from ask_rules(machine, host, files)
+
+
+def ask_rules(machine: Machine, host: Host, files: Sequence[File]) -> Iterator[Finding]:
+    """What every rule says of a host and these files; of a project alone, those about its files."""
+    of_files, of_host = FILE_RULES, HOST_RULES
+    if machine.alone:
+        of_files, of_host = RULES_OF_PROJECT, (check_hooks,)
+    texts = [file for file in files if file.host.format == RULES]
+    settings = [file for file in files if file.host.format != RULES]
+    for file, check_text in product(texts, RULES_OF_TEXTS):
+        yield from check_text(file)
+    for file, check_file in product(settings, of_files):
         yield from check_file(file)
-    here = HostHere(machine, host, files)
-    for rule in _HOST_RULES:
+    here = HostHere(machine, host, settings)
+    for rule in of_host:
         yield from rule(here)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -29,7 +29,7 @@ from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
+from hookctl.settings.targets import GUARD, Target, active_file, read_inside, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
@@ -44,18 +44,26 @@ class Machine:
         folders: Folders,
         records: Mapping[str, Record],
         scope: str = "",
+        *,
+        alone: str = "",
         cwd_project: str = "",
     ) -> None:
         self.folders = folders
         self.environ = dict(folders.environ)
         self.records = records
         self._scope = scope  # the only one whose files are looked at; empty for all
-        self.reader = FileReader()
+        self.alone = alone  # the project of which nothing around it is read; '' on a whole machine
+        self.reader = FileReader(partial(read_inside, alone)) if alone else FileReader()
         self.read = self.reader.read
         self._known: dict[tuple[str, ...], Any] = {}
         self.cwd_project = cwd_project or project.find_quietly(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
+
+    def _once(self, key: tuple[str, ...], find: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = find()
+        return self._known[key]
 
     def detects(self, host: Host) -> bool:
         """Whether a host is on this machine, by more than what hookctl itself made."""
@@ -69,26 +77,26 @@ class Machine:
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
         # Else it looks upwards from any folder.
-        return self.folders.cwd if host.scope_rules.start_folder_only else self.cwd_project
+        here = self.folders.cwd if host.scope_rules.start_folder_only else self.cwd_project
+        return self.alone or here
+
+    def scopes_of(self, host: Host) -> list[str]:
+        """The scopes whose files are read, the winning ones first."""
+        every = host.scope_rules.precedence
+        return [scope for scope in every if not self.alone or scope in ("project", "local")]
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = ("file", host.name, host.stands, scope, folder)
-        if key not in self._known:
-            self._known[key] = active_file(host, scope, self.environ, folder, self.read)
-        return self._known[key]
+        find = partial(active_file, host, scope, self.environ, folder, self.read)
+        return self._once(("file", host.name, host.stands, scope, folder), find)
 
-    def contents(self, host: Host, path: str) -> Contents:
+    def contents(self, host: Host, document: Document) -> Contents:
         """What a host makes of a settings file that can be read."""
-        key = ("contents", host.name, host.stands, path)
-        if key not in self._known:
-            self._known[key] = loading.read(host, self.read(path, host.format)[1])
-        return self._known[key]
+        read = partial(loading.read, host, document)
+        return self._once(("contents", host.name, host.stands, document.where), read)
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
-        if ("targets", host.name) in self._known:
-            return self._known["targets", host.name]
         variant, path = self.active_file(host, "user")
         key, record = store.find_record(self.records, path)
         is_here = record or self.detects(host)
@@ -105,16 +113,12 @@ class Machine:
                 path = store.current_path(self.records, key)
                 variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
-        found = [target for target in targets.values() if self._scope in ("", target.scope)]
-        self._known["targets", host.name] = found
-        return found
+        return [target for target in targets.values() if self._scope in ("", target.scope)]
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = ("sources", host.name, host.stands, users, start)
-        if key not in self._known:
-            self._known[key] = effective.sources(self.folders, host, users, start, self.read)
-        return self._known[key]
+        read = partial(effective.sources, self.folders, host, users, start, self.read)
+        return self._once(("sources", host.name, host.stands, users, start), read)
 
     def surroundings(self, target: Target) -> tuple[Host, str, str]:
         """The host with the user's file that it reads together with one, and where it starts."""
@@ -124,7 +128,9 @@ class Machine:
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        scopes = switches.list_scopes(host, start, self.environ, self.read)
+        scopes = self.scopes_of(host)
+        if not self.alone:  # else nobody knows who trusts it
+            scopes = switches.list_scopes(host, start, self.environ, self.read)
         return switches.find(self.folders, host, users, start, scopes, self.read)
 
 
@@ -156,21 +162,12 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     others = [root for root in projects if not everywhere and os.path.realpath(root) != here]
     away = store.away(folders, stored).items()
     gone = {key: folder for key, folder in away if stored[key].project not in others}
-    roots, records, errors = {here: None}, {}, []
+    roots, errors = [here], list[HookctlError]()
     for key, record in stored.items():
-        if record.project in others:
-            continue
-        if record.scope != "project":
-            records[key] = record
-        elif key not in gone:
-            roots[record.project] = None
-    for root in roots:
-        try:
-            of_project = store.read(folders, [root])
-        except HookctlError as error:
-            errors.append(error)
-            continue
-        records |= {key: one for key, one in of_project.items() if one.scope == "project"}
+        if record.scope == "project" and record.project not in others and key not in gone:
+            roots.append(record.project)
+    read = store.read(folders, roots, errors).items()
+    records = {key: record for key, record in read if record.project not in others}
     for key in [*records]:
         try:
             settings_from(records[key].packs[GUARD].settings if GUARD in records[key].packs else {})
@@ -217,7 +214,8 @@ def read_settings(machine: Machine, host: Host) -> tuple[list[Hook], list[Unread
     for source, contents, obstacle in found:
         hooks += reader.list_hooks(source, contents, obstacle, found)
     # Those in files that the host does not read come last.
-    hooks += reader.list_unread({os.path.realpath(source.path) for source, _, _ in found})
+    if not machine.alone:
+        hooks += reader.list_unread({os.path.realpath(source.path) for source, _, _ in found})
     return hooks, reader.lost
 
 
@@ -236,7 +234,7 @@ class _HostReader:
         """The files of all scopes, the winning ones first."""
         machine, host = self._machine, self._host
         first = ""
-        for scope in host.scope_rules.precedence:
+        for scope in machine.scopes_of(host):
             for variant, path in effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             ):
@@ -264,7 +262,7 @@ class _HostReader:
                     obstacle = Obstacle(model.HIDDEN, reason, f"put its hooks into {first}")
                 elif not lost:
                     first = first or path
-                yield source, machine.contents(variant, path), obstacle
+                yield source, machine.contents(variant, document), obstacle
 
     def list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
@@ -280,7 +278,7 @@ class _HostReader:
                 continue
             readers = tuple(self._find_readers(scope, folder)) if folder else ()
             file = HookFile(variant, scope, path, readers=readers)
-            entries = self._machine.contents(variant, path).entries
+            entries = self._machine.contents(variant, document).entries
             yield from list_hooks_of(file, document, entries, Obstacle(model.HIDDEN, reason))
 
     def _list_unread_paths(self) -> Iterator[tuple[str, str, str, str]]:
@@ -293,9 +291,10 @@ class _HostReader:
             yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
         is_named = environ.get(variable)
         where = f"{variable} points there" if is_named else "nothing points to this folder"
-        for target in machine.targets(host):
-            if target.scope == "user":
-                yield target.path, "user", "", f"{title} reads {config}, and {where}"
+        for key, record in machine.records.items():
+            if (record.host, record.scope) == (host.name, "user") and record.packs:
+                path = store.current_path(machine.records, key)
+                yield path, "user", "", f"{title} reads {config}, and {where}"
         if host.scope_rules.start_folder_only:
             reason = f"{title} reads project settings only in the folder it is started in"
             home = os.path.realpath(environ["HOME"])

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.shapes import FAILS_OPEN, split_words
+from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
@@ -47,9 +47,8 @@ _FIRST = re.compile(rf"\[ -f ({guard.WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  #
 class Programs:
     """The programs of hooks on this machine, each looked at once."""
 
-    def __init__(self, machine: Machine, *, compiles: bool = True) -> None:
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._compiles = compiles
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
 
     def add_fault(self, hook: Hook) -> Hook:
@@ -127,7 +126,7 @@ class Programs:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
             fault = find_broken(script, self._machine.environ, host)
-            is_compiled = self._compiles and not fault and "/" in script.path
+            is_compiled = not fault and "/" in script.path
             if problem := self._compile(script) if is_compiled else "":
                 fault = Obstacle(model.NO_COMPILE, f"{script.path} does not compile: {problem}")
             self._faults[key] = fault
@@ -210,7 +209,7 @@ def _command_inside(own_id: str, command: str, text: str) -> str:
     if own_id.startswith(f"{GUARD}/"):
         return ""
     if f"/{HOOK} run " not in text.replace("'", ""):
-        return text  # of protocol host: it has no runner
+        return _FIRST.sub("", text)  # of protocol host: it has no runner
     words = split_words(re.sub(f"{END}$", "", text))
     inner = words[-1]
     if "--files" in words:
@@ -224,7 +223,7 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
     if "/" not in path:
         reason, is_there = f"{masked_text(path)} is not on PATH", _find_program(path, environ)
         return None if is_there else Obstacle(model.MISSING, reason, status=status)
-    if _is_missing(path):
+    if not os.path.exists(path):
         return Obstacle(model.MISSING, f"{path} is not there", status=status)
     if not script.is_started or not os.path.isfile(path):
         return None
@@ -232,9 +231,9 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
         fix = f"chmod +x {shlex.quote(path)}"
         return Obstacle(model.NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
     name = find_interpreter(path)
-    is_missing = _is_missing(name) if os.path.isabs(name) else not _find_program(name, environ)
+    is_there = os.path.exists(name) if os.path.isabs(name) else _find_program(name, environ)
     reason = f"{path} needs {name}, which is not there"
-    return Obstacle(model.MISSING, reason, status=status) if name and is_missing else None
+    return Obstacle(model.MISSING, reason, status=status) if name and not is_there else None
 
 
 def _find_program(name: str, environ: Mapping[str, str]) -> str | None:
@@ -247,20 +246,9 @@ def find_interpreter(path: str) -> str:
     with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
         line = file.readline(256).decode("utf-8", "replace")
     words = line[2:].split() if line.startswith("#!") else []
-    if words and os.path.basename(words[0]) == "env" and not _is_missing(words[0]):
+    if words and os.path.basename(words[0]) == "env" and os.path.exists(words[0]):
         words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
     return words[0] if words else ""
-
-
-def _is_missing(path: str) -> bool:
-    """Whether nothing is there; a path that cannot be looked at counts as there."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        pass
-    return False
 
 
 # What a command runs.
@@ -318,7 +306,7 @@ _OF_SHELLS = {
     *("getopts", "hash", "history", "jobs", "kill", "let", "popd", "read", "readonly", "}", "("),
     *("return", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait"),
 }
-_PREPARING = ([":"], ["set"], ["export"], ["true"])  # the first word of what runs nothing
+_PREPARING = ([":"], ["set"], ["export"], ["true"], ["trap"])  # the first word of what runs nothing
 _LOSES_STATUS = (";", "|", "&", "\n")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
@@ -332,7 +320,7 @@ _TOKEN = (  # an operator, a word, or a quote without an end
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
     """What a command runs first: an interpreter and its script, or a program."""
     folder: str | None = start
-    for words, operator in _commands(_without_own_head(command), variables):
+    for words, operator in _commands(command, variables):
         if len(words) == 2 and words[0] == "cd" and operator == "&&":
             name = words[1]
             folder = None if folder is None or name is None else os.path.join(folder, name)
@@ -354,16 +342,6 @@ def name_program(command: str) -> str:
         if _FILE_NAME.fullmatch(name):
             return f"{script.interpreter} {name}".strip() if "/" in script.path else name
     return ""
-
-
-def _without_own_head(command: str) -> str:
-    # The mark, on some hosts the trap for a failure, and a condition on the pack's first file.
-    head = re.match(": hookctl=[A-Za-z0-9._/-]+; ", command)
-    if head is None:
-        return command
-    rest = command[head.end() :].removeprefix(FAILS_OPEN)
-    condition, end, behind = rest.partition(" ] || exit 0; ")
-    return behind if end and condition.startswith("[ -f ") else rest
 
 
 def _commands(command: str, variables: Mapping[str, str]) -> Iterator[tuple[list[str | None], str]]:

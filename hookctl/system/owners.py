@@ -106,6 +106,16 @@ def user_name(uid: int) -> str:
         return str(uid)
 
 
+def find_faults(paths: Iterable[str]) -> dict[PathFault, str]:
+    """The faults of all these paths, each with the first path that has it."""
+    known: dict[str, PathFault | None] = {}
+    first: dict[PathFault, str] = {}
+    for path in paths:
+        if fault := find_fault(path, known):
+            first.setdefault(fault, path)
+    return first
+
+
 def require_safe(*paths: str, ways: Iterable[str] = ()) -> None:
     """Refuse paths that another user could change, and of `ways` only the way to the file."""
     known: dict[str, PathFault | None] = {}

@@ -134,7 +134,7 @@ def _list_ours(
     machine: Machine, chosen: Sequence[Host], disabled: DisabledHooks
 ) -> dict[str, list[Hook]]:
     """The hooks of hookctl that these hosts have here, by the real path of their file."""
-    look_for = Programs(machine, compiles=False)
+    look_for = Programs(machine)
     every = [hook for host in chosen for hook in read_settings(machine, host)[0]]
     found = [hook for hook in every if hook.own_id]
     names = {host.name for host in chosen}
