@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
-from hookctl.survey.model import Obstacle
 from hookctl.system.package_data import read_data
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
@@ -54,12 +53,6 @@ def describe_error(error: HookctlError) -> str:
     """What is wrong with a file, after the position in it."""
     where = f"line {error.line}, column {error.column}: " if error.line else ""
     return where + error.message
-
-
-def describe_obstacle(obstacle: Obstacle, ids: Iterable[str]) -> dict[str, str]:
-    """The values of a finding about hooks that something keeps from running."""
-    hooks, fix = ", ".join(dict.fromkeys(ids)), obstacle.fix or "See `hookctl hooks`"
-    return {"hooks": hooks, "reason": obstacle.reason, "fix": fix[0].upper() + fix[1:]}
 
 
 def from_error(error: HookctlError, host: str = "", path: str = "") -> Finding:

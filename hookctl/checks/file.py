@@ -30,7 +30,7 @@ from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target, repository_above, require_inside
+from hookctl.settings.targets import GUARD, RULES, Target, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
 from hookctl.system.packages import HOOK, list_former, version_of
@@ -88,7 +88,10 @@ class File:
     @cached_property
     def sources(self) -> list[effective.Source]:
         """The files that the host reads together with this one, the winning ones first."""
-        return self.machine.sources(*self.machine.surroundings(self.target))
+        machine, host, users = self.machine, self.host, self.path
+        if self.target.scope != "user":
+            users = machine.active_file(host, "user")[1]
+        return machine.sources(host, users, self.target.project or machine.start_of(host))
 
     @cached_property
     def reaching(self) -> Sequence[effective.Source]:
@@ -208,16 +211,6 @@ def check_content(file: File) -> Iterator[Finding]:
         yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
 
 
-def check_repository(file: File) -> Iterator[Finding]:
-    """Whether the host finds the programs of a project where it looks for them."""
-    repository = repository_above(file.target) if file.elements else ""
-    if repository:
-        reason = f"{file.host.title} looks for its program in the repository, {repository}"
-        fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
-        hooks = " and ".join(sorted({hook.id for hook in file.elements}))
-        yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)
-
-
 def check_packs(file: File) -> Iterator[Finding]:
     """The files of every pack but the guard."""
     for pack in sorted(file.packs.keys() - {GUARD}):
@@ -267,7 +260,10 @@ def check_entries(file: File) -> Iterator[Finding]:
     ours = []
     for entry in file.entries:
         if entry.id.startswith(WRAP):
-            yield from _check_wrapped(file, entry)
+            if entry.id not in file.elements.by_id:
+                level = "error" if file.target.shared else "info"
+                fix = f"`{file.install}` forgets it."
+                yield file.find("entry_missing", level=level, name=entry.id, fix=fix)
         elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
@@ -343,17 +339,6 @@ def _check_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
-def _check_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
-    hooks = file.elements.by_id.get(entry.id, [])
-    if not hooks:
-        missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
-        yield file.find("entry_missing", level=missing, name=entry.id, fix=fix)
-    for hook in hooks:
-        if entry.written.get("command") != hook.fields.get("command"):
-            values = {"name": entry.id, "how": "it has another command", "install": file.install}
-            yield file.find("entry_edited", level=file.level, **values)
-
-
 def _find_defect(file: File, hook: HookEntry) -> str:
     """Why the host does not run a hook of hookctl, or runs it in the wrong way; or ''."""
     event = event_of(file.host.shape, hook.path)
@@ -385,8 +370,12 @@ def _check_commands(file: File) -> Iterator[Finding]:
             level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
             fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
             yield file.find("ledger_missing", level=level, id=id, fix=fix)
-        # Another command than on record has a finding of its own.
-        elif file.target.shared and is_guards and command == known[id]:
+        elif command != known[id] and not id.startswith(WRAP):
+            continue  # of what an install wrote, all fields are compared
+        elif command != known[id]:
+            values = {"name": id, "how": "it has another command", "install": file.install}
+            yield file.find("entry_edited", level=file.level, **values)
+        elif file.target.shared and is_guards:
             is_ours = guard.is_shared_command(str(command), id, file.target)
             if id.startswith(WRAP):
                 is_ours = guard.is_shared_wrap(str(command), file.target)
@@ -618,7 +607,6 @@ FILE_RULES = (
     check_packs,
     check_limit,
     check_environment,
-    check_repository,
     check_rights,
 )
 # For a text with instructions; and for a settings file of a project that is looked at alone.

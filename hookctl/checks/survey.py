@@ -13,7 +13,7 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts, receipts
-from hookctl.checks.codes import UNRECORDED, Finding, describe_obstacle, finding, from_error
+from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
 from hookctl.checks.file import (
     FILE_RULES,
     MISSING,
@@ -162,7 +162,9 @@ def check_hooks(here: HostHere) -> Iterator[Finding]:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
-        yield here.find(code, path, level, **describe_obstacle(obstacle, ids))
+        hooks, fix = ", ".join(dict.fromkeys(ids)), obstacle.fix or "See `hookctl hooks`"
+        values = {"hooks": hooks, "reason": obstacle.reason, "fix": fix[0].upper() + fix[1:]}
+        yield here.find(code, path, level, **values)
 
 
 # Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.

@@ -120,12 +120,6 @@ class Machine:
         read = partial(effective.sources, self.folders, host, users, start, self.read)
         return self._once(("sources", host.name, host.stands, users, start), read)
 
-    def surroundings(self, target: Target) -> tuple[Host, str, str]:
-        """The host with the user's file that it reads together with one, and where it starts."""
-        host, is_users = target.host, target.scope == "user"
-        user_path = target.path if is_users else self.active_file(host, "user")[1]
-        return host, user_path, target.project or self.start_of(host)
-
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
         scopes = self.scopes_of(host)

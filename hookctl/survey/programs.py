@@ -69,6 +69,11 @@ class Programs:
         if hook.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
+                top = project.find_repository(folder) if environment.project_is_repository else ""
+                if top not in ("", folder):
+                    reason = f"{file.host.title} looks for its program in the repository, {top}"
+                    fix = f"`hookctl install --scope project --project {shlex.quote(top)}`"
+                    return Obstacle(model.HIDDEN, reason, fix)
                 text = command.replace(environment.finds_project, "")
                 name = f"{environment.in_command}/{OWN}/"
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
