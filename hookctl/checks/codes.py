@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
+from hookctl.hosts.loading import Unreadable
 from hookctl.system.package_data import read_data
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
@@ -53,6 +54,12 @@ def describe_error(error: HookctlError) -> str:
     """What is wrong with a file, after the position in it."""
     where = f"line {error.line}, column {error.column}: " if error.line else ""
     return where + error.message
+
+
+def from_lost(lost: Unreadable, level: str, host: str) -> Finding:
+    """The finding that a host takes nothing of a file."""
+    fix = lost.fix or "Fix that place, or remove it."
+    return Finding(lost.code, level, lost.text, host, lost.path, fix)
 
 
 def from_error(error: HookctlError, host: str = "", path: str = "") -> Finding:

@@ -181,34 +181,26 @@ def explain_conflict(target: Target, error: HookctlError) -> None:
 
 
 def check_reading(file: File) -> Iterator[Finding]:
-    """Whether the file can be read; the backup that can replace it, if not."""
-    error = file.error
-    if error is None:
-        return
-    costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
-    message, fix = f"{describe_error(error)}{costs_it}", error.hint
-    # A backup is of neither branch of a merge.
-    backups = files.backup_folder(file.machine.folders, store.real_path(file.path))
-    if error.message != CONFLICT and os.path.isdir(backups):
-        command = f"hookctl restore {shlex.quote(file.path)} --list"
-        fix += f" Or `{command}` shows the texts from before hookctl's writes."
-    level = "warning" if file.host.format == RULES and not file.machine.alone else "error"
-    yield Finding(error.code, level, message, file.host.name, file.path, fix)
-
-
-def check_content(file: File) -> Iterator[Finding]:
-    """Faults that make the host ignore the file, or keep hookctl from changing it."""
-    document = file.document
-    if document is None or not os.path.isfile(file.path):
+    """Whether hookctl can read the file and change it, and whether the host reads all of it."""
+    error, document, is_text = file.error, file.document, file.host.format == RULES
+    if error:
+        costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
+        message, fix = f"{describe_error(error)}{costs_it}", error.hint
+        # A backup is of neither branch of a merge.
+        backups = files.backup_folder(file.machine.folders, store.real_path(file.path))
+        if error.message != CONFLICT and os.path.isdir(backups):
+            command = f"hookctl restore {shlex.quote(file.path)} --list"
+            fix += f" Or `{command}` shows the texts from before hookctl's writes."
+        level = "warning" if is_text and not file.machine.alone else "error"
+        yield Finding(error.code, level, message, file.host.name, file.path, fix)
+    if document is None or is_text or not os.path.isfile(file.path):
         return
     is_object = isinstance(document.value, dict) and not file.machine.alone
     if is_object and files.is_read_only(file.path):
         yield file.find("read_only")
     contents = file.machine.contents(file.host, document)
-    lost = loading.find_fault(file.host, file.target.scope, file.path, document, contents)
-    if lost:
-        fix = lost.fix or "Fix that place, or remove it."
-        yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
+    if lost := loading.find_fault(file.host, file.target.scope, file.path, document, contents):
+        yield codes.from_lost(lost, "error", file.host.name)
 
 
 def check_packs(file: File) -> Iterator[Finding]:
@@ -599,7 +591,6 @@ def _show(name: str, value: str) -> str:
 # For each settings file that has our entries, or is the user's file of a host in use.
 FILE_RULES = (
     check_reading,
-    check_content,
     check_entries,
     check_disabled,
     check_guard,
@@ -613,7 +604,6 @@ FILE_RULES = (
 RULES_OF_TEXTS = (check_reading, check_blocks)
 RULES_OF_PROJECT = (
     check_reading,
-    check_content,
     check_entries,
     check_environment,
     check_guard,

@@ -13,7 +13,7 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts, receipts
-from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error
+from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error, from_lost
 from hookctl.checks.file import (
     FILE_RULES,
     MISSING,
@@ -100,8 +100,7 @@ def check_lost(here: HostHere) -> Iterator[Finding]:
     for lost in here.lost:
         if lost.path not in [file.path for file in here.files]:
             level = "error" if lost.stops_client else "warning"
-            fix = lost.fix or "Fix that place, or remove it."
-            yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
+            yield from_lost(lost, level, here.host.name)
 
 
 def check_client(here: HostHere) -> Iterator[Finding]:

@@ -80,6 +80,8 @@ class Programs:
             if lost := self._find_lost_program(text):
                 return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
+        if not command:  # it is the guard's, or a shell runs none
+            return None
         variables = {"HOME": self._machine.environ["HOME"], **file.variables}
         start = folder if _is_direct(hook) else ""
         if file.scope in ("project", "local"):

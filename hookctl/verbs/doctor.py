@@ -86,19 +86,16 @@ def _install_again(
     if found.errors and not found.records:
         raise found.errors[0]
     names = [host.name for host in hosts]
-    places = set()
+    results = []
     for record in found.usable.values():
         for name, pack in record.packs.items() if is_meant(record, names, scope) else ():
-            if not pack.source.startswith(GIT):
-                places.add((record.project, record.scope, record.host, name))
-    results = []
-    for root, its_scope, host, name in sorted(places):
-        place = name, [host], its_scope, root
-        try:
-            results.append(upgrade_meant(folders, *place, Permission(), Choice()))
-        except HookctlError as error:
-            reason = f"{error.message}; `hookctl upgrade {name}` asks first"
-            say(f"{name} is left as it is for {host}: {reason}")
+            place = name, [record.host], record.scope, record.project
+            try:
+                if not pack.source.startswith(GIT):
+                    results.append(upgrade_meant(folders, *place, Permission(), Choice()))
+            except HookctlError as error:
+                reason = f"{error.message}; `hookctl upgrade {name}` asks first"
+                say(f"{name} is left as it is for {record.host}: {reason}")
     return results
 
 
