@@ -46,8 +46,13 @@ class File:
         self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
         self.level = "error" if target.shared else "warning"  # of a fault that everybody would get
         self.exact: Collection[str] = ()  # packs of which nothing may be edited
-        self.document = self.current = self.error = None
+        self.document = self.current = self.error = self.settings = None
+        self.record = record
+        self.packs: dict[str, PackRecord] = record.packs if record else {}
+        self.guard = self.packs.get(GUARD)
         try:
+            if self.guard:
+                self.settings = choices.settings_from(self.guard.settings)
             if target.project:
                 require_inside(target.project, target.path)
             self.document = machine.read(target.path, target.host.format)[1]
@@ -57,8 +62,6 @@ class File:
         except HookctlError as error:
             explain_conflict(target, error)
             self.error = error
-        self.record = record
-        self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
         # What `hookctl disable` switched off or took out, and the ids of hooks of packs among it.
         self.disabled = [hook for hook in machine.disabled if hook.file == self.path]
@@ -67,8 +70,6 @@ class File:
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
         self.elements = self.current.elements if self.current else Hooks()
-        self.guard = self.packs.get(GUARD)
-        self.settings = choices.settings_from(self.guard.settings) if self.guard else None
         self.config: dict[str, Any] = {}  # the guard's; empty where it cannot be read
         self.config_error: HookctlError | None = None
         self.config_path = self.guard.config if self.guard else ""
@@ -344,7 +345,7 @@ def _find_defect(file: File, hook: HookEntry) -> str:
         return f"it is registered on {event}, and not on {wanted}"
     for entry in file.machine.contents(file.host, file.document).entries:
         if entry.faults and entry.path == hook.path:
-            return describe_from(file.host, file.document, entry, entry.faults[0])
+            return describe_from(file.document, entry, entry.faults[0])
     return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 

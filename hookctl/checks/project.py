@@ -67,7 +67,8 @@ class Project:
         self.machine.records = {
             path: self._as_wanted(record) for path, record in self.recorded.items()
         }
-        self.files = list(self._find_files())
+        files_here = {file.path: file for file in self._find_files()}  # several hosts may share one
+        self.files = list(files_here.values())
 
     @property
     def packs(self) -> list[tuple[File, str, PackRecord]]:

@@ -24,12 +24,11 @@ from hookctl.model import Path, Record
 from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledFile, DisabledHook
 from hookctl.ownership.sources import FileReader
-from hookctl.packs.choices import settings_from
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import GUARD, Target, active_file, read_inside, variant_of_file
+from hookctl.settings.targets import Target, active_file, read_inside, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
 from hookctl.system import project
@@ -162,13 +161,6 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
             roots.append(record.project)
     read = store.read(folders, roots, errors).items()
     records = {key: record for key, record in read if record.project not in others}
-    for key in [*records]:
-        try:
-            settings_from(records[key].packs[GUARD].settings if GUARD in records[key].packs else {})
-        except HookctlError as error:
-            error.path = folders.ledger
-            errors.append(error)
-            del records[key]
     return RecordFacts(records, tuple(errors), gone, tuple(others))
 
 
@@ -279,16 +271,14 @@ class _HostReader:
         """Settings that the host does not read here: path, scope, a project's folder and why."""
         machine, host = self._machine, self._host
         environ, config = machine.environ, hosts.config_folder(host, machine.environ)
-        title, variable = host.title, host.config.variable
+        title = host.title
         if "local" in host.scopes:
             name = os.path.basename(host.files["local"])
             yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
-        is_named = environ.get(variable)
-        where = f"{variable} points there" if is_named else "nothing points to this folder"
         for key, record in machine.records.items():
             if (record.host, record.scope) == (host.name, "user") and record.packs:
                 path = store.current_path(machine.records, key)
-                yield path, "user", "", f"{title} reads {config}, and {where}"
+                yield path, "user", "", f"{title} reads {config} instead"
         if host.scope_rules.start_folder_only:
             reason = f"{title} reads project settings only in the folder it is started in"
             home = os.path.realpath(environ["HOME"])
@@ -315,25 +305,23 @@ class _HostReader:
         if obstacle:
             yield from list_hooks_of(file, document, entries, obstacle)
             return
-        shared, closed = [*self._stopping[:1], check_switches(scope, path, self._switches)], {}
+        shared = [*self._stopping[:1], check_switches(scope, path, self._switches)]
+        closed, named = dict[Path, Obstacle](), dict[str, Obstacle]()
         if not self._stopping:  # nobody can approve anything in a client that does not start
             shared.append(check_trust(machine, host, scope, self._start))
             if needs_approval:
                 closed = find_waiting(machine, host, path, document.value, entries)
             named = list_disabled(self._switches)
             for entry in entries:
-                fields = entry.fields
-                name, url = fields.get("name", fields.get("command")), fields.get("url")
+                url = entry.fields.get("url")
                 is_url = isinstance(url, str)
                 refusing = is_url and switches.find_refusing(self._switches, scope, url)
-                if isinstance(name, str) and name in named:
-                    closed[entry.path] = named[name]
-                elif refusing:
+                if refusing:
                     reason = f"{refusing.name} {refusing.where} does not have its URL"
                     closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(
-            file, document, entries, hidden=hidden, closed=closed, shared=shared
+            file, document, entries, hidden=hidden, closed=closed, named=named, shared=shared
         )
 
     def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
@@ -424,9 +412,14 @@ def list_hooks_of(
     *,
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
+    named: Mapping[str, Obstacle] = {},
     shared: Iterable[Obstacle | None] = (),
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file, from its entries; `shared` stops those of others, too."""
+    """The hooks that stand in a file, from its entries, and what stops them.
+
+    All for `obstacle`; those of an event for `hidden`, at a path for `closed`, by their name or the
+    command as it is run for `named`; `shared` stops those of others, too.
+    """
     host, own = file.host, None
     of_all = [each._replace(is_shared=True) for each in shared if each]
     for entry in entries:
@@ -435,7 +428,9 @@ def list_hooks_of(
         matcher = entry.matcher if isinstance(entry.matcher, str) else ""
         found = [obstacle or hidden.get(entry.event)]
         if not obstacle:
-            found += _check_entry(host, document, entry, closed.get(entry.path))
+            name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
+            stopped = named.get(str(name)) or closed.get(entry.path)
+            found += _check_entry(host, document, entry, stopped)
         fields, id = (own.fields, own.id) if own else (entry.fields, "")
         obstacles = tuple(filter(None, (*found, *of_all)))
         line, _ = document.position(entry.path)
@@ -454,7 +449,7 @@ def _check_entry(
         elif fault.kind == "never":
             yield Obstacle(model.IGNORED, f"it {fault.reason}")
         else:
-            reason = describe_from(host, document, entry, fault)
+            reason = describe_from(document, entry, fault)
             yield Obstacle(model.IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
     if closed:
         yield closed
@@ -464,15 +459,10 @@ def _check_entry(
         yield Obstacle(model.NO_TOOL, reason)
 
 
-def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:
+def describe_from(document: Document, entry: Entry, fault: Fault) -> str:
     """A fault as seen from a hook that it costs."""
     if fault.path == entry.path:
         return f"it {fault.reason}"
-    length = len(host.shape.root) + 1
-    if fault.path == entry.path[: len(fault.path)] and len(fault.path) >= length:
-        return f"its {'event' if len(fault.path) == length else 'group'} {fault.reason}"
-    if not fault.path:
-        return f"the file {fault.reason}"
     line, _ = document.position(fault.path)
     return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
 

@@ -29,7 +29,7 @@ from hookctl.survey import model
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
 from hookctl.system import owners, project
-from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
+from hookctl.system.packages import HOOK
 from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
@@ -114,18 +114,6 @@ class Programs:
         path = path or (os.path.join(*split_words(first[1])) if first else "")
         if path and not os.path.isfile(path):
             return path
-        launcher, top = b"", os.path.dirname(path)
-        if os.path.basename(path) == HOOK:
-            with contextlib.suppress(HookctlError):
-                launcher = self._machine.reader.snapshot(path).data or b""
-        is_run = f"{HOOK} run " in command.replace("'", "")
-        if not version_of(launcher):  # 0.2.0's
-            is_run = True
-            top = top.removesuffix(f"/{PACKAGES}").partition(f"/{CONFIGS}/")[0]
-        for name in packages_named(launcher):
-            package = os.path.join(top, PACKAGES, name)
-            if not os.path.isdir(package) and (is_run or not name.startswith("runner_")):
-                return package
         is_there = not python or _find_program(python, self._machine.environ)
         return "" if is_there else python
 

@@ -88,7 +88,7 @@ def _install_again(
     names = [host.name for host in hosts]
     results = []
     for record in found.usable.values():
-        for name, pack in record.packs.items() if is_meant(record, names, scope) else ():
+        for name, pack in sorted(record.packs.items()) if is_meant(record, names, scope) else ():
             place = name, [record.host], record.scope, record.project
             try:
                 if not pack.source.startswith(GIT):
@@ -107,8 +107,9 @@ def finding_lines(
 ) -> list[Line]:
     """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
     lines = []
-    # A finding that several hosts share, such as a fault of the work in hand, is printed once.
-    once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
+    # A finding that several hosts share, such as a fault of a file that all read, is printed once.
+    known = {(finding.code, finding.path, finding.message): finding for finding in findings[::-1]}
+    once = [finding for finding in findings if finding in known.values()]
     for finding in once:
         if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
             # A note that names something to do is not simply fine.
