@@ -262,6 +262,10 @@ MADE = {(code, "error") for _, codes in BROKEN.values() for code in codes}
 MADE |= {("pack_required", "error"), ("entry_edited", "info"), ("config_changed", "info")}
 
 
+# What only check looks at, and a link that doctor follows as a host does.
+ABOUT_CLONES = {"pack_changed", "stray_file", "run_committed", "link_leaves_project"}
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_each_way_to_break_a_project_is_found(project: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read = programs.read_data
@@ -276,6 +280,8 @@ def test_each_way_to_break_a_project_is_found(project: Project, name: str, monke
     assert all(finding["path"] and finding["message"] for finding in done.data["findings"])
     assert tree(project.top) == before
     assert project.hookctl("check").code == 1
+    doctors = project.hookctl("doctor", "--scope", "project", "--json").data["findings"]
+    assert codes - {finding["code"] for finding in doctors} <= ABOUT_CLONES, "both ask one list of rules"
 
 
 @pytest.mark.parametrize("all_of_it", [False, True])

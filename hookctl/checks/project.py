@@ -76,13 +76,11 @@ class Project:
         return [(file, name, file.packs[name]) for file in self.files for name in file.packs]
 
     def _read_manifests(self) -> Iterator[tuple[str, Pack | HookctlError]]:
-        folders = {}
-        for record in self.recorded.values():
-            folders.update({name: known.folder for name, known in record.packs.items()})
-        for name in folders.keys() - {GUARD}:
-            path = os.path.join(folders[name], MANIFEST)
+        known = [pack for record in self.recorded.values() for pack in record.packs.items()]
+        for name, record in dict(known).items():
+            path = os.path.join(record.folder, MANIFEST)
             try:
-                data = self.read(path).data
+                data = self.read(path).data if name != GUARD else None
                 if data is None:
                     continue
                 pack = parse(data, path)
@@ -103,10 +101,10 @@ class Project:
             installed = {name for other in self.recorded.values() for name in other.packs}
             wanted = tuple(entry for entry in wanted if installed & entry.owners.keys())
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
-        known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
-        held = [pack for pack in known_packs if pack.name in owners]
         install = partial(engine.install, force=True, others=False)
-        for pack in held:
+        for pack in self.manifests.values():
+            if not isinstance(pack, Pack) or pack.name not in owners:
+                continue
             wishes = [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
             if packs:
                 own = {PROTOCOL: CLAUDE, "python": ""} if needs_runner(pack, target.host) else {}
@@ -277,8 +275,15 @@ def _check_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         place, what = os.path.join(project.folder, OWN, LEDGER), _find_other(project, file, pack)
     if what:
         yield find(place, where="its install wrote it", what=what)
-    if what := _find_difference_to_source(project, record, pack):
-        yield find(record.source, where="in its own file", what=what)
+    if record.source.startswith(targets.top(project.folder)):
+        try:
+            source = load_file(record.source)
+            # In nothing where both were changed, and the record was not.
+            what = "" if _is_recorded(source, record) else _find_difference(pack, source)
+        except HookctlError as error:
+            what = describe_error(error)
+        if what:
+            yield find(record.source, where="in its own file", what=what)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
@@ -306,17 +311,6 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
         if pack in entry.owners and entry.kind != "container":
             said[entry.id or entry.path] = [entry.path, entry.owners[pack].value]
     return said
-
-
-def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack) -> str:
-    if not record.source.startswith(targets.top(project.folder)):
-        return ""
-    try:
-        source = load_file(record.source)
-    except HookctlError as error:
-        return describe_error(error)
-    # In nothing: both were changed, the record was not.
-    return "" if _is_recorded(source, record) else _find_difference(pack, source)
 
 
 def _is_recorded(pack: Pack, record: PackRecord) -> bool:
