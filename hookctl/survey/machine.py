@@ -22,7 +22,7 @@ from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledFile, DisabledHook
+from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.sources import FileReader
 from hookctl.packs.protocol import EVENTS
 from hookctl.settings import effective, switches
@@ -71,7 +71,7 @@ class Machine:
     @cached_property
     def disabled(self) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off; nothing where that is unknown."""
-        return read_disabled(self.folders).hooks
+        return read_disabled(self.folders)
 
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
@@ -164,26 +164,17 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     return RecordFacts(records, tuple(errors), gone, tuple(others))
 
 
-class DisabledHooks(NamedTuple):
-    """What is disabled, without what is back in its file by now."""
+def read_disabled(folders: Folders) -> tuple[DisabledHook, ...]:
+    """What is disabled in any file, and not back in it by now.
 
-    hooks: tuple[DisabledHook, ...] = ()
-    error: HookctlError | None = None  # why it is not known
-
-
-def read_disabled(folders: Folders) -> DisabledHooks:
-    """What is disabled in any file; that a ledger cannot be read is said of its records."""
-    known: dict[str, DisabledFile] = {}
+    Nothing where a ledger cannot be read, or in a project of somebody else: records say so.
+    """
     with contextlib.suppress(HookctlError):
-        known = store.load_disabled(folders)
-    if not known:
-        return DisabledHooks()
-    from hookctl.ownership.disable import find_away  # late: few have anything disabled
+        if known := store.load_disabled(folders):
+            from hookctl.ownership.disable import find_away  # late: few have anything disabled
 
-    try:
-        return DisabledHooks(tuple(find_away(known, FileReader())))
-    except HookctlError as error:
-        return DisabledHooks(error=error)
+            return tuple(find_away(known, FileReader()))
+    return ()
 
 
 # The hooks in the settings files of a host.
