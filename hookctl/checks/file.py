@@ -260,10 +260,7 @@ def check_entries(file: File) -> Iterator[Finding]:
         elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
-        command = file.repair
-        if file.target.shared:
-            command = consent.upgrade_command(file.target, file.machine.cwd_project)
-        yield file.find("entries_wiped", count=len(ours), command=command)
+        yield file.find("entries_wiped", count=len(ours))
         return
     for entry in ours:
         yield from _check_entry(file, current, entry)

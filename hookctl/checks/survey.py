@@ -253,8 +253,8 @@ def check_work(here: HostHere) -> Iterator[Finding]:
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
     state = project.state_folder(machine.folders.state, root)
-    environ, now, is_brought = machine.environ, machine.now, file.target.shared
-    run_files = locate(root, file.config, environ, state, now, is_brought=is_brought)
+    environ, now = machine.environ, machine.now
+    run_files = locate(root, file.config, environ, state, now, is_brought=file.target.shared)
     if fault := read_task(run_files)[1]:
         yield here.find("run_unusable", run_files.task_path, fault=fault)
     active = os.path.join(state, "ACTIVE")

@@ -121,8 +121,8 @@ class Programs:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
             fault = find_broken(script, self._machine.environ, host)
-            is_compiled = not fault and "/" in script.path
-            if problem := self._compile(script) if is_compiled else "":
+            problem = self._compile(script) if not fault and "/" in script.path else ""
+            if problem:
                 fault = Obstacle(model.NO_COMPILE, f"{script.path} does not compile: {problem}")
             self._faults[key] = fault
         return self._faults[key]
