@@ -228,13 +228,12 @@ def check_scripts(here: HostHere) -> Iterator[Finding]:
 def check_receipts(here: HostHere) -> Iterator[Finding]:
     """The hooks of packs that failed each time, as the runner noted."""
     names = {name for file in here.files if file.record for name in run_packs(file.record)}
-    hooks, state = [hook for hook in here.hooks if hook.owner in names], here.machine.folders.state
+    hooks = [hook for hook in here.hooks if hook.owner in names]
     if not hooks:
         return
     from hookctl.survey.listing import with_receipts  # late: most have the guard alone
 
-    own = os.path.basename(project.state_folder(state, here.machine.cwd_project))
-    for hook in with_receipts(hooks, state, own):
+    for hook in with_receipts(here.machine, hooks):
         failed = hook.receipts.failed
         if len(failed) >= _ENOUGH and all(failed):
             values = {"event": find_event(hook.command), "count": len(failed)}

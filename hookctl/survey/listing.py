@@ -68,18 +68,18 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
     for hook in list_hooks(add_disabled(standing, machine, looked_at)):
         if not names or names & {hook.host, *(agent.host for agent in hook.within.readers)}:
             hooks.append(hook)
-    own = project.state_folder(folders.state, machine.cwd_project)
-    hooks = with_receipts(hooks, folders.state, os.path.basename(own))
+    hooks = with_receipts(machine, hooks)
     missing = frozenset(name for name, host in looked_at.items() if not machine.detects(host))
     first_faults = tuple({file.path: file for file in reversed(unreadable)}.values())[::-1]
     return Inventory(tuple(looked_at.values()), missing, tuple(hooks), first_faults)
 
 
-def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
+def with_receipts(machine: Machine, hooks: Sequence[Hook]) -> list[Hook]:
     """The hooks, each with the runs that its receipts tell of."""
-    hooks, counted = list(hooks), []
+    state, counted = machine.folders.state, []
+    own = os.path.basename(project.state_folder(state, machine.cwd_project))
     everywhere, is_nearby = read_runs(state), any(hook.scope in _NEARBY for hook in hooks)
-    nearby = read_runs(state, project) if is_nearby else {}
+    nearby = read_runs(state, own) if is_nearby else {}
     for hook in hooks:
         runs = nearby if hook.scope in _NEARBY else everywhere
         name = HookName(hook.host, find_event(hook.command), hook.own_id)
