@@ -40,7 +40,7 @@ from hookctl.survey.machine import Machine, read_records, read_settings
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
-from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.system.packages import HOOK
 from hookctl.work import (
     describe_owner,
     find_work,
@@ -206,8 +206,8 @@ def check_scripts(here: HostHere) -> Iterator[Finding]:
             continue
         if obstacle.fix == REPAIR:
             path = obstacle.reason.removesuffix(" is not there")
-            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
-            if is_program and os.path.isabs(path) and hook.file not in told:
+            is_launcher = os.path.isabs(path) and path.endswith(f"/{HOOK}")
+            if is_launcher and hook.file not in told:
                 command = "hookctl doctor --fix"
                 yield here.find("hook_missing", path, whose=hook.own_id, command=command)
             continue
