@@ -137,7 +137,6 @@ def hook_old(place: Place) -> None:
 
 def settings_are(text: str | bytes) -> Callable[[Place], None]:
     """A settings file in which hookctl has written nothing."""
-
     return lambda place: put(place.settings, text)
 
 
@@ -153,7 +152,6 @@ def in_the_project(text: str | bytes, name: str = "settings.json") -> Callable[[
 
 def env_is(**env: Any) -> Callable[[Place], None]:
     """Values that the operator changed in the env of the settings."""
-
     return lambda place: place.install().change(lambda page: page["env"].update(env))
 
 
@@ -462,6 +460,7 @@ STAYING: list[tuple[str, str, Callable[[Place], None]]] = [
     ("entry_edited", "warning", lambda place: place.install().edit("exit 0", "exit 0 # mine")),
     ("ledger_missing", "warning", lambda place: (place.install().edit("exit 0", "exit 1"), place.ledger.unlink())),
     ("ledger_missing", "error", lambda place: (place.install(), place.ledger.unlink())),
+    ("ledger_missing", "warning", lambda p: put(p.settings.with_name("CLAUDE.md"), "<!-- hookctl=a begin -->\n")),
     ("ledger_unreadable", "error", ledger_unreadable),
     ("ledger_unreadable", "error", state_has("journal.json", "{")),
     ("ledger_newer", "error", state_has("ledger.json", '{"ledger_version": 99, "files": {}}')),

@@ -5,8 +5,9 @@ It may import the rooms below it, such as `survey` and `ownership`, and it write
 - findings.toml lists what can be found, each with one text and one fix; codes.py makes a finding.
 - A rule is a function that takes a File (file.py: a settings file) or a HostHere (survey.py: a host
   as it starts here), asks it, the survey and the disk for what it needs, and yields findings.
-- file.py has the rules about a file, survey.py those about a host and the list of doctor, and
-  project.py that of check, which looks at a project alone and runs nothing of it.
+- file.py has the rules about a file, survey.py those about a host, and both their lists: doctor
+  asks all of a machine, and check of a project alone those that need nothing else.
+- project.py has what check asks beside them. It runs nothing of the project.
 - self_test.py asks the guard whether it does its work.
 
 A finding says what keeps something of ours, a whole settings file or a client from working; of

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
-from hookctl.survey.model import Obstacle
+from hookctl.hosts.loading import Unreadable
 from hookctl.system.package_data import read_data
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
@@ -56,10 +56,10 @@ def describe_error(error: HookctlError) -> str:
     return where + error.message
 
 
-def describe_obstacle(obstacle: Obstacle, ids: Iterable[str]) -> dict[str, str]:
-    """The values of a finding about hooks that something keeps from running."""
-    hooks, fix = ", ".join(dict.fromkeys(ids)), obstacle.fix or "See `hookctl hooks`"
-    return {"hooks": hooks, "reason": obstacle.reason, "fix": fix[0].upper() + fix[1:]}
+def from_lost(lost: Unreadable, level: str, host: str) -> Finding:
+    """The finding that a host takes nothing of a file."""
+    fix = lost.fix or "Fix that place, or remove it."
+    return Finding(lost.code, level, lost.text, host, lost.path, fix)
 
 
 def from_error(error: HookctlError, host: str = "", path: str = "") -> Finding:

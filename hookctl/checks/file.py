@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -19,9 +20,9 @@ from hookctl.errors import HookctlError
 from hookctl.hosts import loading, read_cap
 from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
-from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, PathFault, Record
+from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record
 from hookctl.ownership import committed, consent, engine, store
-from hookctl.ownership.disabled import DisabledHook, list_taken
+from hookctl.ownership.disabled import list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, parse_config
 from hookctl.ownership.sources import current_of
 from hookctl.packs import choices, guard
@@ -29,7 +30,7 @@ from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target, own_top, repository_above, require_inside
+from hookctl.settings.targets import GUARD, RULES, Target, own_top, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
 from hookctl.system.packages import HOOK, list_former, version_of
@@ -41,15 +42,17 @@ MISSING, OLD, NEWER, CHANGED = "hook_missing", "hook_old", "hook_newer", "hook_c
 class File:
     """A settings file with something of ours, or the user's of a host in use."""
 
-    def __init__(
-        self, machine: Machine, target: Target, record: Record | None, *, is_alone: bool = False
-    ) -> None:
+    def __init__(self, machine: Machine, target: Target, record: Record | None) -> None:
         self.machine, self.target, self.host, self.path = machine, target, target.host, target.path
         self.level = "error" if target.shared else "warning"  # of a fault that everybody would get
-        self.is_alone = is_alone  # nothing but its project may be looked at
         self.exact: Collection[str] = ()  # packs of which nothing may be edited
-        self.document = self.current = self.error = None
+        self.document = self.current = self.error = self.settings = None
+        self.record = record
+        self.packs: dict[str, PackRecord] = record.packs if record else {}
+        self.guard = self.packs.get(GUARD)
         try:
+            if self.guard:
+                self.settings = choices.settings_from(self.guard.settings)
             if target.project:
                 require_inside(target.project, target.path)
             self.document = machine.read(target.path, target.host.format)[1]
@@ -59,16 +62,15 @@ class File:
         except HookctlError as error:
             explain_conflict(target, error)
             self.error = error
-        self.record = record
-        self.packs: dict[str, PackRecord] = record.packs if record else {}
         self.entries = record.entries if record else ()
+        # What `hookctl disable` switched off or took out, and the ids of hooks of packs among it.
+        self.disabled = [hook for hook in machine.disabled if hook.file == self.path]
+        self.disabled_ids = {hook.name for hook in self.disabled} - {""}
         if self.disabled:
             taken = list_taken(self.disabled)
             self.entries = tuple(one for one in self.entries if (one.id or one.path) not in taken)
-        by_id = self.current.hooks if self.current else {}
-        self.elements = [hook for copies in by_id.values() for hook in copies]
-        self.guard = self.packs.get(GUARD)
-        self.settings = choices.settings_from(self.guard.settings) if self.guard else None
+        self.hooks = self.current.hooks if self.current else {}
+        self.elements = [hook for copies in self.hooks.values() for hook in copies]
         self.config: dict[str, Any] = {}  # the guard's; empty where it cannot be read
         self.config_error: HookctlError | None = None
         self.config_path = self.guard.config if self.guard else ""
@@ -80,23 +82,24 @@ class File:
         except HookctlError as error:
             explain_conflict(target, error)
             self.config_error = error
+        mode = self.config.get("mode")
+        # Whether the configuration has another mode than the record.
+        is_mode = self.settings is not None and mode in choices.MODES
+        self.has_other_mode = is_mode and mode != self.settings.mode
 
     @cached_property
     def sources(self) -> list[effective.Source]:
         """The files that the host reads together with this one, the winning ones first."""
-        return self.machine.sources(*self.machine.surroundings(self.target))
+        machine, host, users = self.machine, self.host, self.path
+        if self.target.scope != "user":
+            users = machine.active_file(host, "user")[1]
+        return machine.sources(host, users, self.target.project or machine.start_of(host))
 
     @cached_property
     def reaching(self) -> Sequence[effective.Source]:
         """Those whose variables reach the guard's hook: all, or this one if it has an env."""
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
-
-    @cached_property
-    def has_other_mode(self) -> bool:
-        """Whether the guard's configuration has another mode than the record."""
-        mode = self.config.get("mode")
-        return self.settings is not None and mode in choices.MODES and mode != self.settings.mode
 
     @cached_property
     def fault(self) -> Finding | None:
@@ -133,16 +136,6 @@ class File:
         is_there = any(path.endswith(".py") for path in list_former(os.path.dirname(hook)))
         # The version that had launchers of each registration.
         return find(OLD if is_there else MISSING, hook, "0.2.0")
-
-    @cached_property
-    def disabled(self) -> Sequence[DisabledHook]:
-        """What `hookctl disable` switched off or took out."""
-        return [hook for hook in self.machine.disabled if hook.file == self.path]
-
-    @cached_property
-    def disabled_ids(self) -> set[str]:
-        """The ids of those that are hooks of packs."""
-        return {hook.name for hook in self.disabled} - {""}
 
     @property
     def install(self) -> str:
@@ -190,43 +183,26 @@ def explain_conflict(target: Target, error: HookctlError) -> None:
 
 
 def check_reading(file: File) -> Iterator[Finding]:
-    """Whether the file can be read; the backup that can replace it, if not."""
-    error = file.error
-    if error is None:
+    """Whether hookctl can read the file and change it, and whether the host reads all of it."""
+    error, document, is_text = file.error, file.document, file.host.format == RULES
+    if error:
+        costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
+        message, fix = f"{describe_error(error)}{costs_it}", error.hint
+        # A backup is of neither branch of a merge.
+        backups = files.backup_folder(file.machine.folders, store.real_path(file.path))
+        if error.message != CONFLICT and os.path.isdir(backups):
+            command = f"hookctl restore {shlex.quote(file.path)} --list"
+            fix += f" Or `{command}` shows the texts from before hookctl's writes."
+        level = "warning" if is_text and not file.machine.alone else "error"
+        yield Finding(error.code, level, message, file.host.name, file.path, fix)
+    if document is None or is_text or not os.path.isfile(file.path):
         return
-    costs_it = f"; {loading.cost(file.host)}" if error.code == "unparsable" else ""
-    message, fix = f"{describe_error(error)}{costs_it}", error.hint
-    # A backup is of neither branch of a merge.
-    backups = files.backup_folder(file.machine.folders, store.real_path(file.path))
-    if error.message != CONFLICT and os.path.isdir(backups):
-        command = f"hookctl restore {shlex.quote(file.path)} --list"
-        fix += f" Or `{command}` shows the texts from before hookctl's writes."
-    level = "warning" if file.host.format == RULES and not file.is_alone else "error"
-    yield Finding(error.code, level, message, file.host.name, file.path, fix)
-
-
-def check_content(file: File) -> Iterator[Finding]:
-    """Faults that make the host ignore the file, or keep hookctl from changing it."""
-    document = file.document
-    if document is None or not os.path.isfile(file.path):
-        return
-    if isinstance(document.value, dict) and not file.is_alone and files.is_read_only(file.path):
+    is_object = isinstance(document.value, dict) and not file.machine.alone
+    if is_object and files.is_read_only(file.path):
         yield file.find("read_only")
-    contents = file.machine.contents(file.host, file.path)
-    lost = loading.find_fault(file.host, file.target.scope, file.path, document, contents)
-    if lost:
-        fix = lost.fix or "Fix that place, or remove it."
-        yield Finding(lost.code, "error", lost.text, file.host.name, file.path, fix)
-
-
-def check_repository(file: File) -> Iterator[Finding]:
-    """Whether the host finds the programs of a project where it looks for them."""
-    repository = repository_above(file.target) if file.elements else ""
-    if repository:
-        reason = f"{file.host.title} looks for its program in the repository, {repository}"
-        fix = f"`hookctl install --scope project --project {shlex.quote(repository)}`"
-        hooks = " and ".join(sorted({hook.id for hook in file.elements}))
-        yield file.find("not_read", hooks=hooks, reason=reason, fix=fix)
+    contents = file.machine.contents(file.host, document)
+    if lost := loading.find_fault(file.host, file.target.scope, file.path, document, contents):
+        yield codes.from_lost(lost, "error", file.host.name)
 
 
 def check_packs(file: File) -> Iterator[Finding]:
@@ -278,14 +254,14 @@ def check_entries(file: File) -> Iterator[Finding]:
     ours = []
     for entry in file.entries:
         if entry.id.startswith(WRAP):
-            yield from _check_wrapped(file, entry)
+            if entry.id not in file.hooks:
+                level = "error" if file.target.shared else "info"
+                fix = f"`{file.install}` forgets it."
+                yield file.find("entry_missing", level=level, name=entry.id, fix=fix)
         elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
-        command = file.repair
-        if file.target.shared:
-            command = consent.upgrade_command(file.target, file.machine.cwd_project)
-        yield file.find("entries_wiped", count=len(ours), command=command)
+        yield file.find("entries_wiped", count=len(ours))
         return
     for entry in ours:
         yield from _check_entry(file, current, entry)
@@ -354,17 +330,6 @@ def _check_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding
     yield file.find("entry_edited", level=level, name=name, how=how, install=install)
 
 
-def _check_wrapped(file: File, entry: Entry) -> Iterator[Finding]:
-    hooks = file.current.hooks.get(entry.id, []) if file.current else []
-    if not hooks:
-        missing, fix = "error" if file.target.shared else "info", f"`{file.install}` forgets it."
-        yield file.find("entry_missing", level=missing, name=entry.id, fix=fix)
-    for hook in hooks:
-        if entry.written.get("command") != hook.fields.get("command"):
-            values = {"name": entry.id, "how": "it has another command", "install": file.install}
-            yield file.find("entry_edited", level=file.level, **values)
-
-
 def _find_defect(file: File, hook: HookEntry) -> str:
     """Why the host does not run a hook of hookctl, or runs it in the wrong way; or ''."""
     event = event_of(file.host.shape, hook.path)
@@ -376,9 +341,9 @@ def _find_defect(file: File, hook: HookEntry) -> str:
         wanted = event_of(file.host.shape, paths[0]) if paths else ""
     if wanted and event != wanted:
         return f"it is registered on {event}, and not on {wanted}"
-    for entry in file.machine.contents(file.host, file.path).entries:
+    for entry in file.machine.contents(file.host, file.document).entries:
         if entry.faults and entry.path == hook.path:
-            return describe_from(file.host, file.document, entry, entry.faults[0])
+            return describe_from(file.document, entry, entry.faults[0])
     return loading.why_disarmed(file.host, hook.fields, blocks=pack == GUARD)
 
 
@@ -396,8 +361,12 @@ def _check_commands(file: File) -> Iterator[Finding]:
             level, install = "error" if is_genuine else file.level, file.install_of(hook.pack)
             fix = f"Look at it; `{install}` records it, `--force` replaces it if it was edited."
             yield file.find("ledger_missing", level=level, id=id, fix=fix)
-        # Another command than on record has a finding of its own.
-        elif file.target.shared and is_guards and command == known[id]:
+        elif command != known[id] and not id.startswith(WRAP):
+            continue  # of what an install wrote, all fields are compared
+        elif command != known[id]:
+            values = {"name": id, "how": "it has another command", "install": file.install}
+            yield file.find("entry_edited", level=file.level, **values)
+        elif file.target.shared and is_guards:
             is_ours = guard.is_shared_command(str(command), id, file.target)
             if id.startswith(WRAP):
                 is_ours = guard.is_shared_wrap(str(command), file.target)
@@ -422,7 +391,7 @@ def check_interpreters(file: File) -> Iterator[Finding]:
         packs = {interpreter.python3(file.machine.environ, file.target.project) or "python3": ""}
     for path, pack in packs.items():
         if os.path.isfile(path) and (fault := owners.find_fault(path)):
-            yield _report_loose(file, path, fault)
+            yield file.find("loose_mode", path, fault=fault)
         elif what := interpreter.find_problem(path):
             fix = f"Put a python3 of {needed} or later on PATH."
             fix = f"`{file.install_of(pack)}` chooses another." if pack else fix
@@ -438,14 +407,8 @@ def check_rights(file: File) -> Iterator[Finding]:
         paths.append(machine.folders.state)
     with contextlib.suppress(HookctlError):  # the rule about programs tells why
         paths += list_programs(machine.records, file.target, machine.folders)
-    found = owners.find_faults(filter(os.path.exists, paths))
-    for fault, path in {fault: path for path, fault in reversed(found)}.items():
-        yield _report_loose(file, path, fault)
-
-
-def _report_loose(file: File, path: str, fault: PathFault) -> Finding:
-    where = "" if fault.path == path else f"{fault.path} "
-    return file.find("loose_mode", path, fault=fault, where=where)
+    for fault, path in owners.find_faults(filter(os.path.exists, paths)).items():
+        yield file.find("loose_mode", path, fault=fault)
 
 
 # The guard: can its hook read config.json, does that mean what it says, and does it work? Its own
@@ -471,7 +434,7 @@ def check_guard(file: File) -> Iterator[Finding]:
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
     if file.fault or effective.STOP in file.disabled_ids or file.config_error:
         return
-    own = [source for source in file.reaching if file.is_alone or source.scope == "project"]
+    own = [source for source in file.reaching if file.machine.alone or source.scope == "project"]
     variables, of_project = effective.variables(file.reaching), effective.variables(own)
     is_shared, state = file.target.shared, file.machine.folders.state
     broken = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
@@ -506,7 +469,7 @@ def _check_configuration(file: File) -> Iterator[Finding]:
         return
     if file.target.shared:
         environ, named = file.machine.environ, str(config.get("task_env"))
-        if file.is_alone:  # where a variable leads is not known; one of a preset is no suspect
+        if file.machine.alone:  # where a variable leads is not known; one of a preset is no suspect
             is_known = named in [preset.get("task_env") for preset in choices.PRESETS.values()]
             environ = {} if is_known else {named: "/"}
         for name in choices.list_outside(config, file.target.project, environ):
@@ -573,7 +536,8 @@ def check_limit(file: File) -> Iterator[Finding]:
 
 _STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
 _NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
-_SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin")
+# A PATH with the one before it, or that begins with a folder of the system.
+_KEEPS_PATH = r".*[$~]|(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/bin/?(?::|$)"
 OVERRIDES = "overrides the hook's configuration"
 
 
@@ -609,8 +573,8 @@ def _find_effect(file: File, name: str, value: str, scope: str) -> str:
         return "moves the guard's state, perhaps to where it cannot be kept"
     if scope == "project" and name == "HOOKCTL_NOW" and value.strip():
         return "stops the guard's clock"
-    if file.target.shared and scope and name == "PATH":
-        return _find_fault_of_path(value, file.target.project)
+    if file.target.shared and scope and name == "PATH" and not re.match(_KEEPS_PATH, value):
+        return "decides which python3 runs the guard, or that there is none"
     if file.target.shared and scope and loads_code(name):
         return "lets every program that the agent starts, hooks too, load other code"
     setting = name.removeprefix("HOOKCTL_")
@@ -623,24 +587,9 @@ def _show(name: str, value: str) -> str:
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 
-def _find_fault_of_path(value: str, project: str) -> str:
-    """Why a project's hook finds no python3, or the project's own, on this PATH; or ''."""
-    if "$" in value or "~" in value:  # some hosts put variables in
-        return ""
-    for folder in value.split(":"):
-        python = os.path.normpath(os.path.join(project, folder, "python3"))
-        if folder.rstrip("/") in _SYSTEM_FOLDERS:
-            return ""
-        if os.path.lexists(python):
-            is_own = python.startswith(f"{project}/")
-            return f"lets the guard run {python}, a program of the project itself" * is_own
-    return "has no python3, so the guard does nothing"
-
-
 # For each settings file that has our entries, or is the user's file of a host in use.
 FILE_RULES = (
     check_reading,
-    check_content,
     check_entries,
     check_disabled,
     check_guard,
@@ -648,6 +597,13 @@ FILE_RULES = (
     check_packs,
     check_limit,
     check_environment,
-    check_repository,
     check_rights,
+)
+# For a text with instructions; and for a settings file of a project that is looked at alone.
+RULES_OF_TEXTS = (check_reading, check_blocks)
+RULES_OF_PROJECT = (
+    check_reading,
+    check_entries,
+    check_environment,
+    check_guard,
 )

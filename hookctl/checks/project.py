@@ -9,44 +9,28 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks.codes import (
-    UNRECORDED,
-    Finding,
-    describe_error,
-    describe_obstacle,
-    finding,
-    from_error,
-)
-from hookctl.checks.file import (
-    File,
-    check_blocks,
-    check_content,
-    check_entries,
-    check_environment,
-    check_guard,
-    check_reading,
-)
+from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
+from hookctl.checks.file import File, check_reading
+from hookctl.checks.survey import ask_rules
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
 from hookctl.model import Current, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
-from hookctl.ownership.sources import Sources
 from hookctl.packs.choices import confine
 from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
 from hookctl.packs.runner import find_programs, needs_runner, wants
-from hookctl.settings import switches, targets
-from hookctl.settings.switches import Switch
-from hookctl.settings.targets import GUARD, OWN, Target, require_inside, rules_target
-from hookctl.survey.machine import Machine, check_switches, list_disabled
+from hookctl.settings import targets
+from hookctl.settings.targets import GUARD, OWN, Target, rules_target
+from hookctl.survey.machine import Machine
 from hookctl.system import files
 from hookctl.system import project as project_folder
 from hookctl.system.folders import Folders
@@ -59,43 +43,14 @@ _NOTHING = Current({}, {}, {})
 _NOWHERE = os.devnull  # stands for HOME: below it nothing can be
 
 
-def isolated(folder: str) -> Folders:
-    """Folders in which nothing of the user can be found."""
-    state = os.path.join(_NOWHERE, "state")
-    return Folders(state, os.path.join(_NOWHERE, "data"), {"HOME": _NOWHERE}, folder)
-
-
-class _Reader(Sources):
-    """Reads the files of a project; refuses every other one, also behind a link."""
-
-    def __init__(self, folders: Folders, project: str) -> None:
-        super().__init__(folders)
-        self._project = project
-
-    def snapshot(self, path: str) -> files.Snapshot:
-        require_inside(self._project, path)
-        snapshot = super().snapshot(path)
-        require_inside(self._project, snapshot.path)
-        return snapshot
-
-
-class _ProjectMachine(Machine):
-    def __init__(self, project: str, start: str, start_project: str) -> None:
-        super().__init__(isolated(start), {}, cwd_project=start_project)
-        self.reader = _Reader(self.folders, project)
-        self.read = self.reader.read
-
-    def switches(self, host: hosts.Host, users: str, start: str) -> tuple[Switch, ...]:
-        """The switches in the project's files, whoever trusts it."""
-        return switches.find(self.folders, host, users, start, ("project", "local"), self.read)
-
-
 class Project:
     """A project by its real path; the fixes are commands for the folder `start`."""
 
     def __init__(self, folder: str, start: str, start_project: str) -> None:
         self.folder = folder
-        self.machine = _ProjectMachine(folder, start, start_project)
+        nothing = os.path.join(_NOWHERE, "hookctl")
+        folders = Folders(nothing, nothing, {"HOME": _NOWHERE}, start)
+        self.machine = Machine(folders, {}, alone=folder, cwd_project=start_project)
         self.read = self.machine.reader.snapshot
         self.error: HookctlError | None = None  # why its record cannot be read
         self.has_record = True
@@ -103,7 +58,7 @@ class Project:
         try:
             data = files.read(committed.ledger_path(folder)).data
             self.has_record = data is not None
-            for record in committed.load(isolated(folder), folder, data, {}).values():
+            for record in committed.load(folders, folder, data, {}).values():
                 self.recorded[record.known_as] = record
         except HookctlError as error:
             self.error = error
@@ -112,7 +67,8 @@ class Project:
         self.machine.records = {
             path: self._as_wanted(record) for path, record in self.recorded.items()
         }
-        self.files = list(self._find_files())
+        files_here = {file.path: file for file in self._find_files()}  # several hosts may share one
+        self.files = list(files_here.values())
 
     @property
     def packs(self) -> list[tuple[File, str, PackRecord]]:
@@ -120,13 +76,11 @@ class Project:
         return [(file, name, file.packs[name]) for file in self.files for name in file.packs]
 
     def _read_manifests(self) -> Iterator[tuple[str, Pack | HookctlError]]:
-        folders = {}
-        for record in self.recorded.values():
-            folders.update({name: known.folder for name, known in record.packs.items()})
-        for name in folders.keys() - {GUARD}:
-            path = os.path.join(folders[name], MANIFEST)
+        known = [pack for record in self.recorded.values() for pack in record.packs.items()]
+        for name, record in dict(known).items():
+            path = os.path.join(record.folder, MANIFEST)
             try:
-                data = self.read(path).data
+                data = self.read(path).data if name != GUARD else None
                 if data is None:
                     continue
                 pack = parse(data, path)
@@ -147,10 +101,10 @@ class Project:
             installed = {name for other in self.recorded.values() for name in other.packs}
             wanted = tuple(entry for entry in wanted if installed & entry.owners.keys())
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
-        known_packs = [pack for pack in self.manifests.values() if isinstance(pack, Pack)]
-        held = [pack for pack in known_packs if pack.name in owners]
         install = partial(engine.install, force=True, others=False)
-        for pack in held:
+        for pack in self.manifests.values():
+            if not isinstance(pack, Pack) or pack.name not in owners:
+                continue
             wishes = [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
             if packs:
                 own = {PROTOCOL: CLAUDE, "python": ""} if needs_runner(pack, target.host) else {}
@@ -165,7 +119,7 @@ class Project:
     def _find_files(self) -> Iterator[File]:
         machine = self.machine
         for record in machine.records.values():
-            yield File(machine, _target_of(record), record, is_alone=True)
+            yield File(machine, _target_of(record), record)
         for host in map(hosts.load, hosts.names()):
             if "project" not in host.scopes:
                 continue
@@ -175,7 +129,7 @@ class Project:
             for target in filter(None, places):
                 if target.path in self.recorded or not os.path.lexists(target.path):
                     continue
-                file = File(machine, target, None, is_alone=True)
+                file = File(machine, target, None)
                 has_rules = isinstance(file.document, RulesDocument) and file.document.value
                 is_named = file.error and (self.error or machine.reader.names_us(target.path))
                 if file.elements or has_rules or is_named:
@@ -201,19 +155,20 @@ def check(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
         yield finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
     # The findings of doctor's rules that matter in every clone.
     levels = {**_LEVELS, **(_OF_REQUIRED_GUARD if GUARD in required else {})}
+    by_host: dict[str, list[File]] = {}
     for file in project.files:
         file.exact = {name for name, pack in required.items() if pack}
-        rules: Sequence[Callable[[File], Iterator[Finding]]] = _FILE_RULES
-        if project.error is not None:
-            rules = (check_reading,)
-        elif isinstance(file.document, RulesDocument):
-            rules = (check_blocks,)
-        for found in chain.from_iterable(rule(file) for rule in rules):
+        by_host.setdefault(file.host.name, []).append(file)
+    for name, of_host in by_host.items() if project.error is None else ():
+        for found in ask_rules(project.machine, hosts.load(name), of_host):
             is_as_in_doctor = found.level == "error" or found.code == "config_changed"
             level = found.level if is_as_in_doctor else levels.get(found.code)
             if level and (project.has_record or found.code != UNRECORDED):
                 yield found._replace(level=level)
-    if project.error is None:
+    if project.error is not None:
+        for file in project.files:
+            yield from check_reading(file)
+    else:
         for file, name, record in project.packs:
             if name != GUARD:
                 yield from _check_pack(project, file, name, record)
@@ -221,29 +176,6 @@ def check(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
     yield from _check_run_files(project)
 
 
-# The settings files.
-
-
-def _check_switches(file: File) -> Iterator[Finding]:
-    found = file.machine.switches(*file.machine.surroundings(file.target))
-    ids = sorted({hook.id for hook in file.elements}) or ["a hook here"]
-    if off := check_switches(file.target.scope, file.path, found):
-        yield file.find("hooks_disabled", **describe_obstacle(off, ids))
-    named = list_disabled(found)
-    for hook in file.elements:
-        if off := named.get(str(hook.fields.get("name", hook.fields.get("command")))):
-            yield file.find("hook_disabled", **describe_obstacle(off, [hook.id]))
-
-
-# The rules of doctor about a settings file that need none of the user's files.
-_FILE_RULES = (
-    check_reading,
-    check_content,
-    check_entries,
-    _check_switches,
-    check_environment,
-    check_guard,
-)
 # Findings that are no errors in doctor, and their level in a shared project.
 _LEVELS = {
     "config_invalid": "warning",
@@ -343,8 +275,15 @@ def _check_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         place, what = os.path.join(project.folder, OWN, LEDGER), _find_other(project, file, pack)
     if what:
         yield find(place, where="its install wrote it", what=what)
-    if what := _find_difference_to_source(project, record, pack):
-        yield find(record.source, where="in its own file", what=what)
+    if record.source.startswith(targets.top(project.folder)):
+        try:
+            source = load_file(record.source)
+            # In nothing where both were changed, and the record was not.
+            what = "" if _is_recorded(source, record) else _find_difference(pack, source)
+        except HookctlError as error:
+            what = describe_error(error)
+        if what:
+            yield find(record.source, where="in its own file", what=what)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
@@ -372,17 +311,6 @@ def _what_is_said(record: Record, pack: str) -> dict[str | Path, Any]:
         if pack in entry.owners and entry.kind != "container":
             said[entry.id or entry.path] = [entry.path, entry.owners[pack].value]
     return said
-
-
-def _find_difference_to_source(project: Project, record: PackRecord, pack: Pack) -> str:
-    if not record.source.startswith(targets.top(project.folder)):
-        return ""
-    try:
-        source = load_file(record.source)
-    except HookctlError as error:
-        return describe_error(error)
-    # In nothing: both were changed, the record was not.
-    return "" if _is_recorded(source, record) else _find_difference(pack, source)
 
 
 def _is_recorded(pack: Pack, record: PackRecord) -> bool:

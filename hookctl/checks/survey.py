@@ -13,8 +13,15 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts, receipts
-from hookctl.checks.codes import UNRECORDED, Finding, describe_obstacle, finding, from_error
-from hookctl.checks.file import FILE_RULES, MISSING, OVERRIDES, File, check_blocks, check_reading
+from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error, from_lost
+from hookctl.checks.file import (
+    FILE_RULES,
+    MISSING,
+    OVERRIDES,
+    RULES_OF_PROJECT,
+    RULES_OF_TEXTS,
+    File,
+)
 from hookctl.errors import HookctlError
 from hookctl.hosts import Client, Host, ask_client
 from hookctl.hosts.loading import read_status, why_disarmed
@@ -26,13 +33,13 @@ from hookctl.packs.guard import lacks
 from hookctl.packs.model import run_packs
 from hookctl.packs.runner import find_event, protocol_event
 from hookctl.settings import effective
-from hookctl.settings.targets import GUARD, RULES, Target
+from hookctl.settings.targets import RULES, Target, rules_target
 from hookctl.survey import model
 from hookctl.survey.machine import Machine, read_records, read_settings
 from hookctl.survey.programs import REPAIR, Programs
 from hookctl.system import files, project
 from hookctl.system.folders import Folders
-from hookctl.system.packages import HOOK, PACKAGES
+from hookctl.system.packages import HOOK
 from hookctl.work import (
     describe_owner,
     find_work,
@@ -55,10 +62,8 @@ class HostHere:
         self.files = files  # that have or may have something of ours
         # Its hooks, and the files of which it takes nothing.
         self.hooks, self.lost = read_settings(machine, host)
-        quick, whole = Programs(machine, compiles=False), Programs(machine)
-        for number, hook in enumerate(self.hooks):  # the scripts of packs are compiled, too
-            is_of_pack = hook.own_id and not hook.own_id.startswith(f"{GUARD}/")
-            self.hooks[number] = (whole if is_of_pack else quick).add_fault(hook)
+        if not machine.alone:  # else no script of it is compiled: it may come from a stranger
+            self.hooks = list(map(Programs(machine).add_fault, self.hooks))
         user = machine.active_file(host, "user")[1]
         # What it reads, the winning files first.
         self.sources = machine.sources(host, user, machine.start_of(host))
@@ -94,8 +99,7 @@ def check_lost(here: HostHere) -> Iterator[Finding]:
     for lost in here.lost:
         if lost.path not in [file.path for file in here.files]:
             level = "error" if lost.stops_client else "warning"
-            fix = lost.fix or "Fix that place, or remove it."
-            yield Finding(lost.code, level, lost.text, here.host.name, lost.path, fix)
+            yield from_lost(lost, level, here.host.name)
 
 
 def check_client(here: HostHere) -> Iterator[Finding]:
@@ -156,7 +160,9 @@ def check_hooks(here: HostHere) -> Iterator[Finding]:
             code = "hooks_disabled"
         if obstacle.state in (model.NOT_APPROVED, model.FOLDER_UNTRUSTED) and not here.client.path:
             level = "info"  # nobody can approve anything in a client that is not there
-        yield here.find(code, path, level, **describe_obstacle(obstacle, ids))
+        hooks, fix = ", ".join(dict.fromkeys(ids)), obstacle.fix or "See `hookctl hooks`"
+        values = {"hooks": hooks, "reason": obstacle.reason, "fix": fix[0].upper() + fix[1:]}
+        yield here.find(code, path, level, **values)
 
 
 # Does the host really call the hook? Judged by the guard's log, and sessions without a line in it.
@@ -199,8 +205,8 @@ def check_scripts(here: HostHere) -> Iterator[Finding]:
             continue
         if obstacle.fix == REPAIR:
             path = obstacle.reason.removesuffix(" is not there")
-            is_program = path.endswith(f"/{HOOK}") or f"/{PACKAGES}/" in path
-            if is_program and os.path.isabs(path) and hook.file not in told:
+            is_launcher = os.path.isabs(path) and path.endswith(f"/{HOOK}")
+            if is_launcher and hook.file not in told:
                 command = "hookctl doctor --fix"
                 yield here.find("hook_missing", path, whose=hook.own_id, command=command)
             continue
@@ -221,13 +227,12 @@ def check_scripts(here: HostHere) -> Iterator[Finding]:
 def check_receipts(here: HostHere) -> Iterator[Finding]:
     """The hooks of packs that failed each time, as the runner noted."""
     names = {name for file in here.files if file.record for name in run_packs(file.record)}
-    hooks, state = [hook for hook in here.hooks if hook.owner in names], here.machine.folders.state
+    hooks = [hook for hook in here.hooks if hook.owner in names]
     if not hooks:
         return
     from hookctl.survey.listing import with_receipts  # late: most have the guard alone
 
-    own = os.path.basename(project.state_folder(state, here.machine.cwd_project))
-    for hook in with_receipts(hooks, state, own):
+    for hook in with_receipts(here.machine, hooks):
         failed = hook.receipts.failed
         if len(failed) >= _ENOUGH and all(failed):
             values = {"event": find_event(hook.command), "count": len(failed)}
@@ -246,8 +251,8 @@ def check_work(here: HostHere) -> Iterator[Finding]:
     if os.path.isdir(named):
         root = project.find(named, machine.environ)
     state = project.state_folder(machine.folders.state, root)
-    environ, now, is_brought = machine.environ, machine.now, file.target.shared
-    run_files = locate(root, file.config, environ, state, now, is_brought=is_brought)
+    environ, now = machine.environ, machine.now
+    run_files = locate(root, file.config, environ, state, now, is_brought=file.target.shared)
     if fault := read_task(run_files)[1]:
         yield here.find("run_unusable", run_files.task_path, fault=fault)
     active = os.path.join(state, "ACTIVE")
@@ -281,7 +286,7 @@ def check_work(here: HostHere) -> Iterator[Finding]:
 
 
 # For each host as it would be started in the working folder.
-_HOST_RULES = (
+HOST_RULES = (
     check_client,
     check_lost,
     check_env_files,
@@ -302,45 +307,58 @@ def check(
     """
     known = read_records(folders, everywhere=everywhere)
     machine, found = Machine(folders, known.usable, scope), [*map(from_error, known.errors)]
-    every = chosen or map(hosts.load, hosts.names())
-    wanted = [host for host in every if chosen or machine.targets(host)]
+    wanted = []
+    for host in chosen or map(hosts.load, hosts.names()):
+        targets = machine.targets(host)
+        if chosen or targets:
+            wanted.append((host, targets))
     try:
         if journal := read_journal(folders):
             paths = ", ".join(step.path for step in journal.steps)
             found.insert(0, finding("interrupted_run", path=folders.journal, files=paths))
     except HookctlError as error:
         found.insert(0, from_error(error))
-    names = [host.name for host in wanted]
-    for key, record in machine.records.items():
-        is_theirs = record.host in names or bool(record.project)  # of a project: of any host
-        if record.format == RULES and is_theirs and scope in ("", record.scope):
-            layout = hosts.rules_layout(hosts.load(record.host))
-            path = store.current_path(machine.records, key)
-            file = File(machine, Target(layout, record.scope, path, record.project), record)
-            found += [*check_reading(file), *check_blocks(file)]
     unread = [os.path.dirname(os.path.dirname(error.path)) for error in known.errors]
-    for one in chain.from_iterable(_check_host(machine, host) for host in wanted):
+    for one in chain.from_iterable(_check_host(machine, *host) for host in wanted):
         # What has no record where one cannot be read needs no advice of its own.
         is_of_unread = any(one.path.startswith(f"{folder}/") for folder in unread)
         follows = one.code == UNRECORDED and is_of_unread
         if not follows and not (unread and one.code == "not_installed"):
             found.append(one)
     # A client is named once, however many files it has.
-    return wanted, list(dict.fromkeys(found)), known.others
+    return [host for host, _ in wanted], list(dict.fromkeys(found)), known.others
 
 
-def _check_host(machine: Machine, host: Host) -> Iterator[Finding]:
+def _check_host(machine: Machine, host: Host, targets: Sequence[Target]) -> Iterator[Finding]:
     files = [
         File(machine, target, store.find_record(machine.records, target.path)[1])
-        for target in machine.targets(host)
+        for target in targets
     ]
     if not any(file.record or file.elements for file in files):
         path = files[0].path if files else ""
         yield finding("not_installed", host.name, path, title=host.title, name=host.name)
-    if not files:
-        return
-    for file, check_file in product(files, FILE_RULES):
+    for target in filter(None, map(rules_target, targets)):
+        record = store.find_record(machine.records, target.path)[1]
+        if record:  # hosts that share a file share its blocks, and what is found of them
+            layout = hosts.rules_layout(hosts.load(record.host))
+            target = Target(layout, target.scope, target.path, target.project)
+        if record or machine.reader.names_us(target.path):
+            files.append(File(machine, target, record))
+    if files:
+        yield from ask_rules(machine, host, files)
+
+
+def ask_rules(machine: Machine, host: Host, files: Sequence[File]) -> Iterator[Finding]:
+    """What every rule says of a host and these files; of a project alone, those about its files."""
+    of_files, of_host = FILE_RULES, HOST_RULES
+    if machine.alone:
+        of_files, of_host = RULES_OF_PROJECT, (check_hooks,)
+    texts = [file for file in files if file.host.format == RULES]
+    settings = [file for file in files if file.host.format != RULES]
+    for file, check_text in product(texts, RULES_OF_TEXTS):
+        yield from check_text(file)
+    for file, check_file in product(settings, of_files):
         yield from check_file(file)
-    here = HostHere(machine, host, files)
-    for rule in _HOST_RULES:
+    here = HostHere(machine, host, settings)
+    for rule in of_host:
         yield from rule(here)

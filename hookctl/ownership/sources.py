@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from hookctl.documents import MISSING, Document, formats, value_at, wrong_shape
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host, shapes
-from hookctl.model import HEAD, Current, Entry, HookEntry, Path, Wanted
+from hookctl.model import Current, Entry, HookEntry, Path, Wanted
 from hookctl.ownership import store
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.store import Records
@@ -28,8 +28,13 @@ _Parsed = tuple[files.Snapshot, Document]
 class Sources:
     """What one command reads: each file once, and each settings file parsed once."""
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(
+        self,
+        folders: Folders,
+        load: Callable[[str], files.Snapshot] = files.read_settled,
+    ) -> None:
         self.folders = folders
+        self._load = load
         self._known: dict[tuple[object, ...], Any] = {}
 
     def once(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
@@ -46,7 +51,7 @@ class Sources:
 
     def snapshot(self, path: str) -> files.Snapshot:
         """A file as it was when it was asked for first; refuses one that cannot be read."""
-        return self.once((path,), partial(files.read_settled, path))
+        return self.once((path,), partial(self._load, path))
 
     def read(self, path: str, format: str) -> _Parsed:
         """A settings file and its document; read again if broken: it may just be written."""
@@ -65,9 +70,9 @@ class Sources:
         raise AssertionError("not reached")
 
     def names_us(self, path: str) -> bool:
-        """Whether a settings file has one of our hooks, even if the ledger does not know it."""
+        """Whether a file has a hook or a block of ours, even if the ledger does not know it."""
         try:
-            return HEAD.encode() in (self.snapshot(path).data or b"")
+            return b"hookctl=" in (self.snapshot(path).data or b"")
         except HookctlError:
             return False
 

@@ -18,9 +18,7 @@ from hookctl.receipts import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.machine import (
-    DisabledHooks,
     Machine,
-    read_disabled,
     read_records,
     read_settings,
 )
@@ -64,25 +62,24 @@ def take_inventory(folders: Folders, wanted: Sequence[Host] = ()) -> Inventory:
             standing.append(programs.add_fault(hook))
         known = {hook.file for hook in of_settings}
         unreadable += [file for file in lost if file.path not in known] + unread
-    disabled = read_disabled(folders)
-    for error in filter(None, (*records.errors, disabled.error)):
+    for error in records.errors:
         unreadable.append(Unreadable(error.path, error.line, error.message))
     hooks = []
-    for hook in list_hooks(add_disabled(standing, disabled, looked_at, machine.cwd_project)):
+    for hook in list_hooks(add_disabled(standing, machine, looked_at)):
         if not names or names & {hook.host, *(agent.host for agent in hook.within.readers)}:
             hooks.append(hook)
-    own = project.state_folder(folders.state, machine.cwd_project)
-    hooks = with_receipts(hooks, folders.state, os.path.basename(own))
+    hooks = with_receipts(machine, hooks)
     missing = frozenset(name for name, host in looked_at.items() if not machine.detects(host))
     first_faults = tuple({file.path: file for file in reversed(unreadable)}.values())[::-1]
     return Inventory(tuple(looked_at.values()), missing, tuple(hooks), first_faults)
 
 
-def with_receipts(hooks: Iterable[Hook], state: str, project: str) -> list[Hook]:
+def with_receipts(machine: Machine, hooks: Sequence[Hook]) -> list[Hook]:
     """The hooks, each with the runs that its receipts tell of."""
-    hooks, counted = list(hooks), []
+    state, counted = machine.folders.state, []
+    own = os.path.basename(project.state_folder(state, machine.cwd_project))
     everywhere, is_nearby = read_runs(state), any(hook.scope in _NEARBY for hook in hooks)
-    nearby = read_runs(state, project) if is_nearby else {}
+    nearby = read_runs(state, own) if is_nearby else {}
     for hook in hooks:
         runs = nearby if hook.scope in _NEARBY else everywhere
         name = HookName(hook.host, find_event(hook.command), hook.own_id)
@@ -161,16 +158,14 @@ def find(hooks: Sequence[Hook], text: str) -> list[Hook]:
     raise usage_error(f"no hook here has the ID {text}", nearest(text, names).strip() or hint)
 
 
-def add_disabled(
-    found: Iterable[Hook], disabled: DisabledHooks, host_names: Container[str], project: str
-) -> list[Hook]:
+def add_disabled(found: Iterable[Hook], machine: Machine, host_names: Container[str]) -> list[Hook]:
     """The hooks with the disabled ones of these hosts, each behind those of its file.
 
     One that was switched off stands there.
     """
     hooks = list(found)
-    for one in disabled.hooks:
-        is_here = one.scope == "user" or one.file.startswith(top(project))
+    for one in machine.disabled:
+        is_here = one.scope == "user" or one.file.startswith(top(machine.cwd_project))
         if one.is_values or one.host not in host_names or not is_here:
             continue
         since = clock.local(one.since)[:16]

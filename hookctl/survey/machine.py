@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from hookctl import clock, hosts
@@ -22,17 +22,16 @@ from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledFile, DisabledHook
+from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.sources import Sources
-from hookctl.packs.choices import settings_from
 from hookctl.packs.runner import EVENTS
 from hookctl.settings import effective, switches
 from hookctl.settings.effective import Source
 from hookctl.settings.switches import Switch
-from hookctl.settings.targets import GUARD, Target, active_file, variant_of_file
+from hookctl.settings.targets import Target, active_file, read_inside, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
-from hookctl.system import project
+from hookctl.system import files, project
 from hookctl.system.folders import Folders
 
 
@@ -44,18 +43,27 @@ class Machine:
         folders: Folders,
         records: Mapping[str, Record],
         scope: str = "",
+        *,
+        alone: str = "",
         cwd_project: str = "",
     ) -> None:
         self.folders = folders
         self.environ = dict(folders.environ)
         self.records = records
         self._scope = scope  # the only one whose files are looked at; empty for all
-        self.reader = Sources(folders)
+        self.alone = alone  # the project of which nothing around it is read; '' on a whole machine
+        load = partial(read_inside, alone) if alone else files.read_settled
+        self.reader = Sources(folders, load)
         self.read = self.reader.read
         self._known: dict[tuple[str, ...], Any] = {}
         self.cwd_project = cwd_project or project.find_quietly(folders.cwd, folders.environ)
         self.now = clock.now(folders.environ)
         self.made = store.list_made(self.records)
+
+    def _once(self, key: tuple[str, ...], find: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = find()
+        return self._known[key]
 
     def detects(self, host: Host) -> bool:
         """Whether a host is on this machine, by more than what hookctl itself made."""
@@ -64,31 +72,31 @@ class Machine:
     @cached_property
     def disabled(self) -> tuple[DisabledHook, ...]:
         """What `hookctl disable` switched off; nothing where that is unknown."""
-        return read_disabled(self.folders).hooks
+        return read_disabled(self.folders)
 
     def start_of(self, host: Host) -> str:
         """The folder whose project settings the host reads when it is started here."""
         # Else it looks upwards from any folder.
-        return self.folders.cwd if host.scope_rules.start_folder_only else self.cwd_project
+        here = self.folders.cwd if host.scope_rules.start_folder_only else self.cwd_project
+        return self.alone or here
+
+    def scopes_of(self, host: Host) -> list[str]:
+        """The scopes whose files are read, the winning ones first."""
+        every = host.scope_rules.precedence
+        return [scope for scope in every if not self.alone or scope in ("project", "local")]
 
     def active_file(self, host: Host, scope: str, folder: str = "") -> tuple[Host, str]:
         """The active settings file of a scope, and the host variant that matches its layout."""
-        key = ("file", host.name, host.stands, scope, folder)
-        if key not in self._known:
-            self._known[key] = active_file(host, scope, self.environ, folder, self.read)
-        return self._known[key]
+        find = partial(active_file, host, scope, self.environ, folder, self.read)
+        return self._once(("file", host.name, host.stands, scope, folder), find)
 
-    def contents(self, host: Host, path: str) -> Contents:
+    def contents(self, host: Host, document: Document) -> Contents:
         """What a host makes of a settings file that can be read."""
-        key = ("contents", host.name, host.stands, path)
-        if key not in self._known:
-            self._known[key] = loading.read(host, self.read(path, host.format)[1])
-        return self._known[key]
+        read = partial(loading.read, host, document)
+        return self._once(("contents", host.name, host.stands, document.where), read)
 
     def targets(self, host: Host) -> list[Target]:
         """The settings files to look at: the user's, the project's, and those with a record."""
-        if ("targets", host.name) in self._known:
-            return self._known["targets", host.name]
         variant, path = self.active_file(host, "user")
         key, record = store.find_record(self.records, path)
         is_here = record or self.detects(host)
@@ -105,26 +113,18 @@ class Machine:
                 path = store.current_path(self.records, key)
                 variant = variant_of_file(host, path, self.read)
                 targets.setdefault(key, Target(variant, record.scope, path, record.project))
-        found = [target for target in targets.values() if self._scope in ("", target.scope)]
-        self._known["targets", host.name] = found
-        return found
+        return [target for target in targets.values() if self._scope in ("", target.scope)]
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        key = ("sources", host.name, host.stands, users, start)
-        if key not in self._known:
-            self._known[key] = effective.sources(self.folders, host, users, start, self.read)
-        return self._known[key]
-
-    def surroundings(self, target: Target) -> tuple[Host, str, str]:
-        """The host with the user's file that it reads together with one, and where it starts."""
-        host, is_users = target.host, target.scope == "user"
-        user_path = target.path if is_users else self.active_file(host, "user")[1]
-        return host, user_path, target.project or self.start_of(host)
+        read = partial(effective.sources, self.folders, host, users, start, self.read)
+        return self._once(("sources", host.name, host.stands, users, start), read)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
         """The switches of a host that are set where it is started."""
-        scopes = switches.list_scopes(host, start, self.environ, self.read)
+        scopes = self.scopes_of(host)
+        if not self.alone:  # else nobody knows who trusts it
+            scopes = switches.list_scopes(host, start, self.environ, self.read)
         return switches.find(self.folders, host, users, start, scopes, self.read)
 
 
@@ -156,51 +156,26 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     others = [root for root in projects if not everywhere and os.path.realpath(root) != here]
     away = store.away(folders, stored).items()
     gone = {key: folder for key, folder in away if stored[key].project not in others}
-    roots, records, errors = {here: None}, {}, []
+    roots, errors = [here], list[HookctlError]()
     for key, record in stored.items():
-        if record.project in others:
-            continue
-        if record.scope != "project":
-            records[key] = record
-        elif key not in gone:
-            roots[record.project] = None
-    for root in roots:
-        try:
-            of_project = store.read(folders, [root])
-        except HookctlError as error:
-            errors.append(error)
-            continue
-        records |= {key: one for key, one in of_project.items() if one.scope == "project"}
-    for key in [*records]:
-        try:
-            settings_from(records[key].packs[GUARD].settings if GUARD in records[key].packs else {})
-        except HookctlError as error:
-            error.path = folders.ledger
-            errors.append(error)
-            del records[key]
+        if record.scope == "project" and record.project not in others and key not in gone:
+            roots.append(record.project)
+    read = store.read(folders, roots, errors).items()
+    records = {key: record for key, record in read if record.project not in others}
     return RecordFacts(records, tuple(errors), gone, tuple(others))
 
 
-class DisabledHooks(NamedTuple):
-    """What is disabled, without what is back in its file by now."""
+def read_disabled(folders: Folders) -> tuple[DisabledHook, ...]:
+    """What is disabled in any file, and not back in it by now.
 
-    hooks: tuple[DisabledHook, ...] = ()
-    error: HookctlError | None = None  # why it is not known
-
-
-def read_disabled(folders: Folders) -> DisabledHooks:
-    """What is disabled in any file; that a ledger cannot be read is said of its records."""
-    known: dict[str, DisabledFile] = {}
+    Nothing where a ledger cannot be read, or in a project of somebody else: records say so.
+    """
     with contextlib.suppress(HookctlError):
-        known = store.load_disabled(folders)
-    if not known:
-        return DisabledHooks()
-    from hookctl.ownership.disable import find_away  # late: few have anything disabled
+        if known := store.load_disabled(folders):
+            from hookctl.ownership.disable import find_away  # late: few have anything disabled
 
-    try:
-        return DisabledHooks(tuple(find_away(known, Sources(folders))))
-    except HookctlError as error:
-        return DisabledHooks(error=error)
+            return tuple(find_away(known, Sources(folders)))
+    return ()
 
 
 # The hooks in the settings files of a host.
@@ -217,7 +192,8 @@ def read_settings(machine: Machine, host: Host) -> tuple[list[Hook], list[Unread
     for source, contents, obstacle in found:
         hooks += reader.list_hooks(source, contents, obstacle, found)
     # Those in files that the host does not read come last.
-    hooks += reader.list_unread({os.path.realpath(source.path) for source, _, _ in found})
+    if not machine.alone:
+        hooks += reader.list_unread({os.path.realpath(source.path) for source, _, _ in found})
     return hooks, reader.lost
 
 
@@ -236,7 +212,7 @@ class _HostReader:
         """The files of all scopes, the winning ones first."""
         machine, host = self._machine, self._host
         first = ""
-        for scope in host.scope_rules.precedence:
+        for scope in machine.scopes_of(host):
             for variant, path in effective.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             ):
@@ -264,7 +240,7 @@ class _HostReader:
                     obstacle = Obstacle(model.HIDDEN, reason, f"put its hooks into {first}")
                 elif not lost:
                     first = first or path
-                yield source, machine.contents(variant, path), obstacle
+                yield source, machine.contents(variant, document), obstacle
 
     def list_unread(self, read: set[str]) -> Iterator[Hook]:
         """Hooks in files that are there although the host does not read them here."""
@@ -280,22 +256,21 @@ class _HostReader:
                 continue
             readers = tuple(self._find_readers(scope, folder)) if folder else ()
             file = HookFile(variant, scope, path, readers=readers)
-            entries = self._machine.contents(variant, path).entries
+            entries = self._machine.contents(variant, document).entries
             yield from list_hooks_of(file, document, entries, Obstacle(model.HIDDEN, reason))
 
     def _list_unread_paths(self) -> Iterator[tuple[str, str, str, str]]:
         """Settings that the host does not read here: path, scope, a project's folder and why."""
         machine, host = self._machine, self._host
         environ, config = machine.environ, hosts.config_folder(host, machine.environ)
-        title, variable = host.title, host.config.variable
+        title = host.title
         if "local" in host.scopes:
             name = os.path.basename(host.files["local"])
             yield os.path.join(config, name), "local", "", f"{title} reads {name} in projects only"
-        is_named = environ.get(variable)
-        where = f"{variable} points there" if is_named else "nothing points to this folder"
-        for target in machine.targets(host):
-            if target.scope == "user":
-                yield target.path, "user", "", f"{title} reads {config}, and {where}"
+        for key, record in machine.records.items():
+            if (record.host, record.scope) == (host.name, "user") and record.packs:
+                path = store.current_path(machine.records, key)
+                yield path, "user", "", f"{title} reads {config} instead"
         if host.scope_rules.start_folder_only:
             reason = f"{title} reads project settings only in the folder it is started in"
             home = os.path.realpath(environ["HOME"])
@@ -322,25 +297,23 @@ class _HostReader:
         if obstacle:
             yield from list_hooks_of(file, document, entries, obstacle)
             return
-        shared, closed = [*self._stopping[:1], check_switches(scope, path, self._switches)], {}
+        shared = [*self._stopping[:1], check_switches(scope, path, self._switches)]
+        closed, named = dict[Path, Obstacle](), dict[str, Obstacle]()
         if not self._stopping:  # nobody can approve anything in a client that does not start
             shared.append(check_trust(machine, host, scope, self._start))
             if needs_approval:
                 closed = find_waiting(machine, host, path, document.value, entries)
             named = list_disabled(self._switches)
             for entry in entries:
-                fields = entry.fields
-                name, url = fields.get("name", fields.get("command")), fields.get("url")
+                url = entry.fields.get("url")
                 is_url = isinstance(url, str)
                 refusing = is_url and switches.find_refusing(self._switches, scope, url)
-                if isinstance(name, str) and name in named:
-                    closed[entry.path] = named[name]
-                elif refusing:
+                if refusing:
                     reason = f"{refusing.name} {refusing.where} does not have its URL"
                     closed[entry.path] = Obstacle(model.OFF, reason, "change it there")
         hidden = self._find_hidden_events(source, files)
         yield from list_hooks_of(
-            file, document, entries, hidden=hidden, closed=closed, shared=shared
+            file, document, entries, hidden=hidden, closed=closed, named=named, shared=shared
         )
 
     def _find_readers(self, scope: str, folder: str) -> Iterator[Table]:
@@ -431,9 +404,14 @@ def list_hooks_of(
     *,
     hidden: Mapping[str, Obstacle] = {},
     closed: Mapping[Path, Obstacle] = {},
+    named: Mapping[str, Obstacle] = {},
     shared: Iterable[Obstacle | None] = (),
 ) -> Iterator[Hook]:
-    """The hooks that stand in a file, from its entries; `shared` stops those of others, too."""
+    """The hooks that stand in a file, from its entries, and what stops them.
+
+    All for `obstacle`; those of an event for `hidden`, at a path for `closed`, by their name or the
+    command as it is run for `named`; `shared` stops those of others, too.
+    """
     host, own = file.host, None
     of_all = [each._replace(is_shared=True) for each in shared if each]
     for entry in entries:
@@ -442,7 +420,9 @@ def list_hooks_of(
         matcher = entry.matcher if isinstance(entry.matcher, str) else ""
         found = [obstacle or hidden.get(entry.event)]
         if not obstacle:
-            found += _check_entry(host, document, entry, closed.get(entry.path))
+            name = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
+            stopped = named.get(str(name)) or closed.get(entry.path)
+            found += _check_entry(host, document, entry, stopped)
         fields, id = (own.fields, own.id) if own else (entry.fields, "")
         obstacles = tuple(filter(None, (*found, *of_all)))
         line, _ = document.position(entry.path)
@@ -461,7 +441,7 @@ def _check_entry(
         elif fault.kind == "never":
             yield Obstacle(model.IGNORED, f"it {fault.reason}")
         else:
-            reason = describe_from(host, document, entry, fault)
+            reason = describe_from(document, entry, fault)
             yield Obstacle(model.IGNORED, f"{reason}; {loading.cost(host, fault.reach)}", fault.fix)
     if closed:
         yield closed
@@ -471,15 +451,10 @@ def _check_entry(
         yield Obstacle(model.NO_TOOL, reason)
 
 
-def describe_from(host: Host, document: Document, entry: Entry, fault: Fault) -> str:
+def describe_from(document: Document, entry: Entry, fault: Fault) -> str:
     """A fault as seen from a hook that it costs."""
     if fault.path == entry.path:
         return f"it {fault.reason}"
-    length = len(host.shape.root) + 1
-    if fault.path == entry.path[: len(fault.path)] and len(fault.path) >= length:
-        return f"its {'event' if len(fault.path) == length else 'group'} {fault.reason}"
-    if not fault.path:
-        return f"the file {fault.reason}"
     line, _ = document.position(fault.path)
     return f"line {line}: {document.name_of(fault.path)} {fault.reason}"
 

@@ -486,13 +486,10 @@ class _HostPlugins:
             alone, known_as = host._replace(shape=Shape()), f"{plugin.id}:{name}"
             waiting = find_waiting(self._machine, alone, known_as, {"hooks": events}, moved)
             closed = {(*above, *at[1:]): found for at, found in waiting.items()}
-        for entry in entries if self._disabled else ():
-            # A hook is switched off by its name, or by its command as it is run.
-            called = entry.fields.get("name", file.expand(str(entry.fields.get("command"))))
-            if isinstance(called, str) and called in self._disabled:
-                closed[entry.path] = self._disabled[called]
         shared = (self._off, self._untrusted[plugin.scope])
-        yield from list_hooks_of(file, document, entries, obstacle, closed=closed, shared=shared)
+        yield from list_hooks_of(
+            file, document, entries, obstacle, closed=closed, named=self._disabled, shared=shared
+        )
 
 
 def _scope_of(pattern: str) -> str:

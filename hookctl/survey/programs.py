@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
-from hookctl.hosts.shapes import FAILS_OPEN, split_words
+from hookctl.hosts.shapes import split_words
 from hookctl.masking import masked_text
 from hookctl.model import WRAP
 from hookctl.packs import guard
@@ -29,7 +29,7 @@ from hookctl.survey import model
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
 from hookctl.system import owners, project
-from hookctl.system.packages import CONFIGS, HOOK, PACKAGES, packages_named, version_of
+from hookctl.system.packages import HOOK
 from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
@@ -47,9 +47,8 @@ _FIRST = re.compile(rf"\[ -f ({guard.WORD}) \] && \[ -r \1 \] \|\| exit 0; ")  #
 class Programs:
     """The programs of hooks on this machine, each looked at once."""
 
-    def __init__(self, machine: Machine, *, compiles: bool = True) -> None:
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._compiles = compiles
         self._faults: dict[tuple[Script, bool], Obstacle | None] = {}
 
     def add_fault(self, hook: Hook) -> Hook:
@@ -70,12 +69,19 @@ class Programs:
         if hook.own_id and command:
             text = command
             if file.scope == "project":  # its commands name no folder of this machine
+                top = project.find_repository(folder) if environment.project_is_repository else ""
+                if top not in ("", folder):
+                    reason = f"{file.host.title} looks for its program in the repository, {top}"
+                    fix = f"`hookctl install --scope project --project {shlex.quote(top)}`"
+                    return Obstacle(model.HIDDEN, reason, fix)
                 text = command.replace(environment.finds_project, "")
                 name = f"{environment.in_command}/{OWN}/"
                 text = text.replace(name, f"{shlex.quote(folder)}/{OWN}/")
             if lost := self._find_lost_program(text):
                 return Obstacle(model.MISSING, f"{lost} is not there", REPAIR)
             command = _command_inside(hook.own_id, command, text)
+        if not command:  # it is the guard's, or a shell runs none
+            return None
         variables = {"HOME": self._machine.environ["HOME"], **file.variables}
         start = folder if _is_direct(hook) else ""
         if file.scope in ("project", "local"):
@@ -108,18 +114,6 @@ class Programs:
         path = path or (os.path.join(*split_words(first[1])) if first else "")
         if path and not os.path.isfile(path):
             return path
-        launcher, top = b"", os.path.dirname(path)
-        if os.path.basename(path) == HOOK:
-            with contextlib.suppress(HookctlError):
-                launcher = self._machine.reader.snapshot(path).data or b""
-        is_run = f"{HOOK} run " in command.replace("'", "")
-        if not version_of(launcher):  # 0.2.0's
-            is_run = True
-            top = top.removesuffix(f"/{PACKAGES}").partition(f"/{CONFIGS}/")[0]
-        for name in packages_named(launcher):
-            package = os.path.join(top, PACKAGES, name)
-            if not os.path.isdir(package) and (is_run or not name.startswith("runner_")):
-                return package
         is_there = not python or _find_program(python, self._machine.environ)
         return "" if is_there else python
 
@@ -127,8 +121,8 @@ class Programs:
         key = (script, host.handlers.makes_executable)
         if key not in self._faults:
             fault = find_broken(script, self._machine.environ, host)
-            is_compiled = self._compiles and not fault and "/" in script.path
-            if problem := self._compile(script) if is_compiled else "":
+            problem = self._compile(script) if not fault and "/" in script.path else ""
+            if problem:
                 fault = Obstacle(model.NO_COMPILE, f"{script.path} does not compile: {problem}")
             self._faults[key] = fault
         return self._faults[key]
@@ -210,7 +204,7 @@ def _command_inside(own_id: str, command: str, text: str) -> str:
     if own_id.startswith(f"{GUARD}/"):
         return ""
     if f"/{HOOK} run " not in text.replace("'", ""):
-        return text  # of protocol host: it has no runner
+        return _FIRST.sub("", text)  # of protocol host: it has no runner
     words = split_words(re.sub(f"{END}$", "", text))
     inner = words[-1]
     if "--files" in words:
@@ -224,7 +218,7 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
     if "/" not in path:
         reason, is_there = f"{masked_text(path)} is not on PATH", _find_program(path, environ)
         return None if is_there else Obstacle(model.MISSING, reason, status=status)
-    if _is_missing(path):
+    if not os.path.exists(path):
         return Obstacle(model.MISSING, f"{path} is not there", status=status)
     if not script.is_started or not os.path.isfile(path):
         return None
@@ -232,9 +226,9 @@ def find_broken(script: Script, environ: Mapping[str, str], host: Host) -> Obsta
         fix = f"chmod +x {shlex.quote(path)}"
         return Obstacle(model.NOT_EXECUTABLE, f"{path} is not executable", fix, status and 126)
     name = find_interpreter(path)
-    is_missing = _is_missing(name) if os.path.isabs(name) else not _find_program(name, environ)
+    is_there = os.path.exists(name) if os.path.isabs(name) else _find_program(name, environ)
     reason = f"{path} needs {name}, which is not there"
-    return Obstacle(model.MISSING, reason, status=status) if name and is_missing else None
+    return Obstacle(model.MISSING, reason, status=status) if name and not is_there else None
 
 
 def _find_program(name: str, environ: Mapping[str, str]) -> str | None:
@@ -247,20 +241,9 @@ def find_interpreter(path: str) -> str:
     with contextlib.suppress(OSError, ValueError), open(path, "rb") as file:
         line = file.readline(256).decode("utf-8", "replace")
     words = line[2:].split() if line.startswith("#!") else []
-    if words and os.path.basename(words[0]) == "env" and not _is_missing(words[0]):
+    if words and os.path.basename(words[0]) == "env" and os.path.exists(words[0]):
         words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
     return words[0] if words else ""
-
-
-def _is_missing(path: str) -> bool:
-    """Whether nothing is there; a path that cannot be looked at counts as there."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        pass
-    return False
 
 
 # What a command runs.
@@ -318,7 +301,7 @@ _OF_SHELLS = {
     *("getopts", "hash", "history", "jobs", "kill", "let", "popd", "read", "readonly", "}", "("),
     *("return", "shift", "shopt", "times", "typeset", "ulimit", "unalias", "wait"),
 }
-_PREPARING = ([":"], ["set"], ["export"], ["true"])  # the first word of what runs nothing
+_PREPARING = ([":"], ["set"], ["export"], ["true"], ["trap"])  # the first word of what runs nothing
 _LOSES_STATUS = (";", "|", "&", "\n")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = rf"\$(?:({_NAME})|\{{({_NAME})(?::?-[^{{}}]*)?\}})"
@@ -332,7 +315,7 @@ _TOKEN = (  # an operator, a word, or a quote without an end
 def find_scripts(command: str, variables: Mapping[str, str], start: str = "") -> list[Script]:
     """What a command runs first: an interpreter and its script, or a program."""
     folder: str | None = start
-    for words, operator in _commands(_without_own_head(command), variables):
+    for words, operator in _commands(command, variables):
         if len(words) == 2 and words[0] == "cd" and operator == "&&":
             name = words[1]
             folder = None if folder is None or name is None else os.path.join(folder, name)
@@ -354,16 +337,6 @@ def name_program(command: str) -> str:
         if _FILE_NAME.fullmatch(name):
             return f"{script.interpreter} {name}".strip() if "/" in script.path else name
     return ""
-
-
-def _without_own_head(command: str) -> str:
-    # The mark, on some hosts the trap for a failure, and a condition on the pack's first file.
-    head = re.match(": hookctl=[A-Za-z0-9._/-]+; ", command)
-    if head is None:
-        return command
-    rest = command[head.end() :].removeprefix(FAILS_OPEN)
-    condition, end, behind = rest.partition(" ] || exit 0; ")
-    return behind if end and condition.startswith("[ -f ") else rest
 
 
 def _commands(command: str, variables: Mapping[str, str]) -> Iterator[tuple[list[str | None], str]]:

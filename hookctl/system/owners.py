@@ -52,12 +52,19 @@ def find_fault(
     return fault
 
 
-def find_faults(paths: Iterable[str], ways: Iterable[str] = ()) -> list[tuple[str, PathFault]]:
-    """The paths with a fault, those of `ways` first: of these only the way to the file counts."""
+def find_faults(paths: Iterable[str], ways: Iterable[str] = ()) -> dict[PathFault, str]:
+    """The faults of all these paths, each with the first path that has it.
+
+    Those of `ways` come first: of these only the way to the file counts.
+    """
     known: dict[str, PathFault | None] = {}  # of each part: many files lie in one folder
-    faults = [(path, find_fault(path, known, whole=False)) for path in ways]
-    faults += [(path, find_fault(path, known)) for path in paths]
-    return [(path, fault) for path, fault in faults if fault]
+    first: dict[PathFault, str] = {}
+    looks = [*((path, False) for path in ways), *((path, True) for path in paths)]
+    for path, whole in looks:
+        fault = find_fault(path, known, whole=whole)
+        if fault:
+            first.setdefault(fault, path)
+    return first
 
 
 def _find_fault_of(part: str) -> PathFault | None:
@@ -116,7 +123,7 @@ def user_name(uid: int) -> str:
 
 def require_safe(*paths: str, ways: Iterable[str] = ()) -> None:
     """Refuse paths that another user could change, and of `ways` only the way to the file."""
-    for path, fault in find_faults(paths, ways):
+    for fault, path in find_faults(paths, ways).items():
         message = f"this {fault.reason}, so another user could run commands as you"
         hint = f"It leads to {path}. Nothing was written.\n  fix: {fault.fix}"
         raise HookctlError("unsafe_path", message, path=fault.path, hint=hint, exit_code=FAILED)

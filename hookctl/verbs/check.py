@@ -54,7 +54,5 @@ def _find_project(cwd: str, named: str) -> str:
     if named and not os.path.isdir(named):
         raise errors.usage_error(f"no such folder: {named}", "Give the project's folder.")
     start = os.path.realpath(named or cwd)
-    for folder in () if named else upwards(start):
-        if folder != os.sep and has_mark(folder):
-            return folder
-    return start
+    marked = (folder for folder in upwards(start) if folder != os.sep and has_mark(folder))
+    return start if named else next(marked, start)

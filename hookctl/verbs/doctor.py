@@ -86,19 +86,16 @@ def _install_again(
     if found.errors and not found.records:
         raise found.errors[0]
     names = [host.name for host in hosts]
-    places = set()
-    for record in found.usable.values():
-        for name, pack in record.packs.items() if is_meant(record, names, scope) else ():
-            if not pack.source.startswith(GIT):
-                places.add((record.project, record.scope, record.host, name))
     results = []
-    for root, its_scope, host, name in sorted(places):
-        place = name, [host], its_scope, root
-        try:
-            results.append(upgrade_meant(folders, *place, Permission(), Choice()))
-        except HookctlError as error:
-            reason = f"{error.message}; `hookctl upgrade {name}` asks first"
-            say(f"{name} is left as it is for {host}: {reason}")
+    for record in found.usable.values():
+        for name, pack in sorted(record.packs.items()) if is_meant(record, names, scope) else ():
+            place = name, [record.host], record.scope, record.project
+            try:
+                if not pack.source.startswith(GIT):
+                    results.append(upgrade_meant(folders, *place, Permission(), Choice()))
+            except HookctlError as error:
+                reason = f"{error.message}; `hookctl upgrade {name}` asks first"
+                say(f"{name} is left as it is for {record.host}: {reason}")
     return results
 
 
@@ -110,8 +107,9 @@ def finding_lines(
 ) -> list[Line]:
     """The problems, then the hosts that are fine; with `verbose` every finding, and the counts."""
     lines = []
-    # A finding that several hosts share, such as a fault of the work in hand, is printed once.
-    once = list(dict.fromkeys(finding._replace(host="") for finding in findings))
+    # A finding that several hosts share, such as a fault of a file that all read, is printed once.
+    known = {(finding.code, finding.path, finding.message): finding for finding in findings[::-1]}
+    once = [finding for finding in findings if finding in known.values()]
     for finding in once:
         if verbose or finding.level in _MARKS or finding.code in _ALWAYS:
             # A note that names something to do is not simply fine.

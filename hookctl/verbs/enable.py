@@ -77,7 +77,7 @@ def others_question(folders: Folders) -> str:
 
 
 def _list_others(folders: Folders) -> list[DisabledHook]:
-    return [hook for hook in read_disabled(folders).hooks if not hook.name]
+    return [hook for hook in read_disabled(folders) if not hook.name]
 
 
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:

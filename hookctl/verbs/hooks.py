@@ -64,7 +64,8 @@ def hooks(folders: Folders, host: Sequence[str] = (), event: str = "", project: 
         text = f"its hooks are not known: {file.message}"
         lines.append(Line(text, "error", path=place(file.path, file.line)))
     running = sum(hook.state == RUNS for hook in listed)
-    text = f"{running} of {amount(len(listed), 'hook')} will run" if listed else "no hooks here"
+    is_empty = not (listed or unreadable)
+    text = "no hooks here" if is_empty else f"{running} of {amount(len(listed), 'hook')} will run"
     data = {"hooks": lambda: [_describe(hook) for hook in listed], "unreadable": unreadable}
     return Result(data, (*lines, Line(text)))
 

@@ -135,7 +135,7 @@ def _warnings(folders: Folders, project: str) -> Iterator[Message]:
     else:
         from hookctl.survey.machine import read_disabled  # late: few have anything disabled
 
-        off = {hook.file for hook in read_disabled(folders).hooks if hook.name == STOP}
+        off = {hook.file for hook in read_disabled(folders) if hook.name == STOP}
         if all(record.known_as in off for record, _ in guards):
             yield Message("the guard is disabled here: `hookctl enable guard`", "note")
 

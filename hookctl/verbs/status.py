@@ -22,9 +22,7 @@ from hookctl.settings import effective
 from hookctl.settings.targets import GUARD, Target, variant_of_file
 from hookctl.survey.listing import add_disabled
 from hookctl.survey.machine import (
-    DisabledHooks,
     Machine,
-    read_disabled,
     read_records,
     read_settings,
 )
@@ -68,13 +66,11 @@ def status(
         pending = name_pending(folders, say)
     except HookctlError as error:
         problems.append(error)
-    machine, disabled = Machine(folders, found.records), read_disabled(folders)
-    if disabled.error:
-        problems.append(disabled.error)
+    machine = Machine(folders, found.records)
     used = {record.host for record in found.records.values() if record.packs}
     every = map(hosts.load, names or hosts.names())
     chosen = [host for host in every if host.name in used or machine.detects(host)]
-    ours = _list_ours(machine, chosen, disabled)
+    ours = _list_ours(machine, chosen)
     files_shown = []
     for key, record in found.records.items():
         # Records without packs only have approvals or an empty place.
@@ -98,12 +94,12 @@ def status(
             text = f"{hook.within.host.title}: a hook of hookctl's that its record does not know"
             lines += [Line(text, "warn", path=tilde(hook.file)), fix(_LOOK)]
     empty = [host for host in chosen if host.name not in used]
-    if empty and not (problems or disabled.hooks):  # else nothing can be said of them
+    if empty and not (problems or machine.disabled):  # else nothing can be said of them
         name = empty[0].name if len(empty) == 1 else "NAME"
         text = f"nothing is installed for {', '.join(host.title for host in empty)}"
         lines.append(Line(f"{text}; `hookctl install --host {name}` does it", "skip"))
     paths = {file["file"] for file in files_shown if file["here"]}
-    hooks = [hook for hook in disabled.hooks if not hook.is_values]
+    hooks = [hook for hook in machine.disabled if not hook.is_values]
     others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
     if others:  # no line about a file names them
         ids = " ".join(dict.fromkeys(others))
@@ -130,16 +126,14 @@ def status(
     return Result(data, tuple(lines), errors=tuple(faults), exit_code=exit_code)
 
 
-def _list_ours(
-    machine: Machine, chosen: Sequence[Host], disabled: DisabledHooks
-) -> dict[str, list[Hook]]:
+def _list_ours(machine: Machine, chosen: Sequence[Host]) -> dict[str, list[Hook]]:
     """The hooks of hookctl that these hosts have here, by the real path of their file."""
-    look_for = Programs(machine, compiles=False)
+    look_for = Programs(machine)
     every = [hook for host in chosen for hook in read_settings(machine, host)[0]]
     found = [hook for hook in every if hook.own_id]
     names = {host.name for host in chosen}
     hooks: dict[str, list[Hook]] = {}
-    for hook in add_disabled(map(look_for.add_fault, found), disabled, names, machine.cwd_project):
+    for hook in add_disabled(map(look_for.add_fault, found), machine, names):
         if hook.own_id:
             hooks.setdefault(store.real_path(hook.file), []).append(hook)
     return hooks

@@ -274,7 +274,7 @@ def _name_disabled(folders: Folders, name: str, *, dry_run: bool) -> Iterator[Me
     """What stays disabled: nothing but hookctl's state folder has it any more."""
     from hookctl.survey.machine import read_disabled  # late, too
 
-    for hook in read_disabled(folders).hooks:
+    for hook in read_disabled(folders):
         is_leaving = dry_run and name in ("", hook.pack)
         if not (hook.is_values or is_leaving):
             text = (
