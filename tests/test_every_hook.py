@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -136,19 +137,19 @@ def test_hooks_of_packs_have_their_pack_for_an_owner(hookctl: Hookctl, machine: 
 
     for path in (isolated / "data").rglob("ring.py"):
         path.unlink()
-    (isolated / "data" / "hook.py").unlink()
-    ours = [hook for hook in hookctl("hooks", "--json").data["hooks"] if hook["name"]]
-    assert {(hook["host"], hook["name"], hook["state"]) for hook in ours} == {
-        ("claude", "guard/stop", "missing"),
-        ("codex", "guard/stop", "not_approved"),
-        ("claude", "bell/stop", "missing"),
-        ("cursor", "bell/stop", "missing"),
-    }
-    assert all(
-        Path(hook["reason"].partition(" is not")[0]).name in ("ring.py", "hook.py")
-        for hook in ours
-        if hook["state"] == "missing"
-    )
+    for package in [path for path in (isolated / "data" / "runtime").iterdir() if path.is_dir()]:
+        shutil.rmtree(package)
+    for lost in ("guard_", "hook.py"):  # its package, and then its launcher
+        ours = [hook for hook in hookctl("hooks", "--json").data["hooks"] if hook["name"]]
+        assert {(hook["host"], hook["name"], hook["state"]) for hook in ours} == {
+            ("claude", "guard/stop", "missing"),
+            ("codex", "guard/stop", "not_approved"),
+            ("claude", "bell/stop", "missing"),
+            ("cursor", "bell/stop", "missing"),
+        }
+        missing = [hook["reason"].partition(" is not")[0] for hook in ours if hook["state"] == "missing"]
+        assert all(Path(path).name.startswith(lost) for path in missing)
+        (isolated / "data" / "hook.py").unlink(missing_ok=True)
 
 
 def everything_below(folder: Path) -> dict[str, Any]:

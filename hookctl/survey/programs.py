@@ -28,8 +28,8 @@ from hookctl.settings.targets import GUARD, OWN
 from hookctl.survey import model
 from hookctl.survey.machine import Machine
 from hookctl.survey.model import Hook, Obstacle, command_of, is_powershell
-from hookctl.system import owners, project
-from hookctl.system.packages import HOOK
+from hookctl.system import files, owners, project
+from hookctl.system.packages import HOOK, PACKAGES, TABLE, packages_named, version_of
 from hookctl.system.processes import ask
 
 _LARGEST = 1 << 20  # bytes of a script that is compiled
@@ -114,6 +114,13 @@ class Programs:
         path = path or (os.path.join(*split_words(first[1])) if first else "")
         if path and not os.path.isfile(path):
             return path
+        if os.path.basename(path) == HOOK:
+            launcher, top = files.read_or_none(path) or b"", os.path.dirname(path)
+            has_packs = os.path.lexists(os.path.join(top, TABLE))
+            for name in packages_named(launcher) if version_of(launcher) else ():
+                package = os.path.join(top, PACKAGES, name)
+                if not os.path.isdir(package) and (has_packs or not name.startswith("runner_")):
+                    return package
         is_there = not python or _find_program(python, self._machine.environ)
         return "" if is_there else python
 
