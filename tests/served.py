@@ -19,10 +19,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+ONE_AT_A_TIME = threading.Lock()  # several tests call from threads
 OF_HOOKS = "contextlib fcntl json os re select signal subprocess threading time"
 SERVER = "import sys; sys.path.insert(0, {0!r}); import served; del sys.path[0]; served.serve({1!r}.split())"
 # The program `hookctl` as a shell finds it. Where it stands in no folder, it is run.
@@ -49,7 +51,8 @@ def run_served(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `PYTHON -I -S FILE ...` or `PYTHON -m hookctl ...` with this input as subprocess.run does."""
     is_hook = list(command[1:3]) == ["-I", "-S"]
-    address = server_of(command[0], OF_HOOKS) if is_hook else server_of_hookctl()
+    with ONE_AT_A_TIME:
+        address = server_of(command[0], OF_HOOKS) if is_hook else server_of_hookctl()
     words = list(command[3:]) if is_hook else ["hookctl", *command[3:]]
     values = {name.encode(): os.fsencode(value) for name, value in environ.items()}
     request = marshal.dumps([words, values, os.fspath(cwd), None], 2)
@@ -113,8 +116,14 @@ def serve(modules: list[str]) -> None:
     gc.freeze()
     listener = socket.socket(fileno=os.dup(0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        connection = listener.accept()[0]
+    parent = os.getppid()
+    listener.settimeout(5)
+    while os.getppid() == parent:
+        try:
+            connection = listener.accept()[0]
+        except socket.timeout:  # noqa: UP041 (of 3.8)
+            continue
+        connection.setblocking(True)
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             answer(connection)
