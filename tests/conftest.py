@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +22,12 @@ import pytest
 from hookctl import cli
 from hookctl.__main__ import run
 from hookctl.checks import self_test
-from hookctl.hosts import matchers
+from hookctl.hosts import Host, matchers
 from hookctl.ownership import sources
 from hookctl.packs.programs import load_programs
 from hookctl.system import interpreter
 from tests import syscalls
+from tests.served import run_served
 
 _HOSTS_OWN = (
     "CLAUDE_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "HERMES_", "FACTORY_", "OPENHANDS_", "OH_", "OPENCODE_",
@@ -54,11 +54,12 @@ def ask_once(program: str) -> tuple[str, tuple[int, int]] | None:
     return _answer_of_the_system(program) if os.path.dirname(program) in _OF_THE_SYSTEM else _ask(program)
 
 
-def ask_guard_once(place: str, *question: Any) -> Any:
-    """The guard gives the same answer to the same self-test, wherever it is laid out."""
-    key = repr((load_programs().launcher, question))
+def ask_guard_once(place: str, host: Host, *question: Any) -> Any:
+    """The guard gives the same answer to the same self-test, wherever it is laid out, and the home."""
+    key = repr((load_programs().launcher, host.name, host.data, question))
+    key = key.replace(os.path.dirname(os.environ["HOME"]), "")
     if key not in _answers:
-        _answers[key] = _ask_guard(place, *question)
+        _answers[key] = _ask_guard(place, host, *question)
     return _answers[key]
 
 
@@ -219,10 +220,8 @@ def process() -> Hookctl:
 
     def call(*arguments: str, agrees: bool = True, **environ: str) -> Outcome:
         command = [sys.executable, "-m", "hookctl", *(agreed(arguments) if agrees else arguments)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, **environ}, stdin=subprocess.DEVNULL, timeout=60
-        )
-        return Outcome(done.returncode, done.stdout, done.stderr)
+        done = run_served(command, b"", {**os.environ, **environ}, os.getcwd())
+        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return call
 

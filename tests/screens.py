@@ -18,6 +18,8 @@ import termios
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from .served import CLIENT, server_of_hookctl
+
 FOLDER = Path(__file__).parent / "screens"
 KINDS = {"80": {}, "120": {}, "80-plain": {"NO_COLOR": "1"}}  # a file's name to what else is in the environment
 STOP = """echo '{"session_id": "s1", "cwd": "'"$PWD"'", "stop_hook_active": false}' | \
@@ -92,11 +94,10 @@ def home_in(root: Path, more: Mapping[str, str]) -> tuple[dict[str, str], Path]:
     for folder in (project / ".git", home / ".claude", root / "bin"):
         folder.mkdir(parents=True)
     program = root / "bin" / "hookctl"
-    program.write_text(f"#!{sys.executable}\nfrom hookctl.__main__ import main\nmain()\n")
+    program.write_text(CLIENT.format(python=sys.executable, address=server_of_hookctl()))
     program.chmod(0o755)
     environ = {
         "HOME": str(home), "PATH": f"{root}/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8", "TZ": "UTC",
-        "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1",
         **more,
     }  # fmt: skip
     return environ, project

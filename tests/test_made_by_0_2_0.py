@@ -126,11 +126,6 @@ def test_it_is_read(top: Path, name: str, case: Case, hookctl: Callable[..., str
     assert files(top) == before
 
 
-def test_its_commands_answer_as_ever(top: Path, name: str) -> None:
-    hooks, expected = made.said(name)
-    assert answers(hooks, top) == expected
-
-
 def test_its_commands_answer_after_an_upgrade_and_so_do_the_new_ones(
     top: Path, name: str, hookctl: Callable[..., str]
 ) -> None:

@@ -36,6 +36,7 @@ from hookctl import hosts
 from hookctl.system import interpreter
 
 from .conftest import Outcome, programs, put
+from .served import CLIENT, server_of_hookctl
 
 STORIES = sorted((Path(__file__).parent / "stories").glob("*.txt"))
 WRITE = os.environ.get("HOOKCTL_TEST_GOLDEN") == "write"
@@ -60,7 +61,8 @@ class Stage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        program = put(root / "bin" / "hookctl", f"#!{sys.executable}\nfrom hookctl.__main__ import main\nmain()\n")
+        text = CLIENT.format(python=sys.executable, address=server_of_hookctl())
+        program = put(root / "bin" / "hookctl", text)
         program.chmod(0o755)
         put(root / "bin" / "claude", f"#!/bin/sh\necho {hosts.load('claude').client.seen}\n").chmod(0o755)
         # A person of Codex, who approves every hook of a file under /hooks.

@@ -348,7 +348,6 @@ ODD = 'it\'s "my"\n$HOME `x`'
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash"])
-@pytest.mark.parametrize("name", ["lib", ODD])
 @pytest.mark.parametrize(
     ("mark", "runs"),
     [
@@ -362,18 +361,18 @@ ODD = 'it\'s "my"\n$HOME `x`'
     ids=["a folder", "an empty .git", "a worktree or submodule", "a repository", "a bare one"],
 )
 def test_a_hook_finds_its_program_in_the_repository_that_the_client_was_started_in(
-    tmp_path: Path, mark: Callable[[Path], object], runs: str, name: str, shell: str
+    tmp_path: Path, mark: Callable[[Path], object], runs: str, shell: str
 ) -> None:
     needs(shell)
-    project = plant(repository(tmp_path / name))
-    planted = project / "vendor" / name
+    project = plant(repository(tmp_path / ODD))
+    planted = project / "vendor" / ODD
     mark(planted)
     plant(planted)
     (planted / "deep").mkdir()
     (tmp_path / "link").symlink_to(planted / "deep")
     expected = {"project": str(project), "planted": str(planted)}[runs]
+    assert run_from(planted, shell) == expected
     for start in (planted, planted / "deep", tmp_path / "link"):
-        assert run_from(start, shell) == expected
         misleading = {"PWD": str(start), "d": "/", "CDPATH": "/", "GIT_DIR": "/x/.git", "GIT_WORK_TREE": "/x"}
         assert run_from(start, shell, env={**os.environ, **misleading}) == expected
     assert run_from(project, shell) == str(project)

@@ -120,13 +120,13 @@ def has_header(text: str, path: Path) -> bool:
     return not path or ("'''" not in text and '"""' not in text and f"[{names}]" in lines)
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=120)
 @given(json_texts() | json_texts(remarks=True))
 def test_every_edit_of_json_is_right_and_loses_nothing(text: str) -> None:
     assert all([check("json", text, edit) for edit in edits("json", text)])
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=120)
 @given(toml_texts(), TOML_VALUES)
 def test_every_edit_of_toml_is_right_and_loses_nothing(text: str, value: Any) -> None:
     for edit in edits("toml", text, value):
@@ -163,7 +163,7 @@ def test_the_reader_in_python_does_as_well(name: str) -> None:
     check_some(name, "as it is")
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(json_texts(remarks=True, object_only=True), st.data())
 def test_what_the_operator_edits_between_insert_and_remove_survives(text: str, data: st.DataObject) -> None:
     """The same edit on the untouched file must mean the same, and its bytes must be there."""
@@ -177,7 +177,7 @@ def test_what_the_operator_edits_between_insert_and_remove_survives(text: str, d
     assert squeezed("json", both) == squeezed("json", alone)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(json_texts(object_only=True), st.lists(st.sampled_from(["x", "y", "z"]), max_size=6), VALUES)
 def test_many_edits_in_a_row_mean_what_they_mean_on_plain_values(text: str, keys: list[str], value: Any) -> None:
     document, tree = parse("json", text), read("json", text)
@@ -189,7 +189,7 @@ def test_many_edits_in_a_row_mean_what_they_mean_on_plain_values(text: str, keys
     assert document.value == value_of(tree)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(VALUES)
 def test_any_value_is_written_and_read_back(value: Any) -> None:
     for text in ("", '{"a":1}', '{\n\t"a": 1\n}', '{\r\n  "a": [1]\r\n}'):
@@ -198,7 +198,7 @@ def test_any_value_is_written_and_read_back(value: Any) -> None:
         assert document.set(("new", "value"), value) is document
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(toml_texts())
 def test_a_hook_that_comes_and_goes_leaves_the_very_bytes_of_toml(text: str) -> None:
     document = parse("toml", text)
@@ -221,7 +221,7 @@ def test_a_hook_that_comes_and_goes_leaves_the_very_bytes_of_toml(text: str) -> 
         assert back.data == document.data
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(toml_texts(), st.data())
 def test_a_source_text_of_toml_says_what_stands_there_and_line_ends_are_never_mixed(text: str, data: Any) -> None:
     document = parse("toml", text)
@@ -237,7 +237,7 @@ def test_a_source_text_of_toml_says_what_stands_there_and_line_ends_are_never_mi
     assert line_ends(text_of(long)) <= (line_ends(text) or {"\n"})
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=250)
 @given(
     nearly(toml_texts()),
     st.lists(st.sampled_from(["a", "b", "hooks", "Stop", 0, 1, -1, ""]), max_size=4).map(tuple),

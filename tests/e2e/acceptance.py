@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, openhands, pi, qwen, vibe
 from .agent import Place
 from .dialects import Reply
@@ -32,7 +30,6 @@ class Case:
     home_file: str = ""  # where it is not the usual one, from the home
     arguments: tuple[str, ...] = ()
     trusts: bool = False  # a user has trusted the project before
-    quick: bool = False  # runs on every change
     cap: int = LIMIT  # so many blocks in a turn does the client heed, if they are fewer than the limit
     tells_the_last: bool = True  # it tells of the stop behind these, too
     says: str = ""  # what a person or a program that drives it reads then
@@ -45,10 +42,6 @@ class Case:
     @property
     def id(self) -> str:
         return " ".join([self.host, self.home_file or self.scope])
-
-    @property
-    def marks(self) -> list[pytest.MarkDecorator]:
-        return [] if self.quick else [pytest.mark.full]
 
     @property
     def scope(self) -> str:
@@ -87,12 +80,12 @@ class Case:
 
 
 CASES = [
-    Case(claude, "claude.json", quick=True, says="Stop says: hookctl guard: "),
-    Case(claude, "claude.json", ".claude/settings.json", quick=True),
-    Case(claude, "claude.json", ".claude/settings.local.json", quick=True),
-    Case(codex, "codex.json", arguments=(codex.BYPASS,), quick=True),
+    Case(claude, "claude.json", says="Stop says: hookctl guard: "),
+    Case(claude, "claude.json", ".claude/settings.json"),
+    Case(claude, "claude.json", ".claude/settings.local.json"),
+    Case(codex, "codex.json", arguments=(codex.BYPASS,)),
     Case(codex, "codex.toml", home_file=".codex/config.toml", arguments=(codex.BYPASS,)),
-    Case(codex, "codex.json", ".codex/hooks.json", arguments=(codex.BYPASS,), trusts=True, quick=True),
+    Case(codex, "codex.json", ".codex/hooks.json", arguments=(codex.BYPASS,), trusts=True),
     Case(gemini, "gemini.json", says="Hook system message: hookctl guard: stopped blocking after 5 blocks"),
     Case(gemini, "gemini.json", ".gemini/settings.json"),
     Case(qwen, "qwen.json"),
@@ -101,7 +94,7 @@ CASES = [
     Case(copilot, "copilot.json", ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
     Case(droid, "droid.json"),
     Case(droid, "droid.json", ".factory/settings.json"),
-    Case(grok, "grok.json", quick=True),
+    Case(grok, "grok.json"),
     Case(grok, "grok.json", ".grok/hooks/hookctl.json", trusts=True),
     Case(openhands, "openhands.json"),
     Case(openhands, "openhands-wrapped.json"),
@@ -111,6 +104,6 @@ CASES = [
     Case(kimi, "kimi.toml", cap=1, tells_the_last=False),
     Case(hermes, "hermes.yaml", arguments=(hermes.YOLO, hermes.ACCEPT), cap=3, tells_the_last=False,
          turn=lambda place: [hermes.write_file(place), "done"]),
-    Case(pi, "pi.js", says="stopped blocking after 5 blocks", quick=True),
+    Case(pi, "pi.js", says="stopped blocking after 5 blocks"),
     Case(pi, "pi.js", ".pi/extensions/operators.js", arguments=(pi.TRUST,)),
 ]  # fmt: skip

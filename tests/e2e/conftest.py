@@ -16,6 +16,7 @@ from .clients import CLIENTS, REQUIRED, WANTED, Client, Unavailable, find_client
 
 MEMORY = "/dev/shm"
 ALL = os.environ.get("HOOKCTL_TESTS") == "all"
+DEFAULT = {"claude", "codex"}
 
 
 def _client_fixture(name: str) -> Callable[[], Client]:
@@ -82,8 +83,11 @@ def clients_of(item: pytest.Item) -> set[str]:
 
 
 def is_wanted(item: pytest.Item) -> bool:
-    """Not one marked `full`, unless HOOKCTL_TESTS=all, and none without a client that HOOKCTL_TEST_CLIENTS names."""
-    return (ALL or not item.get_closest_marker("full")) and (not WANTED or bool(WANTED.keys() & clients_of(item)))
+    """Unless HOOKCTL_TESTS=all none marked `full`, and of a client that is no DEFAULT the acceptance alone."""
+    clients = clients_of(item)
+    is_default = clients <= DEFAULT or item.path.name == "test_acceptance.py"
+    is_quick = is_default and not item.get_closest_marker("full")
+    return (ALL or is_quick) and (not WANTED or bool(WANTED.keys() & clients))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -70,8 +70,7 @@ CASES = [
     Case(vibe, ("write_file", {"path": "PATH", "content": "TEXT"}), (vibe.YOLO,), contexts=(), asks_starts=False,
          asks_prompts=False, serial=True),
 ]  # fmt: skip
-QUICK = (claude, codex)
-EVERY = [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
+EVERY = [pytest.param(case, id=case.host) for case in CASES]
 
 
 def play(case: Case, client: Client, place: Place, *calls: Call) -> Run:

@@ -243,12 +243,6 @@ def claude_like(base: Mapping[str, Any] = {}) -> Write:
 
 
 def table(hosts: Mapping[str, Host]) -> pytest.MarkDecorator:
-    """The rows of these clients; Claude Code's are played on every change."""
-    rows = [(name, host, fact) for name, host in hosts.items() for fact in host.rows]
-    return pytest.mark.parametrize(
-        ("host", "fact"),
-        [
-            pytest.param(name, fact, id=f"{name}: {fact.says}", marks=[] if name == "claude" else [pytest.mark.full])
-            for name, _, fact in rows
-        ],
-    )
+    """The rows of these clients."""
+    rows = [pytest.param(name, fact, id=f"{name}: {fact.says}") for name, host in hosts.items() for fact in host.rows]
+    return pytest.mark.parametrize(("host", "fact"), rows)

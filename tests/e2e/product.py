@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import agreed
+from tests.served import run_served
 
 from .agent import Place
 
 LIMIT = 5  # blocks, then the guard lets go
 KEPT = ["blocked"] * LIMIT + ["tripped"]
-# Where the tests were told to take the package from, hookctl's own process takes it too.
-_PACKAGE = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
 
 
 def state_folder(place: Place) -> Path:
@@ -31,15 +30,9 @@ def hookctl(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line in the project, and make sure of its exit code."""
     folders = {"HOOKCTL_STATE_DIR": str(state_folder(place)), "HOOKCTL_DATA_DIR": str(data_folder(place))}
-    done = subprocess.run(
-        [sys.executable, "-m", "hookctl", *agreed(arguments)],
-        cwd=place.project,
-        env={**place.environment(), **_PACKAGE, **({} if place.own_folders else folders), **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    environ = {**place.environment(), **({} if place.own_folders else folders), **(environment or {})}
+    served = run_served([sys.executable, "-m", "hookctl", *agreed(arguments)], b"", environ, place.project)
+    done = subprocess.CompletedProcess(arguments, served.returncode, served.stdout.decode(), served.stderr.decode())
     assert done.returncode == code, f"hookctl {' '.join(arguments)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 

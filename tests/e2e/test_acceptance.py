@@ -11,8 +11,11 @@ from .product import codes, decisions, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
 
+QUICK = ("claude user", "claude project", "codex user", "codex project", "grok user")
+ROWS = [pytest.param(case, id=case.id, marks=[] if case.id in QUICK else [pytest.mark.full]) for case in CASES]
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.id, marks=case.marks) for case in CASES])
+
+@pytest.mark.parametrize("case", ROWS)
 def test_the_guard_keeps_the_agent_lets_it_go_and_leaves_nothing_behind(
     case: Case, stage: tuple[Client, Place]
 ) -> None:

@@ -12,7 +12,7 @@ from .agent import Place
 from .clients import Client
 from .everywhere import EVERY, Case
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 
 def shape(value: Any) -> Any:

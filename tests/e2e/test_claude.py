@@ -77,6 +77,7 @@ def installed(place: Place, operators_hook: Probe) -> Place:
     return place
 
 
+@pytest.mark.full
 def test_endless_progress_is_let_go_before_the_host_overrides_it(claude: Client, installed: Place) -> None:
     def beat(number: int) -> None:
         hookctl(installed, "run", "heartbeat", "--project", str(installed.project))
@@ -236,6 +237,7 @@ def test_two_committed_packs_work_in_a_clone_and_leave_it_as_it_was(
     assert contents(teammate.project) == {".claude": None, ".claude/settings.json": TEAMS_FILE.encode()}
 
 
+@pytest.mark.full
 def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude: Client, place: Place) -> None:
     """Python's status for a missing file is a refusal to this host; test_other_hosts.py has it with them."""
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"python3 {place.root}/gone.py"}]}]}
@@ -306,6 +308,7 @@ def test_a_run_that_the_agent_begins_itself_keeps_this_session_and_no_other(clau
 
 
 # Wake-ups: the preset bmad and the guard's own way differ in them
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "after"),
     [(("--set", "yield_on_background=false"), ["open"]), (("--preset", "bmad"), KEPT)],
@@ -353,6 +356,7 @@ def windows(place: Place) -> list[dict[str, list[float]]]:
     return [json.loads(path.read_bytes())["w"] for path in paths]
 
 
+@pytest.mark.full
 def test_a_call_of_an_earlier_prompt_does_not_count(claude: Client, place: Place) -> None:
     install(place, "--nudge", "Bash")
     first = play(claude, place, [NOTE, "one"])

@@ -15,7 +15,7 @@ from . import claude, codex, copilot, gemini, grok, hermes, opencode, qwen
 from .agent import Place
 from .clients import Client
 from .dialects import chat
-from .everywhere import CASES, QUICK, Case
+from .everywhere import EVERY, Case
 from .model_server import Script, serve
 from .test_managed import with_files
 
@@ -24,9 +24,6 @@ pytestmark = pytest.mark.e2e
 UNMARKED = {"h14": "its `cd` fails", "h47": "h46, which is missing, refuses each call before it"}
 HALF = {"h07": "a shell runs the lines above the one that it cannot read"}
 SCOPES = ("user", "project", "local")  # in whose files a hook can be disabled; a plugin is switched off by the client
-PARAMETERS = [
-    pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES
-]
 
 
 def leave_marks(root: Path, url: str) -> None:
@@ -74,7 +71,7 @@ def log_in(case: Case, place: Place, client: Client) -> Client:
     return client
 
 
-@pytest.mark.parametrize("case", PARAMETERS)
+@pytest.mark.parametrize("case", EVERY)
 def test_a_client_runs_what_is_listed_as_running_and_a_disabled_hook_not_until_it_is_enabled(
     case: Case,
     request: pytest.FixtureRequest,

@@ -25,7 +25,7 @@ from .hooks import END, FLAT, GUARDED, NESTED, SPEAK, UNDECIDED, group, handler,
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
 PINS = {name: pins_of(name) for name in ("claude", "codex", "copilot", "droid", "gemini", "grok", "qwen")}
 GONE = "python3 /nowhere/hook.py"
@@ -698,9 +698,8 @@ class Host:
 
 
 def run_with(*names: str) -> pytest.MarkDecorator:
-    """Run a test with these clients; Claude Code on every change, the others with HOOKCTL_TESTS=all."""
-    rows = [pytest.param(name, marks=[] if name == "claude" else [pytest.mark.full]) for name in names]
-    return pytest.mark.parametrize("host", rows)
+    """Run a test with these clients."""
+    return pytest.mark.parametrize("host", names)
 
 
 @pytest.fixture

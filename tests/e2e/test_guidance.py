@@ -39,6 +39,7 @@ def test_a_new_session_and_a_resumed_one_are_told(claude: Client, installed: Pla
     assert TOLD.replace("2", "1") in json.dumps(resumed.log[-1].request.body)
 
 
+@pytest.mark.full
 def test_a_session_is_told_again_after_compaction(claude: Client, installed: Place) -> None:
     first = play(claude, installed, ["one"])
     typed = [{"type": "user", "message": {"role": "user", "content": text}} for text in ("/compact", "go on")]
@@ -49,6 +50,7 @@ def test_a_session_is_told_again_after_compaction(claude: Client, installed: Pla
     assert len(sources) >= 2, "at the resume, and after the compaction"
 
 
+@pytest.mark.full
 def test_nobody_is_told_where_nothing_waits(claude: Client, place: Place) -> None:
     hookctl(place, *INSTALL, "--host", "claude")
     assert requests_that_tell(play(claude, place, ["one"])) == [False]

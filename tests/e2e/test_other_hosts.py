@@ -12,7 +12,7 @@ from .acceptance import operators_file
 from .agent import Place
 from .clients import Client
 from .dialects import Reply
-from .everywhere import CASES, QUICK, Case
+from .everywhere import CASES, Case
 from .model_server import Script
 from .probe import BLOCK, make_probe
 from .product import codes, data_folder, decisions, hookctl, leave_work
@@ -56,7 +56,7 @@ THESE = {case.host: case for case in CASES if case.host in NAMES}
 
 
 def mark(name: str, *values: object) -> object:
-    return pytest.param(name, *values, id=name, marks=[] if THESE[name].driver in QUICK else pytest.mark.full)
+    return pytest.param(name, *values, id=name)
 
 
 @pytest.fixture(params=[*map(mark, THESE)])

@@ -96,7 +96,6 @@ def test_what_a_tool_gave_is_replaced_before_the_model_reads_it(case: Case, stag
     assert receipts(place) == [("PostToolUse", "change")]
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("case", [case for case in CASES if case.driver is copilot], ids=["copilot"])
 @pytest.mark.parametrize("both", [True, False], ids=["both", "claude alone"])
 def test_a_pack_of_a_project_runs_once_where_copilot_reads_claude_codes_file(

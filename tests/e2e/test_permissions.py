@@ -58,7 +58,8 @@ def test_an_agent_that_may_report_need_not_ask(claude: Client, place: Place, sco
         assert not (place.project / "other").exists()
 
 
-@pytest.mark.parametrize("scope", ["user", pytest.param("project", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("scope", ["user", "project"])
 def test_an_agent_without_hookctl_may_write_that_file_alone(claude: Client, place: Place, scope: str) -> None:
     (place.project / ".git").mkdir()
     hookctl(place, "install", "--host", "claude", "--scope", scope, "--allow-run")

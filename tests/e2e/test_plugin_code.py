@@ -76,13 +76,12 @@ class Agent:
 
 
 EACH = [pytest.param(opencode, id="opencode"), pytest.param(pi, id="pi")]
-OPENCODE = pytest.param(opencode, id="opencode", marks=pytest.mark.full)  # which is slow to start
 both = pytest.mark.parametrize("agent", EACH, indirect=True)
-only_opencode = pytest.mark.parametrize("agent", [OPENCODE], indirect=True)
+only_opencode = pytest.mark.parametrize("agent", EACH[:1], indirect=True)
 only_pi = pytest.mark.parametrize("agent", EACH[1:], indirect=True)
 
 
-@pytest.fixture(params=[OPENCODE, EACH[1]])
+@pytest.fixture(params=EACH)
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
     client = request.getfixturevalue(request.param.__name__.rpartition(".")[2])
     return Agent(request.param, client, tmp_path / "place")

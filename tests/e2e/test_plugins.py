@@ -93,7 +93,6 @@ CASES = [
     Case(droid, from_a_marketplace(droid, "install"), _droid_off, "probe@market"),
     Case(openhands, _openhands, _openhands_off, "probe", root=""),
 ]
-QUICK = (claude, codex)
 
 
 def listed(case: Case, place: Place, *, readable: bool = True) -> list[Hook]:
@@ -123,9 +122,7 @@ def ran(case: Case, client: Client, place: Place) -> list[str]:
     return (place.root / "ran").read_text().splitlines() if (place.root / "ran").exists() else []
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.host, marks=[] if case.driver in QUICK else pytest.mark.full) for case in CASES]
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.host)
 def test_a_hook_of_a_plugin_is_listed_as_the_client_runs_it(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage
     case.install(client, place, write_probe(case, place))

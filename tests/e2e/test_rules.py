@@ -25,7 +25,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*.md") if path.name in FILES}
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.id, marks=case.marks) for case in TOLD])
+@pytest.mark.parametrize("case", TOLD, ids=lambda case: case.id)
 def test_the_model_reads_the_rules_while_they_are_installed(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage
     case.prepare(place)

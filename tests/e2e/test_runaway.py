@@ -73,6 +73,7 @@ def test_one_call_for_ever(case: Case, stage: tuple[Client, Place]) -> None:
         assert ends(place) == ["counted"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CLAUDE)
 @pytest.mark.parametrize(
     ("install", "allowed"), [((), TURNS), (("--dispatch", f"*:{LIMIT}/300", "--set", "dispatch_end=0"), LIMIT)]
@@ -85,6 +86,7 @@ def test_without_an_end_the_agent_goes_on(
     assert (ran(place), run.requests) == (allowed, TURNS)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CLAUDE)
 def test_a_subagent_that_repeats_itself_ends_and_its_caller_goes_on(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage

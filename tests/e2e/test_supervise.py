@@ -62,6 +62,7 @@ def installed(place: Place) -> Place:
     return place
 
 
+@pytest.mark.full
 def test_an_api_error_amid_the_run(claude: Client, installed: Place) -> None:
     """The model fails for good at the fourth request; the second agent fails at once, and is the last."""
     run = supervised(1).play(claude, installed, Script(["go"], limit=3), timeout=90)
@@ -92,6 +93,7 @@ def test_a_killed_agent_and_then_a_mark(claude: Client, installed: Place) -> Non
     assert codes(installed)[-1] == "conclude"
 
 
+@pytest.mark.full
 def test_an_agent_whose_turn_the_host_s_cap_ended(claude: Client, installed: Place) -> None:
     """The operator's own cap ends the chain before the guard would; the run goes on with a new session."""
     settings = json.loads(installed.settings.read_bytes())

@@ -19,13 +19,11 @@ pytestmark = pytest.mark.e2e
 OPTIONS = {name: row[1] for name, row in HOSTS.items()}
 OPTIONS |= {"copilot": (copilot.TRUST,), "hermes": (hermes.ACCEPT,)}
 RUN = [case for case in CASES if case.sure == "run"]
-QUICK = ("claude", "codex", "copilot", "droid")  # the first switch of each is tried on every change
 
 
 def mark(case: Case) -> Any:
     first = next(other for other in RUN if other.host == case.host and (other.added or other.environ))
-    is_quick = case is first and case.host in QUICK
-    marks = [] if is_quick else [pytest.mark.full]
+    marks = [] if case is first else [pytest.mark.full]  # the first switch of each is tried on every change
     return pytest.param(case, id=f"{case.host} {case.added} {case.environ}"[:90], marks=marks)
 
 

@@ -176,6 +176,7 @@ def test_ten_hooks_of_claude_codes_settings_do_there_what_they_did(case: Case, s
         assert is_said is (expected[name] != best), (name, plan)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", [case for case in CASES if case.driver is codex], ids=["codex"])
 def test_a_patch_in_the_shell_of_codex_is_a_write_too(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage

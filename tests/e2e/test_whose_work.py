@@ -66,6 +66,7 @@ def test_two_terminals_in_one_project(claude: Client, installed: Place) -> None:
     assert play(claude, installed, ["three"]).requests == LIMIT + 1
 
 
+@pytest.mark.full
 def test_clear_keeps_the_work_in_its_process(claude: Client, installed: Place) -> None:
     """Three prompts to one process; /clear gives the third a new session."""
     typed = [{"type": "user", "message": {"role": "user", "content": text}} for text in ("begin", "/clear", "go on")]
@@ -84,6 +85,7 @@ def test_clear_keeps_the_work_in_its_process(claude: Client, installed: Place) -
     assert second[0].requests == 1
 
 
+@pytest.mark.full
 def test_a_resumed_session_keeps_its_work(claude: Client, installed: Place) -> None:
     first = play(claude, installed, Script(["one"], limit=2))  # the model fails, and the client ends amid the work
     session = first.session
@@ -98,6 +100,7 @@ def test_a_resumed_session_keeps_its_work(claude: Client, installed: Place) -> N
     assert codes(installed)[-4:] == ["blocked", "not_owner", "blocked", "tripped"]
 
 
+@pytest.mark.full
 def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, installed: Place) -> None:
     inner = f"{shlex.quote(str(claude.program))} -p inner"
     begin = bash(f"{in_tool('remaining 2')} && {inner}")

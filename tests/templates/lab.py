@@ -19,6 +19,7 @@ from typing import Any
 from hookctl import hosts
 from hookctl.packs import guard
 from hookctl.packs.programs import load_programs
+from tests.served import run_served
 
 TEMPLATES = Path(__file__).parents[2] / "templates" / "guard"
 # Of every host, as the configuration has it of one that others' registrations run on.
@@ -54,6 +55,7 @@ class Lab:
         self.host, self.python = "claude", PYTHON
         self.folder = self.state / "guard" / name_of(self.project)
         self.user: int | None = None  # who runs the hook, if somebody else
+        self.is_served = True  # else the hook is a process from its start
         self.said = ""  # what the hook answered last
         self.wrapped: Any = None  # another tool's hook, run by `hook.py wrap`
 
@@ -118,6 +120,8 @@ class Lab:
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run a command as a host does; without other input it gets the payload."""
         stdin = json.dumps(self.payload).encode() if stdin is None else stdin
+        if command[1:3] == ["-I", "-S"] and self.user is None and self.is_served:
+            return run_served(command, stdin, self.environment, cwd or self.root)
         return subprocess.run(
             command,
             input=stdin,

@@ -4,13 +4,13 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hookctl import hosts
 from hookctl.packs.runner import hosts_file
+from tests.served import run_served
 
 from .hosts import PAYLOADS
 from .lab import PYTHON, laid_programs
@@ -85,15 +85,7 @@ class Bench:
         """Run a command; sure that the status is 0, that stderr is empty, and that one object is said or nothing."""
         before = len(self.receipts())
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        done = subprocess.run(
-            self.command(host, event, command, *options),
-            input=data,
-            capture_output=True,
-            env=self.environment,
-            cwd=self.project,
-            timeout=60,
-            check=False,
-        )
+        done = run_served(self.command(host, event, command, *options), data, self.environment, self.project)
         assert (done.returncode, done.stderr) == (0, b""), done
         return Ran(done.stdout, self.receipts()[before:])
 

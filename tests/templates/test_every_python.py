@@ -33,7 +33,7 @@ def runs(path: str, version: str) -> bool:
 
 @pytest.fixture(params=VERSIONS)
 def older_or_newer(request: pytest.FixtureRequest, lab: Lab) -> Lab:
-    lab.python = find(request.param)
+    lab.python, lab.is_served = find(request.param), False
     if not lab.python:
         pytest.skip(f"there is no Python {request.param} on the path")
     return lab

@@ -43,6 +43,7 @@ def test_the_configuration_that_install_starts_from_is_valid_and_changes_no_defa
 
 def test_the_usual_call_imports_none_of_the_dear_modules(lab: Lab) -> None:
     """Each of them alone costs as much as the whole call."""
+    lab.is_served = False
     lab.task(remaining=2)
     module = package_in(lab.top) / "call.py"
     end = '        posix.write(2, " ".join(set(sys.modules) & {"json", "hashlib", "os", "re", "enum"}).encode())\n'

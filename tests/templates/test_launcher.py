@@ -24,6 +24,7 @@ STANDARD = ("json", "hashlib", "_sha256", "_sha2", "_json", "fcntl", "time", "_s
 def lab(tmp_path: Path) -> Lab:
     """A hook that was never called: there is no bytecode yet."""
     lab = Lab(tmp_path / "lab")
+    lab.is_served = False
     shutil.rmtree(package_in(lab.top) / "__pycache__")
     return lab
 

@@ -237,7 +237,7 @@ def test_a_file_behind_many_others_is_asked_about(bench: Bench) -> None:
     ],
 )
 def test_a_long_call_is_read_once(bench: Bench, host: str, tool: str, input: Any) -> None:
-    assert bench.run(host, PRE, bench.tool_call(host, tool, input), "exit 2", "--timeout", "8").answer
+    assert bench.run(host, PRE, bench.tool_call(host, tool, input), "exit 2", "--timeout", "3").answer
 
 
 def test_a_hook_without_an_opinion_says_so_where_silence_refuses(bench: Bench) -> None:

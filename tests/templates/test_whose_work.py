@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from hookctl.packs.choices import PRESETS
+from tests.served import run_served
 
 from .lab import Lab
 from .play import Words, play, rows, scenarios
 
-ROOT = Path(__file__).parents[2]
 LIVE = "sleep 60"
 
 
@@ -47,13 +47,13 @@ class Agents:
 
     def run(self, words: str) -> None:
         words, _, session = words.partition(" as ")
-        environment = {**self.lab.environment, "PYTHONPATH": str(ROOT)}
+        environment = {**self.lab.environment}
         if session:
             environment["CLAUDE_CODE_SESSION_ID"] = session
         command = [sys.executable, "-m", "hookctl", "run", *words.split(), "--project", str(self.lab.project)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = run_served(command, b"", environment, Path.cwd())
         assert done.returncode == 0, done
-        self.said = done.stdout + done.stderr
+        self.said = (done.stdout + done.stderr).decode()
 
     def later(self, hours: str) -> None:
         self.hours += float(hours)
