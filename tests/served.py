@@ -111,7 +111,7 @@ def serve(modules: list[str]) -> None:
         for host in hosts.names():
             hosts.load(host)
         cli.program, cli.command = functools.cache(cli.program), functools.cache(cli.command)
-        for name in cli.NAMES:
+        for name in cli.SUMMARIES:
             cli.command(name)
     gc.freeze()
     listener = socket.socket(fileno=os.dup(0))
