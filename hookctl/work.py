@@ -431,10 +431,11 @@ def find_work(run_files: RunFiles) -> Work:
 
 
 def _show_owner(run_files: RunFiles, name: str) -> str:
-    """An owner's id as it may be shown: one that a file names may be a secret."""
+    """An owner's id, masked where a file of a stranger may have put a secret there."""
     if name == run_files.settings.owner.strip():
         return name
     path = run_files.path_of("OWNER")
+    # The line of OWNER, else the field of the task.
     read_from = path if guard_module("files").read_line(path) else run_files.task_path
     return str(_mask_foreign(run_files, read_from, name))
 

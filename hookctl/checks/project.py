@@ -101,12 +101,13 @@ class Project:
             installed = {name for other in self.recorded.values() for name in other.packs}
             wanted = tuple(entry for entry in wanted if installed & entry.owners.keys())
         owners = {*packs, *(name for entry in wanted for name in entry.owners)}
+        # Into an empty file: nothing that stands there has a say.
         install = partial(engine.install, force=True, others=False)
         for pack in self.manifests.values():
             if not isinstance(pack, Pack) or pack.name not in owners:
                 continue
             wishes = [Wanted((pack.name,), "leaf", pack.rules)] if pack.rules else []
-            if packs:
+            if packs:  # each of the owners is one: `committed` has refused the record otherwise
                 own = {PROTOCOL: CLAUDE, "python": ""} if needs_runner(pack, target.host) else {}
                 known, names = packs[pack.name], tuple(committed_files(pack))
                 packs[pack.name] = known._replace(version=pack.version, settings=own, files=names)

@@ -189,6 +189,7 @@ def detected(host: Host, environ: Mapping[str, str], ours: Container[str] = ()) 
 def read_cap(host: Host, text: str) -> float:
     """How many blocks in a row the host takes, from its variable's text; 0 or less is no limit.
 
+    With `overrides_last` it passes over the last one itself, so 0 there is none.
     Like Claude Code it reads the whole number at the start of the text, else the default.
     """
     cap = host.cap
@@ -199,8 +200,10 @@ def read_cap(host: Host, text: str) -> float:
     number = float(cap["default"] if abs(number) >= _HUGE else int(number))
     if "most" not in cap:
         return number
-    number = max(1, min(number or cap["default"], cap["most"]))
-    return float(number - cap.get("overrides_last", False))
+    number = max(1, min(number or cap["default"], cap["most"]))  # 0 is the default there
+    if cap.get("overrides_last"):
+        number -= 1
+    return float(number)
 
 
 _LONGEST_TIMEOUT = 10**15  # in any unit longer than a life

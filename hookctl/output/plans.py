@@ -205,7 +205,8 @@ def _outline(file: Draft, document: Document) -> list[str]:
     """The outline of a settings file; of instructions the lines of packs' blocks.
 
     Ours are the leaves on record and our hooks, of a wrapped one the command alone. No mask
-    touches a command that is as hookctl writes it.
+    touches a command that is as hookctl writes it. Paths are those of the file, which `document`
+    may show in another form.
     """
     root = document.real.value
     if root is MISSING:

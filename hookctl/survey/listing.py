@@ -96,35 +96,38 @@ def list_hooks(found: Iterable[Hook]) -> list[Hook]:
     """
     hooks = list(found)
     firsts: dict[tuple[str, ...], Hook] = {}
-    for _, items in groupby(enumerate([*hooks]), key=lambda item: item[1].file):
+    for _, items in groupby(enumerate(hooks), key=lambda item: item[1].file):
         for number, hook in sorted(items, key=lambda item: item[1].line):
             host, name = hook.within.host, hook.fields.get("name")
             run, runs = hook.within.expand(hook.command), hook.state == model.RUNS
             key: tuple[str, ...] = (hook.host, hook.event, hook.matcher, run, str(name))
             is_alone = host.scope_rules.same_name_once and isinstance(name, str)
-            if is_alone:
+            if is_alone:  # by its name the host counts all that it loads
                 states = {obstacle.state for obstacle in hook.obstacles}
                 key, runs = (hook.host, str(name)), states.isdisjoint(model.NOT_LOADED)
-            first = firsts.setdefault(key, hook) if runs else hook
-            reason = f"the same hook is on {first.place}"
-            if first is hook:
-                continue
-            if is_alone:
-                is_same = hook.own_id == first.own_id != ""
-                reason = f"{host.title} runs only the hook of the same name on {first.place}"
-                fix = "" if is_same else "give it another name"
-                lost = Obstacle(model.TWICE if is_same else model.IGNORED, reason, fix)
-            elif hook.plugin or first.plugin:
-                hooks[number] = hook._replace(note=f"{reason}, and both run")
-                continue
-            elif host.scope_rules.same_command_once:
-                lost = Obstacle(model.TWICE, f"{reason}, and {host.title} runs it once")
-            else:
-                reason = f"{reason}, so {host.title} may run it twice"
-                lost = Obstacle(model.TWICE, reason, "remove one of the two")
-            hooks[number] = hook._replace(obstacles=(lost, *hook.obstacles))
+            first = firsts.setdefault(key, hook) if runs else hook  # else it hides no other
+            if first is not hook:
+                hooks[number] = _behind(first, hook, is_alone=is_alone)
     names = shapes.number_ids(list(map(_digest, hooks)))
     return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
+
+
+def _behind(first: Hook, hook: Hook, *, is_alone: bool) -> Hook:
+    """A hook with what it means that the host read an equal one first; `is_alone`: a namesake."""
+    host, reason = hook.within.host, f"the same hook is on {first.place}"
+    if is_alone:
+        is_same = bool(hook.own_id) and hook.own_id == first.own_id
+        reason = f"{host.title} runs only the hook of the same name on {first.place}"
+        fix = "" if is_same else "give it another name"
+        lost = Obstacle(model.TWICE if is_same else model.IGNORED, reason, fix)
+    elif hook.plugin or first.plugin:
+        return hook._replace(note=f"{reason}, and both run")
+    elif host.scope_rules.same_command_once:
+        lost = Obstacle(model.TWICE, f"{reason}, and {host.title} runs it once")
+    else:
+        reason = f"{reason}, so {host.title} may run it twice"
+        lost = Obstacle(model.TWICE, reason, "remove one of the two")
+    return hook._replace(obstacles=(lost, *hook.obstacles))
 
 
 def _digest(hook: Hook) -> str:

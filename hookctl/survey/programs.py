@@ -388,7 +388,10 @@ def _value(word: str, variables: Mapping[str, str]) -> str | None:
 
 
 def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) -> list[Script]:
-    """What the words of a command run; a relative name is one in `folder`, if that is known."""
+    """What the words of a command run, each with the status where it is not there.
+
+    A relative name is one in `folder`, if that is known.
+    """
     rest = words[::-1]  # reversed, so that the first word can be taken off at once
     is_runner = _skip_prefixes(rest)
     first = rest.pop() if rest else None
@@ -399,9 +402,11 @@ def _find(words: list[str | None], folder: str, variables: Mapping[str, str]) ->
     name = os.path.basename(first)
     if name in (".", "source"):
         return _locate(folder, rest[-1] if rest else None, 1)
-    found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
-    if _FILE_NAME.fullmatch(first.replace(" ", "_")) and not is_runner and first not in _OF_SHELLS:
+    is_name = _FILE_NAME.fullmatch(first.replace(" ", "_"))  # a quoted one may have blanks
+    if is_name and not is_runner and first not in _OF_SHELLS:
         found = [Script(first, 127)]
+    else:
+        found = [script._replace(is_started=True) for script in _locate(folder, first, 127)]
     for _, status, flags, valued in [row for row in _INTERPRETERS if re.fullmatch(row[0], name)]:
         if flags == _SHELL and re.fullmatch(_SHELL_TEXT, (rest or [""])[-1] or ""):
             given = find_scripts("".join(filter(None, rest[-2:-1])), variables, folder)
