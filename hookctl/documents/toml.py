@@ -326,6 +326,9 @@ _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{
 _GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
 _BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
 _LARGE = 200_000  # characters; beyond, tomlkit is not asked, since it takes long
+# What tomlkit passes over: control characters anywhere, and blanks that TOML does not have.
+_CONTROL = r"[\0-\x08\v\f\x0e-\x1f\x7f]|\r(?!\n)"
+_ODD = rf"(?P<odd>[^\S \t\r\n])|{STRING}|#[^\r\n]*"
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
@@ -360,8 +363,10 @@ def _loads(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # TOML 1.1 is read by tomlkit, which passes over forbidden characters.
-        if len(text) < _LARGE and "Illegal character" not in str(error):
+        # TOML 1.1 is read by tomlkit, which takes a table in three places for one.
+        is_twice = str(error).startswith("Cannot")
+        is_odd = re.search(_CONTROL, text) or any(m["odd"] for m in re.finditer(_ODD, text))
+        if len(text) < _LARGE and not is_twice and not is_odd:
             import tomlkit  # late: nearly every file is TOML 1.0
 
             with contextlib.suppress(Exception):  # its errors are many; the other has a place
