@@ -33,6 +33,7 @@ from hookctl.documents import (
     line_start,
     line_stop,
     next_line,
+    spliced,
     start_of_comments,
     too_deep,
     unparsable,
@@ -175,9 +176,7 @@ class TomlDocument(Document):
         statement = next(scan(_ASSIGN + text))
         if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
             raise ValueError("the source text is not just a value")
-        source = Source(text)
-        source.plain = value
-        return New(comparable(value), source)
+        return New(comparable(value), source_of(text, value))
 
     def _put(self, path: Path, new: New) -> Document:
         """Put a value at path; into a table that is there member by member."""
@@ -323,7 +322,7 @@ _KEYS = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _HEADER = re.compile(rf"\[(?P<array>\[?)[ \t]*(?P<keys>{_KEYS})[ \t]*\]\]?")
 _NAME = re.compile(rf"(?P<keys>{_KEYS})[ \t]*=[ \t]*")
 _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{}#]+")
-_GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
+_GAP = re.compile(r"[ \t\r\n,]*(?:#[^\r\n]*[ \t\r\n,]*)*")  # a comma stands in inline tables alone
 _BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
 _LARGE = 200_000  # characters; beyond, tomlkit is not asked, since it takes long
 # What tomlkit passes over: control characters anywhere, and blanks that TOML does not have.
@@ -450,7 +449,23 @@ def keys_text(names: Iterable[str]) -> str:
 class Source(str):
     """A source text in a value, which is written as it is."""
 
-    plain: Any = None  # its value
+    tables: Any = None  # its value, where tables may be made of it
+
+
+def source_of(text: str, value: Any) -> Source:
+    """A source text; of a table each member has its own. With comments between it stays whole."""
+    source = Source(text)
+    members = list(scan(text[1:-1])) if isinstance(value, dict) else []
+    between = spliced(text[1:-1], (Splice(one.start, one.end) for one in members))
+    is_dotted = any(len(one.path) > 1 for one in members)
+    if isinstance(value, dict) and not is_dotted and "#" not in between:
+        source.tables = {}
+        for one in members:
+            name, inner = one.path[0], text[1:-1][one.value : one.end]
+            source.tables[name] = source_of(inner, value[name])
+    elif isinstance(value, list) and "#" not in between:
+        source.tables = value
+    return source
 
 
 def inline(value: Any) -> str:
@@ -474,10 +489,10 @@ def inline(value: Any) -> str:
 
 def tables_of(value: Any) -> Any:
     """A table, or an array of tables, which have headers of their own; None for another value."""
-    plain = value.plain if isinstance(value, Source) else value
-    tables = plain if isinstance(plain, list) else [plain]
+    value = value.tables if isinstance(value, Source) else value
+    tables = value if isinstance(value, list) else [value]
     are_tables = bool(tables) and all(isinstance(one, dict) for one in tables)
-    return plain if are_tables else None
+    return value if are_tables else None
 
 
 def block(names: Keys, value: Any, *, is_element: bool = False) -> list[str]:
@@ -487,7 +502,8 @@ def block(names: Keys, value: Any, *, is_element: bool = False) -> list[str]:
         return [line for one in tables for line in block(names, one, is_element=True)]
     lines, below = [], []
     for name, inner in tables.items():
-        if tables_of(inner) is not None and (inner or len(tables) == 1):
+        inner_tables = tables_of(inner)
+        if inner_tables or (inner_tables is not None and len(tables) == 1):
             below += block((*names, name), inner)
         else:
             lines.append(f"{key_text(name)} = {inline(inner)}")
