@@ -362,14 +362,17 @@ def _loads(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # TOML 1.1 is read by tomlkit, which takes a table in three places for one.
+        # TOML 1.1 is read by tomlkit, which takes a table that is there twice for one.
         is_twice = str(error).startswith("Cannot")
         is_odd = re.search(_CONTROL, text) or any(m["odd"] for m in re.finditer(_ODD, text))
         if len(text) < _LARGE and not is_twice and not is_odd:
             import tomlkit  # late: nearly every file is TOML 1.0
 
             with contextlib.suppress(Exception):  # its errors are many; the other has a place
-                return tomlkit.parse(text).unwrap()
+                plain = tomlkit.parse(text).unwrap()
+                headers = [one.path for one in scan(text) if one.value < 0]
+                if len(headers) == len(set(headers)):
+                    return plain
         raise
 
 

@@ -30,6 +30,7 @@ LONG = [
     ("toml", "a = 1\u00a0\nb = 2", "unparsable 1:6", "Expected newline"),
     ("toml", "a = 1\v\nb = 2", "unparsable 1:6", "Expected newline"),
     ("toml", 'a = "\\e"\nb = "\x01"', "unparsable 1:8", "Unescaped"),
+    ("toml", "n = {\nm = 1 }\n[a]\n[x]\n[a.b]\n[y]\n[a]", "unparsable 1:6", "Invalid initial"),
     ("toml", "[a]\n[x]\n[a.b]\n[y]\n[a]", "unparsable 5:3", "twice"),
     ("toml", "a = { b\n = 1 }", "unparsable 1:8", "="),
     ("toml", "a = { b = # c\n 1 }", "unparsable 1:11", "value"),
