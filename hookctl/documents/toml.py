@@ -369,7 +369,7 @@ def _loads(text: str) -> dict[str, Any]:
             import tomlkit  # late: nearly every file is TOML 1.0
 
             with contextlib.suppress(Exception):  # its errors are many; the other has a place
-                plain = tomlkit.parse(text).unwrap()
+                plain = tomlkit.parse(text.replace("\r\n", "\n")).unwrap()
                 headers = [one.path for one in scan(text) if one.value < 0]
                 if len(headers) == len(set(headers)):
                     return plain
@@ -493,9 +493,11 @@ def inline(value: Any) -> str:
 def tables_of(value: Any) -> Any:
     """A table, or an array of tables, which have headers of their own; None for another value."""
     value = value.tables if isinstance(value, Source) else value
-    tables = value if isinstance(value, list) else [value]
-    are_tables = bool(tables) and all(isinstance(one, dict) for one in tables)
-    return value if are_tables else None
+    if isinstance(value, list):
+        tables = [tables_of(one) for one in value]
+        are_tables = bool(tables) and all(isinstance(one, dict) for one in tables)
+        return tables if are_tables else None
+    return value if isinstance(value, dict) else None
 
 
 def block(names: Keys, value: Any, *, is_element: bool = False) -> list[str]:
