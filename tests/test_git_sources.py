@@ -313,7 +313,7 @@ def test_a_partial_repository_here_is_refused(
 
     monkeypatch.setattr(fetch.Keeper, "run", run_older)
     done = hookctl("install", address, *HOST, "--json")
-    assert (done.code, error_of(done)["code"]) == (4, "fetch_failed"), done
+    assert (done.code, error_of(done)["message"]) == (4, "the repository is a partial clone"), done
     assert not mark.exists()
     assert is_untouched(isolated)
 

@@ -6,7 +6,9 @@ stands around it must.
 
 from __future__ import annotations
 
+import errno
 import functools
+import io
 import json
 import os
 import re
@@ -339,6 +341,16 @@ def test_a_closed_stream_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not lines.emit("x")
     lines.say("x")
     lines.show("status", Result({}, ("x",)), as_json=False)
+
+
+def test_where_messages_go_to_a_full_disk_the_command_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    with pytest.raises(SystemExit):
+        lines.say("x")
 
 
 @pytest.mark.parametrize(("kind", "key"), [*rows("secrets-by-name"), ("plain", "")])

@@ -33,6 +33,7 @@ from hookctl.documents import (
     line_start,
     line_stop,
     next_line,
+    spliced,
     start_of_comments,
     too_deep,
     unparsable,
@@ -175,9 +176,7 @@ class TomlDocument(Document):
         statement = next(scan(_ASSIGN + text))
         if (statement.value, statement.end) != (len(_ASSIGN), len(_ASSIGN + text)):
             raise ValueError("the source text is not just a value")
-        source = Source(text)
-        source.plain = value
-        return New(comparable(value), source)
+        return New(comparable(value), source_of(text, value))
 
     def _put(self, path: Path, new: New) -> Document:
         """Put a value at path; into a table that is there member by member."""
@@ -323,9 +322,12 @@ _KEYS = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _HEADER = re.compile(rf"\[(?P<array>\[?)[ \t]*(?P<keys>{_KEYS})[ \t]*\]\]?")
 _NAME = re.compile(rf"(?P<keys>{_KEYS})[ \t]*=[ \t]*")
 _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{}#]+")
-_GAP = re.compile(r"[ \t\r\n]*(?:#[^\r\n]*[ \t\r\n]*)*")
+_GAP = re.compile(r"[ \t\r\n,]*(?:#[^\r\n]*[ \t\r\n,]*)*")  # a comma stands in inline tables alone
 _BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
 _LARGE = 200_000  # characters; beyond, tomlkit is not asked, since it takes long
+# What tomlkit passes over: control characters anywhere, and blanks that TOML does not have.
+_CONTROL = r"[\0-\x08\v\f\x0e-\x1f\x7f]|\r(?!\n)"
+_ODD = rf"(?P<odd>[^\S \t\r\n])|{STRING}|#[^\r\n]*"
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
@@ -360,12 +362,17 @@ def _loads(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        # TOML 1.1 is read by tomlkit, which passes over forbidden characters.
-        if len(text) < _LARGE and "Illegal character" not in str(error):
+        # TOML 1.1 is read by tomlkit, which takes a table that is there twice for one.
+        is_twice = str(error).startswith("Cannot")
+        is_odd = re.search(_CONTROL, text) or any(m["odd"] for m in re.finditer(_ODD, text))
+        if len(text) < _LARGE and not is_twice and not is_odd:
             import tomlkit  # late: nearly every file is TOML 1.0
 
             with contextlib.suppress(Exception):  # its errors are many; the other has a place
-                return tomlkit.parse(text).unwrap()
+                plain = tomlkit.parse(text.replace("\r\n", "\n")).unwrap()
+                headers = [one.path for one in scan(text) if one.value < 0]
+                if len(headers) == len(set(headers)):
+                    return plain
         raise
 
 
@@ -445,7 +452,23 @@ def keys_text(names: Iterable[str]) -> str:
 class Source(str):
     """A source text in a value, which is written as it is."""
 
-    plain: Any = None  # its value
+    tables: Any = None  # its value, where tables may be made of it
+
+
+def source_of(text: str, value: Any) -> Source:
+    """A source text; of a table each member has its own. With comments between it stays whole."""
+    source = Source(text)
+    members = list(scan(text[1:-1])) if isinstance(value, dict) else []
+    between = spliced(text[1:-1], (Splice(one.start, one.end) for one in members))
+    is_dotted = any(len(one.path) > 1 for one in members)
+    if isinstance(value, dict) and not is_dotted and "#" not in between:
+        source.tables = {}
+        for one in members:
+            name, inner = one.path[0], text[1:-1][one.value : one.end]
+            source.tables[name] = source_of(inner, value[name])
+    elif isinstance(value, list) and "#" not in between:
+        source.tables = value
+    return source
 
 
 def inline(value: Any) -> str:
@@ -469,10 +492,12 @@ def inline(value: Any) -> str:
 
 def tables_of(value: Any) -> Any:
     """A table, or an array of tables, which have headers of their own; None for another value."""
-    plain = value.plain if isinstance(value, Source) else value
-    tables = plain if isinstance(plain, list) else [plain]
-    are_tables = bool(tables) and all(isinstance(one, dict) for one in tables)
-    return plain if are_tables else None
+    value = value.tables if isinstance(value, Source) else value
+    if isinstance(value, list):
+        tables = [tables_of(one) for one in value]
+        are_tables = bool(tables) and all(isinstance(one, dict) for one in tables)
+        return tables if are_tables else None
+    return value if isinstance(value, dict) else None
 
 
 def block(names: Keys, value: Any, *, is_element: bool = False) -> list[str]:
@@ -482,7 +507,8 @@ def block(names: Keys, value: Any, *, is_element: bool = False) -> list[str]:
         return [line for one in tables for line in block(names, one, is_element=True)]
     lines, below = [], []
     for name, inner in tables.items():
-        if tables_of(inner) is not None and (inner or len(tables) == 1):
+        inner_tables = tables_of(inner)
+        if inner_tables or (inner_tables is not None and len(tables) == 1):
             below += block((*names, name), inner)
         else:
             lines.append(f"{key_text(name)} = {inline(inner)}")

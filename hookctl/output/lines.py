@@ -237,7 +237,8 @@ def _write(stream: TextIO | None, text: str) -> bool:
         return _write(stream, text.encode(encoding, "backslashreplace").decode(encoding))
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # that one is `hookctl log | head`
-            say(f"error: the result cannot be printed ({error.strerror})")
+            if stream is sys.stdout:
+                say(f"error: the result cannot be printed ({error.strerror})")
             raise SystemExit(FAILED) from None
         return False
     return True

@@ -59,6 +59,8 @@ _CONFIG = """\
 _TOO_LARGE = ("the repository is larger than 64 MiB", "Tell its author: a pack needs less.")
 # What git says where it may write no more.
 _CUT = r"died of signal|File too large|\Afatal: fetch-pack: invalid index-pack output\Z"
+# And where the repository has not all that is asked for.
+_MISSING = r"from promisor remote|remote: fatal: transport '[^']*' not allowed"
 _HINT = (
     "Check the address, the revision (a branch, a tag, or a commit with all its 40 digits) and the "
     "network. A private repository needs git+ssh:// and a key in "
@@ -244,6 +246,9 @@ class Commit:
         lines = list(filter(None, said.splitlines()))
         if re.search(_CUT, "\n".join(lines)):
             return self._error(*_TOO_LARGE)
+        if re.search(_MISSING, said):
+            hint = "Make a whole clone, and give its path."
+            return self._error("the repository is a partial clone", hint)
         fatal = [line for line in lines if line.startswith("fatal: ")] or lines[-1:]
         reason = "".join(fatal[:1]).removeprefix("fatal: ")[:200]
         return self._error(f"git cannot fetch it: {reason}", _HINT)
