@@ -7,7 +7,6 @@ value in brackets is written anew as a whole if it stands there as hookctl would
 
 from __future__ import annotations
 
-import contextlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -324,29 +323,41 @@ _NAME = re.compile(rf"(?P<keys>{_KEYS})[ \t]*=[ \t]*")
 _SCALAR = re.compile(STRING + r"|\d{4}-\d\d-\d\d[Tt ]\d\d:[^\s,\]}#]*|[^\s,\[\]{}#]+")
 _GAP = re.compile(r"[ \t\r\n,]*(?:#[^\r\n]*[ \t\r\n,]*)*")  # a comma stands in inline tables alone
 _BRACKETS = re.compile(STRING + r"|#[^\r\n]*|(?P<open>[\[{])|(?P<close>[\]}])")
-_LARGE = 200_000  # characters; beyond, tomlkit is not asked, since it takes long
-# What tomlkit passes over: control characters anywhere, and blanks that TOML does not have.
-_CONTROL = r"[\0-\x08\v\f\x0e-\x1f\x7f]|\r(?!\n)"
-_ODD = rf"(?P<odd>[^\S \t\r\n])|{STRING}|#[^\r\n]*"
+# Of an inline table in TOML 1.1: what may stand between its members, and its last comma.
+_BLANK = r"(?:[ \t\r\n]|#[^\r\n]*+)++"
+_GAPS = (
+    rf"{STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<gap>(?<=[{{,]){_BLANK}|{_BLANK}(?=[,}}]))"
+    r"|#[^\r\n]*|(?P<quote>[\"'])"
+)
+_LAST_COMMA = rf"(?:{STRING}|[^\s{{,#\"'])[ \t]*+(?P<comma>,)(?=[ \t]*\}})|{STRING}|#[^\r\n]*"
 # tomllib needs quadratic time for a long dotted key.
 _LONG = rf"(?m)(?:^|[{{,])[ \t\[]*(?P<key>(?:{_PART}[ \t]*+\.[ \t]*+){{{DEPTH}}})"
 _PLACE = r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$"
 
 
 def read(text: str, where: str) -> dict[str, Any]:
-    """The values of a text; unparsable, with the position, if it is not TOML."""
+    """The values of a text; unparsable, with the position, if it is not TOML.
+
+    Of TOML 1.1 it may have inline tables of many lines; of its rest no settings file has anything.
+    """
     long_key = re.search(_LONG, text)
     if long_key:
         message, hint = "this key has too many parts", "Check that it is the right file."
         raise error_at("unparsable", text, where, long_key.start("key"), message, hint)
+    flat = text
     try:
-        plain = _loads(text)
+        try:
+            plain = _loads(text)
+        except ValueError:
+            flat = _with_flat_tables(text)
+            plain = _loads(flat)
     except ValueError as error:
         reason, offset = str(error), len(text)
         place = re.search(_PLACE, reason)
         if place and place["line"]:
-            lines = text.removeprefix(BOM).split("\n")[: int(place["line"]) - 1]
-            offset = len("\n".join([*lines, ""])) + int(place["column"]) - 1 + text.startswith(BOM)
+            above = flat.split("\n")[: int(place["line"]) - 1]  # with every offset of the text
+            shift = int(flat.startswith(BOM) and not above)
+            offset = sum(len(line) + 1 for line in above) + int(place["column"]) - 1 + shift
         message = f"not valid TOML: {re.sub(_PLACE, '', reason)}"
         at_end = bool(place) and offset == len(text)
         raise unparsable(text, where, offset, message, at_end=at_end) from None
@@ -358,22 +369,25 @@ def read(text: str, where: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> dict[str, Any]:
-    text = text.removeprefix(BOM)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        # TOML 1.1 is read by tomlkit, which takes a table that is there twice for one.
-        is_twice = str(error).startswith("Cannot")
-        is_odd = re.search(_CONTROL, text) or any(m["odd"] for m in re.finditer(_ODD, text))
-        if len(text) < _LARGE and not is_twice and not is_odd:
-            import tomlkit  # late: nearly every file is TOML 1.0
+    return tomllib.loads(text.removeprefix(BOM))
 
-            with contextlib.suppress(Exception):  # its errors are many; the other has a place
-                plain = tomlkit.parse(text.replace("\r\n", "\n")).unwrap()
-                headers = [one.path for one in scan(text) if one.value < 0]
-                if len(headers) == len(set(headers)):
-                    return plain
-        raise
+
+def _with_flat_tables(text: str) -> str:
+    """The text with each inline table on one line, in TOML 1.0; every offset stays."""
+    gaps: list[Splice] = []
+    brackets: list[str] = []
+    for match in re.finditer(_GAPS, text):
+        if match["quote"]:  # without an end, which a line break less would close
+            return text
+        if match["open"]:
+            brackets.append(match[0])
+        elif match["close"]:
+            del brackets[-1:]
+        elif match["gap"] and brackets[-1:] == ["{"]:
+            gaps.append(Splice(*match.span(), " " * len(match[0])))
+    flat = spliced(text, gaps)
+    commas = [match.span("comma") for match in re.finditer(_LAST_COMMA, flat) if match["comma"]]
+    return spliced(flat, (Splice(*span, " ") for span in commas))
 
 
 # Statements
