@@ -124,7 +124,7 @@ def test_install_writes_the_golden_file_and_uninstall_undoes_it(case: Case, isol
     done = hookctl("install", *case.options, *place)
     assert done.code == 0, done
     compare(case.golden, readable(path.read_text(), isolated))
-    for config in isolated.glob("*/**/config.json"):  # the hook's own, beside the hook
+    for config in isolated.glob("*/**/guard/*.json"):  # the hook's own, beside the hook
         compare(case.golden.with_suffix(".config"), readable(config.read_text(), isolated))
     assert path.stat().st_mode & 0o777 == (0o644 if case.theirs or case.scope == "project" else 0o600)
     assert "nothing to do" in hookctl("install", *case.options, *place).out

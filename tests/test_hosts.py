@@ -21,11 +21,13 @@ from hookctl.settings.switches import is_untrusted
 from hookctl.settings.targets import active_file
 from tests.conftest import Hookctl, put
 from tests.documents.table import document_of
+from tests.hostfiles import KINDS
 from tests.templates.modules import module
 from tests.texts import rows
 from tests.trees import tree
 
 FOLDER = Path(hosts.__file__).parent
+GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("name", hosts.names())
@@ -37,6 +39,13 @@ def test_every_host_file_keeps_to_the_schema(name: str) -> None:
     client = data["client"]
     for since, _ in client.get("since", {}).values():
         assert hosts.parse_version("0.1") < hosts.parse_version(since) <= hosts.parse_version(client["seen"])
+
+
+def test_every_host_stands_wherever_a_new_one_belongs() -> None:
+    assert set(hosts.SHIPPED) == {kind.host for kind in KINDS} == set(hosts.names())
+    for kind in KINDS:
+        assert (GOLDEN / kind.name).is_dir()
+        assert (GOLDEN / "shapes" / f"{kind.name}.json").is_file()
 
 
 @pytest.mark.parametrize("name", hosts.names())

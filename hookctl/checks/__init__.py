@@ -16,5 +16,6 @@ what is fine, of style and of other tools' hooks it says nothing (`hookctl hooks
 To add one: look first whether a code says the same of something else. Else add an entry to
 findings.toml, run `python -m tests.page_of_codes`, and say in the new row of docs/doctor.md what
 it means and what to do. Write the rule and list it; in project.py a table has the levels of what
-is no error of doctor. Then add a row to MADE in tests/findings.py that brings it about.
+is no error of doctor. Then add a row to MADE in tests/findings.py that brings it about, and one to
+test_nothing_is_said_where_nothing_is_wrong of what it must not take for it.
 """
