@@ -1,7 +1,7 @@
 """The ratchet: no sum of this repository is above its number of the day.
 
-A commit that earns it lowers its number here; one that adds what is wanted raises it, up to the aim. `pytest -s tests/test_weight.py` prints the rooms
-and every sum.
+A commit that earns it lowers its number here; one that adds what is wanted raises it, up to the aim.
+`pytest -s tests/test_weight.py` prints the rooms and every sum.
 """
 
 from __future__ import annotations
