@@ -52,7 +52,7 @@ AREAS = {
             "approvals", "content", "disable", "disabled", "draft", "install", "own_files", "plan",
             "restore", "rules", "wraps")),
         tuple(f"tests/test_{name}.py" for name in (
-            "moved_home", "rules", "overrides", "one_launcher", "hostile_settings", "made_by_0_2_0", "disable",
+            "moved_home", "rules", "one_launcher", "hostile_settings", "made_by_0_2_0", "disable",
             "corpus_bytes", "stories")),
     ),
     "execute": Area(
