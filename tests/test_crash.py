@@ -16,6 +16,8 @@ from hookctl.ownership.execute import recover
 from hookctl.system import files, folders
 from tests.conftest import put
 from tests.disk import (
+    DISABLE,
+    ENABLE,
     INSTALL,
     PROJECT,
     STRUCK,
@@ -110,6 +112,7 @@ CASES = [
     *((kind, verb, min(STRIDE, 19) if (kind, verb) == ("existing", INSTALL) else STRIDE) for kind, verb in STRUCK),
     *(("absent project", (*verb, *PROJECT), STRIDE) for verb in (INSTALL, UNINSTALL)),
     ("project", (*UPGRADE, *PROJECT), STRIDE),
+    *(("hooks", verb, min(STRIDE, 7)) for verb in (DISABLE, ENABLE)),
 ]
 
 
@@ -132,7 +135,7 @@ def test_the_run_after_a_kill_ends_as_if_nothing_had_happened(
     back = opposite(verb)
     either = [reached(isolated, start, verb, back), reached(isolated, start, back)]
     assert old != new
-    host = verb[verb.index("--host") + 1]
+    host = first(verb)[2]
     own = isolated / "work" / ".hookctl" if "project" in kind else isolated / "data"
     at = 1
     put_back(isolated, start)

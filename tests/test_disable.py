@@ -219,21 +219,6 @@ def test_an_edit_meanwhile_stays_and_the_hook_comes_behind_its_neighbour(
     assert after["model"] == "other" and not keeps(isolated)
 
 
-def test_a_hook_without_a_former_predecessor_comes_back_in_front(hookctl: Hookctl, isolated: Path) -> None:
-    lines = [
-        '{"hooks": {"Stop": [{"hooks": [',
-        '  {"type": "command",   "command": "x"},',
-        '  {"type": "command", "command": "b"}',
-        "]}]}}",
-    ]
-    path = put(isolated / "home" / ".claude" / "settings.json", "\n".join(lines))
-    ids = disabled_here(hookctl, path, "x")
-    new = '  {"type": "command", "command": "new"},'
-    path.write_text("\n".join([lines[0], new, *lines[2:]]))
-    run(hookctl, "enable", *ids)
-    assert path.read_text() == "\n".join([*lines[:2], new, *lines[2:]])
-
-
 def test_what_is_back_in_the_file_is_not_put_there_twice(hookctl: Hookctl, isolated: Path) -> None:
     path = put(isolated / "home" / ".claude" / "settings.json", THEIRS)
     ids = disabled_here(hookctl, path, "two")
@@ -301,7 +286,7 @@ def test_codex_has_a_switch_for_each_hook_and_its_file_stays(
     assert [hook["state"] for hook in listed(hookctl, path, "codex")].count("disabled") == 1
     if text is None:
         run(hookctl, "enable", ids[0])
-        assert not config.exists() or not config.read_bytes()
+        assert not config.exists()
         return
     config.write_text(config.read_text() + "[profile]\nx = 1\n")
     run(hookctl, "enable", ids[0])
@@ -350,20 +335,6 @@ def test_a_hook_that_its_hosts_list_of_names_has_already_stays_as_it_is(hookctl:
     assert reason in outcome.err and f"`hookctl enable {other[:8]}`" in outcome.out
     assert json.loads(path.read_text())["hooksConfig"] == {"disabled": ["lint", "b"]}
     run(hookctl, "enable", other)
-    assert path.read_text() == text
-
-
-def test_of_equal_hooks_each_one_comes_back(hookctl: Hookctl, isolated: Path) -> None:
-    text = THEIRS.replace('"two"', '"one"').replace('"three"', '"one"')
-    path = put(isolated / "home" / ".claude" / "settings.json", text)
-    for number in range(1, 4):
-        running = [hook for hook in listed(hookctl, path) if hook["state"] != "disabled"]
-        run(hookctl, "disable", running[0]["id"])
-        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
-    for number in range(2, -1, -1):
-        gone = [hook for hook in listed(hookctl, path) if hook["state"] == "disabled"]
-        run(hookctl, "enable", gone[-1]["id"])
-        assert [hook["state"] for hook in listed(hookctl, path)].count("disabled") == number
     assert path.read_text() == text
 
 
