@@ -216,10 +216,13 @@ def _outline(file: Draft, document: Document) -> list[str]:
     if file.target.host.format == RULES:
         blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own]
         return [_line(line) for text in blocks for line in text.split("\n")]
+    ids = {entry.id for entry in entries if entry.id}
     written = [entry.written["command"] for entry in entries if entry.kind == "element"]
     plain = set[Path]()
     for hook in shapes.elements(file.target.host.shape, document.value):
         command = (*hook.path, "command")
+        if hook.id not in ids:  # somebody else's, whatever it begins with
+            continue
         if hook.id.startswith(WRAP):
             own.add(command)
             continue
