@@ -204,7 +204,7 @@ def _line(text: str, value: str = "") -> str:
 def _outline(file: Draft, document: Document) -> list[str]:
     """The outline of a settings file; of instructions the lines of packs' blocks.
 
-    Ours are the leaves on record and our hooks, of a wrapped one the command alone. No mask
+    Ours are the leaves and the fields of hooks that are on record. No mask
     touches a command that is as hookctl writes it. Paths are those of the file, which `document`
     may show in another form.
     """
@@ -216,19 +216,20 @@ def _outline(file: Draft, document: Document) -> list[str]:
     if file.target.host.format == RULES:
         blocks = [masked_text(text) for pack, text in root.items() if (pack,) in own]
         return [_line(line) for text in blocks for line in text.split("\n")]
-    ids = {entry.id for entry in entries if entry.id}
+    names: dict[str, set[str]] = {}  # the fields that are ours, by the hook's id
+    for entry in entries:
+        if entry.kind == "element":
+            names.setdefault(entry.id, {"command", document.event_field}).update(entry.written)
     written = [entry.written["command"] for entry in entries if entry.kind == "element"]
-    plain = set[Path]()
-    for hook in shapes.elements(file.target.host.shape, document.value):
-        command = (*hook.path, "command")
-        if hook.id not in ids:  # somebody else's, whatever it begins with
-            continue
-        if hook.id.startswith(WRAP):
-            own.add(command)
-            continue
-        own |= {hook.path, (*hook.path[:-2], "matcher")}
-        if hook.fields["command"] in written:
-            plain.add(command)
+    plain, shape = set[Path](), file.target.host.shape
+    for hook in shapes.elements(shape, document.value):
+        fields = names.get(hook.id, set[str]())  # none of a hook that only looks like ours
+        own |= {(*hook.path, name) for name in fields}
+        is_flat = shape.is_flat(shapes.event_of(shape, hook.path))
+        if "matcher" in fields & hook.fields.keys() and not is_flat:
+            own.add((*hook.path[:-2], "matcher"))
+        if not hook.id.startswith(WRAP) and hook.fields["command"] in written:
+            plain.add((*hook.path, "command"))
     paths, commands = set(map(document.translate, own)), set(map(document.translate, plain))
     return list(_lines_of(root, paths, commands))
 
