@@ -284,7 +284,9 @@ def _check_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         except HookctlError as error:
             what = describe_error(error)
         if what:
-            yield find(record.source, where="in its own file", what=what)
+            taken = f"`{file.install_of(name)} --yes --accept-changed` takes it over."
+            fix = f"Undo the change, or {taken}"
+            yield find(record.source, where="in its own file", what=what, fix=fix)
 
 
 def _find_other(project: Project, file: File, pack: Pack) -> str:
