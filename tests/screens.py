@@ -15,6 +15,7 @@ import struct
 import sys
 import tempfile
 import termios
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def home_in(root: Path, more: Mapping[str, str]) -> tuple[dict[str, str], Path]:
     program.chmod(0o755)
     environ = {
         "HOME": str(home), "PATH": f"{root}/bin:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8", "TZ": "UTC",
-        **more,
+        "HOOKCTL_NOW": str(int(time.time())), **more,
     }  # fmt: skip
     return environ, project
 
