@@ -366,7 +366,6 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     if off:
         text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
         draft.warn("hooks_disabled", text)
-    _tell_of_edit(draft)
     if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         draft.warn("sub_agents", f"{where}: its sub-agents do not ask it")
@@ -375,22 +374,14 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
         where = f"{pack.name} works in {target.project}, not in the folders below it"
         text = f"{host.title} looks only where it is started: {where}"
         draft.warn("start_folder", text, level="info")
-    if not (host.client.since and draft.is_edited):
-        return
-    ask = partial(ask_client, host, folders)
-    version = draft.sources.once(("version", host.name), ask).version
-    known = draft.packs.get(GUARD)
-    settings = settings_from(known.settings) if known else None
-    for level, does, since in guard.lacks(host, version, settings, draft.before) if version else ():
-        if level != "info":
-            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
-            draft.warn("client_old", text)
+    if draft.is_edited:
+        _tell_of_edit(draft)
 
 
 def _tell_of_edit(draft: Draft) -> None:
-    """Say what a new file does, or that a required key activates other tools' hooks too."""
-    before, target, host = draft.before.value, draft.target, draft.host
-    if draft.old is None and draft.is_edited:
+    """Say what a new file or a required key does, and what the client is too old for."""
+    target, host = draft.target, draft.host
+    if draft.old is None:
         environ = draft.folders.environ
         user_file = settings_path(host, "user", environ)
         if target.project and host.scope_rules.first_only and os.path.exists(user_file):
@@ -400,11 +391,20 @@ def _tell_of_edit(draft: Draft) -> None:
         if target.scope == "user" and not detected(host, environ):
             text = f"{host.title} was not found here; its settings are written all the same"
             draft.warn("client_missing", text, level="info")
-    if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
+    missing = [key for key in host.registration.top if draft.before.get((key,)) is MISSING]
+    if missing and loading.reach_of(host, "bare") != loading.NOWHERE:
+        handlers = shapes.handlers(host.shape, draft.before.value)
+        events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
+        if events:
+            text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
+            draft.warn("hooks_woken", f"{' and '.join(missing)} {text}")
+    if not host.client.since:
         return
-    missing = [key for key in host.registration.top if key not in before]
-    handlers = shapes.handlers(host.shape, before) if missing else []
-    events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
-    if events:
-        text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
-        draft.warn("hooks_woken", f"{' and '.join(missing)} {text}")
+    ask = partial(ask_client, host, draft.folders)
+    version = draft.sources.once(("version", host.name), ask).version
+    known = draft.packs.get(GUARD)
+    settings = settings_from(known.settings) if known else None
+    for level, does, since in guard.lacks(host, version, settings, draft.before) if version else ():
+        if level != "info":
+            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
+            draft.warn("client_old", text)

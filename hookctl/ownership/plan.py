@@ -158,16 +158,12 @@ def _next_record(draft: Draft, after: bytes | None) -> Record:
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
-def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
+def _with_made_folders(records: Records, draft: Draft, record: Record, *, was_lost: bool) -> Record:
     """The record with hookctl's own folders, and those above its file, that an install made.
 
     The last record to go removes them. A folder that hookctl did not make is in no record, and
-    stays.
+    stays. Something that was ours and that the ledger had lost was in a topmost folder of ours.
     """
-    # Something was ours that the ledger did not know: then our topmost folder is, too.
-    was_lost = any(action.action == "take-back" for action in draft.actions)
-    if not (draft.changes or was_lost or draft.known is None):
-        return record
     target, others = draft.target, list(records.values())
     is_new = draft.known is None and record.created_file
     if is_new and target.project and not target.shared:
@@ -194,8 +190,9 @@ def _finish(records: Records, draft: Draft) -> None:
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
         record = _next_record(draft, draft.after)._replace(gaps=draft.placeholders)
-        if draft.packs:
-            record = _with_made_folders(records, draft, record)
+        was_lost = any(action.action == "take-back" for action in draft.actions)
+        if draft.packs and (draft.changes or was_lost or known is None):
+            record = _with_made_folders(records, draft, record, was_lost=was_lost)
     else:
         draft.after = _bytes_without_us(draft)
     draft.record = record

@@ -58,8 +58,8 @@ def uninstall(
     named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]
     hosts = choosing.choose_hosts(named, scope_of_targets, json)
     only = [chosen.name for chosen in hosts] if host else []
-    asks = not (dry_run or yes)
-    if asks and everywhere and (json or not can_ask()):
+    is_asked = can_ask() and not (dry_run or yes or json)
+    if everywhere and not (is_asked or dry_run or yes):
         message = "--all needs confirmation, but no question is possible"
         raise errors.usage_error(message, "Add --yes; with --dry-run it shows what would go.")
     recovers = folders.has_unfinished_run()  # maybe the install of this pack, or its end
@@ -79,20 +79,17 @@ def uninstall(
             return _list_everywhere(sources, name, only, scope, targets, loaded)
         return _list_here(sources, name, only, targets, loaded)
 
-    asked = ""
-    if asks and can_ask() and not json:
-        asked = _question(name, *select(), everywhere=everywhere)
-        confirm(asked)
-    others = None
-    takes_all = everywhere and not (name or host or scope) and bool(store.load_disabled(folders))
-    puts_back = takes_all and (yes or dry_run)
-    if takes_all:
+    if is_asked:
+        question = _question(name, *select(), everywhere=everywhere)
+        confirm(question)
+    puts_back = False
+    if everywhere and not (name or host or scope) and store.load_disabled(folders):
         from hookctl.verbs import enable  # late: few have any disabled
 
         with contextlib.suppress(HookctlError):  # a no
-            puts_back = puts_back or confirm(enable.others_question(folders))
+            puts_back = yes or dry_run or confirm(enable.others_question(folders))
     with locked_run(folders, say, dry_run=dry_run):
-        if asked and _question(name, *select(), everywhere=everywhere) != asked:
+        if is_asked and _question(name, *select(), everywhere=everywhere) != question:
             raise changed_meanwhile()
         if puts_back:
             others = enable.put_back_others(folders, dry_run=dry_run)
@@ -116,7 +113,7 @@ def uninstall(
     )
     if plan.empty and problems:
         result = result._replace(text=(), exit_code=problems[0].exit_code)
-    return enable.join(others, result) if others else result
+    return enable.join(others, result) if puts_back else result
 
 
 def _question(
