@@ -114,7 +114,7 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         return None
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
-    records = store.load(sources.folders).values()
+    records = store.load(sources.folders).files.values()
     is_agreed = any(_consent_of(record, name).digest == digest for record in records)
     changes: dict[str, None] = {}
     replaces, refused = False, set[str]()
@@ -164,7 +164,6 @@ def _consent_of(record: Record | None, name: str) -> Consent:
 def _describe_changes(
     sources: Sources, target: Target, known: PackRecord, pack: Pack, commit: str
 ) -> list[str]:
-    """The commit and the files of a pack that an install changes, old and new."""
     lines = []
     if known.commit not in ("", commit):
         lines.append(f"  commit: was {known.commit}, now {commit or 'not from git'}")

@@ -112,7 +112,7 @@ def save_records(
     folders: Folders, records: Mapping[str, Record | None], disabled: Mapping[str, DisabledFile]
 ) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
-    saved, disabled_before = store.load_ledger(folders)
+    saved, disabled_before = store.load(folders)
     for path, record in records.items():
         if record is None:
             saved.pop(path, None)

@@ -133,7 +133,6 @@ def _has_hard_links(draft: Draft) -> HookctlError:
 
 
 def _next_record(draft: Draft, after: bytes | None) -> Record:
-    """The record of a settings file after a write."""
     target, snapshot, known = draft.target, draft.snapshot, draft.known
     record = known or Record(target.host.name, target.scope, target.host.format)
     if draft.is_recreated and snapshot.data is not None:  # as if we had never written it
@@ -181,7 +180,6 @@ def _with_made_folders(records: Records, draft: Draft, record: Record, *, was_lo
 
 
 def _finish(records: Records, draft: Draft) -> None:
-    """Set a draft's bytes and its record after the run."""
     if draft.restored:
         draft.after, draft.record = draft.restored
         return
@@ -241,7 +239,6 @@ class Plan(NamedTuple):
 
 
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
-    """The plan of all files, once they are finished."""
     records = opened.records
     others = [draft for draft in opened.opened.values() if draft not in opened.asked]
     drafts = [*dict.fromkeys(opened.asked), *(draft for draft in others if draft.is_decided)]

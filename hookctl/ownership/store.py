@@ -36,24 +36,15 @@ _MOVE_AWAY = "Move it away; then what it keeps is only in the backups of the set
 
 
 class Ledger(NamedTuple):
-    """The ledger of the state folder as it is on disk; its paths are those of Folders.shorten."""
+    """The ledger of the state folder; on disk its paths are those of Folders.shorten."""
 
-    files: dict[str, Record]
+    files: dict[str, Record]  # by the real path of the settings file
+    # What `hookctl disable` keeps, by the real path of the changed file.
     disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (never changed in place)
 
 
-def load(folders: Folders) -> dict[str, Record]:
-    """The records, stubs too, by the real path of their settings file; none without a ledger."""
-    return load_ledger(folders).files
-
-
-def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
-    """What `hookctl disable` keeps, by the real path of the changed file."""
-    return load_ledger(folders).disabled
-
-
-def load_ledger(folders: Folders) -> Ledger:
-    """The records and what is disabled, with whole paths.
+def load(folders: Folders) -> Ledger:
+    """The records, stubs too, and what is disabled, with whole paths; nothing without a ledger.
 
     Where a program has put a file in a link's place, that and the link's old target may both have
     our entries: the record follows the host's file, and the other keeps one, to be uninstalled too.
@@ -118,7 +109,7 @@ def read(
     cannot be read is added to `unread`, if that is given.
     """
     records, stubs = Records(), dict[str, Record]()
-    ledger = load_ledger(folders)
+    ledger = load(folders)
     for key, record in ledger.files.items():
         if record.format in formats.PROGRAMS:
             formats.remember(record.sha256_after)

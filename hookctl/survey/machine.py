@@ -148,7 +148,7 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     Of another project nothing is read at all, so that nothing in it can be wrong here.
     """
     try:
-        stored = store.load(folders)
+        stored = store.load(folders).files
     except HookctlError as error:
         return RecordFacts({}, (error,))
     here = project.find_quietly(folders.cwd, folders.environ)
@@ -192,7 +192,7 @@ def read_disabled(folders: Folders) -> DisabledHooks:
     """What is disabled in any file; that a ledger cannot be read is said of its records."""
     known: dict[str, DisabledFile] = {}
     with contextlib.suppress(HookctlError):
-        known = store.load_disabled(folders)
+        known = store.load(folders).disabled
     if not known:
         return DisabledHooks()
     from hookctl.ownership.disable import find_away  # late: few have anything disabled

@@ -33,7 +33,7 @@ def enable(
     names = [one.name for one in load_hosts(host)]
     with locked_run(folders, say, dry_run=dry_run):
         # Refuses a record that cannot be read.
-        disabled = [hook for file in store.load_disabled(folders).values() for hook in file.hooks]
+        disabled = [hook for file in store.load(folders).disabled.values() for hook in file.hooks]
         wanted: list[DisabledHook] = []
         messages: list[Message] = []
         for text in ids:
@@ -60,7 +60,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message:
 def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
     sources = Sources(folders)
     make_plan = partial(plan_enable, sources, wanted)
-    disabled = store.load_disabled(folders)
+    disabled = store.load(folders).disabled
     files = [file for file in disabled.values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)

@@ -83,7 +83,7 @@ def uninstall(
         question = _question(name, *select(), everywhere=everywhere)
         confirm(question)
     puts_back = False
-    if everywhere and not (name or host or scope) and store.load_disabled(folders):
+    if everywhere and not (name or host or scope) and store.load(folders).disabled:
         from hookctl.verbs import enable  # late: few have any disabled
 
         with contextlib.suppress(HookctlError):  # a no
@@ -140,7 +140,7 @@ def _question(
 
 
 def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> None:
-    stored = store.load(sources.folders)  # with what is known of projects that are away
+    stored = store.load(sources.folders).files  # with what is known of projects that are away
     seen = store.read_known(sources.folders)[0]
     seen |= sources.records([target.project for target in targets if target.shared])
     installed = {one for record in (*stored.values(), *seen.values()) for one in record.packs}
@@ -251,7 +251,7 @@ def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> lis
 
 def _name_unreached(folders: Folders, plan: Plan) -> Iterator[Message]:
     """What is not there, and stays on record; then hooks that no record has any more."""
-    records, texts = store.load(folders), dict[str, str]()
+    records, texts = store.load(folders).files, dict[str, str]()
     for key, folder in store.away(folders, records).items():
         text = f"{tilde(folder)} is not there, so what is installed in it stays on record"
         if records[key].scope == "local":
