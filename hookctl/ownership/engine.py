@@ -417,7 +417,7 @@ def _is_ours(hook: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
     command = hook.fields.get("command")
     if entry is not None:
         return command in (entry.written["command"], want.value["command"])
-    return command == want.value["command"] or bool(re.fullmatch(want.forms, str(command)))
+    return command == want.value["command"] or bool(re.fullmatch(want.forms(), str(command)))
 
 
 def _update_element(

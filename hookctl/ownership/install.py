@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from hookctl import __version__
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, ask_client, detected, load, loading, settings_path, shapes
@@ -22,7 +23,6 @@ from hookctl.ownership.store import Records
 from hookctl.packs import guard
 from hookctl.packs.choices import Choice, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.programs import load_programs
 from hookctl.settings import switches
 from hookctl.settings.targets import (
     GUARD,
@@ -243,7 +243,7 @@ def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...
         return tuple(os.path.relpath(path, record.folder) for path in paths)
     launcher = os.path.join(own_top(draft.folders, draft.target), HOOK)
     version = version_of(read_own(draft.sources, draft.target, launcher).data or b"")
-    return known.former if version in ("", version_of(load_programs().launcher)) else ()
+    return known.former if version in ("", __version__) else ()
 
 
 class Uninstall(Job):
