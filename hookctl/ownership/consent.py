@@ -142,9 +142,11 @@ def _says_yes(permission: Permission, question: str) -> bool:
     return permission.confirm is not None and permission.confirm(question)
 
 
-def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None) -> Plan:
+def plan_agreed(
+    sources: Sources, make_plan: Callable[[Sources], Plan], pack: Pack, agreed: Review | None
+) -> Plan:
     """The plan of an install; refused where it has other content than was agreed to."""
-    plan = make_plan()
+    plan = make_plan(sources)
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
     digests = {_consent_of(file.record, pack.name).digest for file in plan.files}

@@ -71,10 +71,6 @@ class Sources:
         except HookctlError:
             return False
 
-    def forget(self) -> None:
-        """Read everything again, for another plan."""
-        self._known.clear()
-
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""
         names = tuple(projects)

@@ -15,7 +15,6 @@ from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
 from hookctl.ownership.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.ownership.run import apply_plan, locked_run
-from hookctl.ownership.sources import Sources
 from hookctl.settings.targets import Target, top
 from hookctl.survey.listing import Inventory, find, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
@@ -41,7 +40,7 @@ def disable(
     folders = in_project(folders, project)
     here, now = find_quietly(folders.cwd, folders.environ), clock.now(folders.environ)
     with locked_run(folders, say, dry_run=dry_run):
-        sources, named = Sources(folders), load_hosts(host)
+        named = load_hosts(host)
         inventory, records = take_inventory(folders, named), store.read_known(folders)[0]
         names = {one.name for one in named or inventory.hosts}
         meant: list[Hook] = []
@@ -67,8 +66,8 @@ def disable(
             values = DisabledHook(target.host.name, target.scope, path, (), name=pack, since=now)
             chosen.append((target, values))
         projects = {target.project for target, _ in chosen if target.scope == "project"}
-        make_plan = partial(plan_disable, sources, chosen)
-        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        make_plan = partial(plan_disable, chosen=chosen)
+        plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     done = _describe_done([pack for _, pack in sorted(packs)], going, staying)
     result = plan_result(plan, [*done], dry_run=dry_run)
     return result._replace(messages=tuple(filter(None, notes)))

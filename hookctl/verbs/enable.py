@@ -13,7 +13,6 @@ from hookctl.ownership import store
 from hookctl.ownership.disable import describe, plan_enable
 from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.run import apply_plan, locked_run
-from hookctl.ownership.sources import Sources
 from hookctl.survey.listing import find, find_disabled, take_inventory
 from hookctl.survey.machine import read_disabled
 from hookctl.survey.model import RUNS
@@ -58,12 +57,11 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message:
 
 
 def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
-    sources = Sources(folders)
-    make_plan = partial(plan_enable, sources, wanted)
+    make_plan = partial(plan_enable, wanted=wanted)
     disabled = store.load(folders).disabled
     files = [file for file in disabled.values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
-    plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     return plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)
 
 

@@ -120,17 +120,17 @@ def install_agreed(
     dry_run: bool,
 ) -> tuple[Plan, Review | None]:
     """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
-    sources = Sources(folders)  # nothing that was read before the lock, or for another pack
-    make_plan = partial(plan_install, sources, pack, targets, choice)
+    make_plan = partial(plan_install, pack=pack, targets=targets, choice=choice)
     if pack.source:
         from hookctl.ownership import consent  # late: most calls are about the guard
 
         if not dry_run:
-            make_plan = partial(consent.plan_agreed, make_plan, pack, review)
+            agreed = {"pack": pack, "agreed": review}
+            make_plan = partial(consent.plan_agreed, make_plan=make_plan, **agreed)
     projects = [target.project for target in targets if target.shared]
-    plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     if pack.source and dry_run:
-        review = consent.review(sources, pack, plan)
+        review = consent.review(Sources(folders), pack, plan)
     return plan, review
 
 

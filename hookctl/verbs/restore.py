@@ -62,10 +62,9 @@ def restore(
         if asks and files.read(path).sha != seen:
             raise changed_meanwhile()
         backup = _choose_backup(path, to, _read_backups(folders, path))
-        sources = Sources(folders)
-        make_plan = partial(plan_restore, sources, path, backup)
+        make_plan = partial(plan_restore, path=path, backup=backup)
         projects = filter(None, [project.find(os.path.dirname(path), folders.environ)])
-        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     before, backups = [file.old for file in plan.files], _read_backups(folders, path)
