@@ -35,8 +35,7 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     config = former = find_config(draft)
     if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, draft.records, draft.key))
-    setting = tuple(draft.host.cap.get("setting", ()))
-    value = draft.document.get(setting)
+    value = draft.document.get(tuple(draft.host.cap.get("setting", ())))
     cap = str(value) if type(value) is int else ""  # the operator's, over which ours would win
     settings = _choose_settings(draft, choice, known, cap)
     wraps_any = False

@@ -65,8 +65,7 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
             path = config.format(config=config_folder(target.host, sources.folders.environ))
             place = Target(target.host._replace(format="toml"), "user", path)
         jobs.setdefault(store.real_path(place.path), Disable(place)).chosen.append((target, hook))
-    plan = plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
-    return plan._replace(files=tuple(file for file in plan.files if file.is_decided))
+    return plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
 
 
 class Disable(Job):

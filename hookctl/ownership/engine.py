@@ -496,8 +496,7 @@ def _edit_element(
 
 def _copies(hooks: list[HookEntry], entry: Entry) -> list[HookEntry]:
     """The hooks with exactly our command, of those with an entry's id."""
-    command = entry.written["command"]
-    return [hook for hook in hooks if hook.fields.get("command") == command]
+    return [hook for hook in hooks if hook.fields.get("command") == entry.written["command"]]
 
 
 def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:

@@ -291,8 +291,7 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     written = (*runtime, *settings) if install else (*settings, *runtime)
     changes = (*written, *project_changes)
     disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    known = records.disabled
-    disabled = {path: file for path, file in disabled.items() if file != known.get(path)}
+    disabled = {path: one for path, one in disabled.items() if one != records.disabled.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     is_empty = not (changes or changed or rmdirs or packages or disabled)

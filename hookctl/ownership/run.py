@@ -100,8 +100,6 @@ def _indent(paths: tuple[str, ...]) -> str:
 
 def _open_lock(path: str, made: list[str], say: Say) -> int:
     """The lock's file, locked; the folders that are made for it are added to `made`."""
-    import fcntl  # late: Windows has none
-
     begin, is_told = time.monotonic(), False
     while True:
         try:
@@ -111,10 +109,8 @@ def _open_lock(path: str, made: list[str], say: Say) -> int:
             if os.path.isdir(os.path.dirname(path)):
                 continue
             raise
-        with contextlib.suppress(BlockingIOError, FileNotFoundError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(handle), os.stat(path)):  # nobody has removed it meanwhile
-                return handle
+        if packages.try_lock(handle, path):
+            return handle
         os.close(handle)
         waited = time.monotonic() - begin
         if waited > packages.LOCK_SECONDS:

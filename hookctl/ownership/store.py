@@ -53,9 +53,8 @@ def load(folders: Folders) -> Ledger:
     path = folders.former_disabled
     if os.path.lexists(path):  # 0.2.0 had it in a file of its own
         with refusals("the record of disabled hooks", path, _MOVE_AWAY):
-            json_object = parse_object(files.read(path).data or b"", "disabled_version", path)
-            former = json_object["files"]
-            former = from_json(dict[str, DisabledFile], former, "files", folders.resolve)
+            stored = parse_object(files.read(path).data or b"", "disabled_version", path)["files"]
+            former = from_json(dict[str, DisabledFile], stored, "files", folders.resolve)
         ledger = ledger._replace(disabled=former | ledger.disabled)
     records, split = ledger.files, dict[str, Record]()
     for key, record in records.items():
@@ -100,13 +99,11 @@ def read(
     folders: Folders,
     projects: Iterable[str] = (),
     unread: list[HookctlError] | None = None,
-    *,
-    known: bool = False,
 ) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects.
 
-    With `known`, also of those that the state folder has a stub of. The error of a ledger that
-    cannot be read is added to `unread`, if that is given.
+    With `unread`, also of those that the state folder has a stub of; the error of a ledger that
+    cannot be read is added to it.
     """
     records, stubs = Records(), dict[str, Record]()
     ledger = load(folders)
@@ -119,7 +116,7 @@ def read(
             records[key] = record
     records.disabled, records.ledgers = ledger.disabled, {}
     records.projects = {key: stub.project for key, stub in stubs.items()}
-    if known:
+    if unread is not None:
         projects = [*projects, *map(real_path, filter(None, records.projects.values()))]
     for project in filter(None, dict.fromkeys(projects)):
         from hookctl.ownership import committed  # late: most calls are about no project
@@ -143,7 +140,7 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     root = project_folder.search(folders.cwd, folders.environ)
     problems: list[HookctlError] = []
     projects = [] if project_folder.is_foreign(root) else [root]
-    return read(folders, projects, problems, known=True), problems
+    return read(folders, projects, problems), problems
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:

@@ -58,8 +58,7 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message:
 
 def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
     make_plan = partial(plan_enable, wanted=wanted)
-    disabled = store.load(folders).disabled
-    files = [file for file in disabled.values() if file.scope == "project"]
+    files = [file for file in store.load(folders).disabled.values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
     plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     return plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)

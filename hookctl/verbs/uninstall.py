@@ -159,8 +159,7 @@ def _list_everywhere(
     records, unreadable = store.read_known(folders)
     away, leavings = store.away(folders, records), []
     for key, record in records.items():
-        is_meant = choosing.is_meant(record, hosts, scope) and _has(record, name)
-        if is_meant and key not in away:
+        if key not in away and choosing.is_meant(record, hosts, scope) and _has(record, name):
             try:
                 target = choosing.recorded_target(record, store.current_path(records, key))
             except HookctlError as error:
