@@ -24,7 +24,7 @@ from hookctl.packs import listing
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.packs.pack import load_file
+from hookctl.packs.pack import committed_files, load_file
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.files import content_digest
 
@@ -169,8 +169,7 @@ def _describe_changes(
     lines = []
     if known.commit not in ("", commit):
         lines.append(f"  commit: was {known.commit}, now {commit or 'not from git'}")
-    brought = {name: data for name, (data, _) in pack.contents.items()}
-    brought[MANIFEST] = pack.manifest
+    brought = committed_files(pack)
     for name in sorted({*known.files, *brought}):
         there, now = None, brought.get(name)
         with contextlib.suppress(HookctlError):

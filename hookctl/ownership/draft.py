@@ -206,8 +206,7 @@ class Draft:
             hooks = shapes.elements(layout.shape, self.document.value)
             stranded = [hook for hook in hooks if hook.pack == pack]
             edits, ids = tuple(map(DropHook, stranded)), {hook.id for hook in stranded}
-            if edits:
-                self.document = shapes.apply(layout.shape, self.document, edits)
+            self.document = shapes.apply(layout.shape, self.document, edits)
             self.edits += edits
             self.entries = tuple(entry for entry in self.entries if entry.id not in ids)
             for hook in stranded:

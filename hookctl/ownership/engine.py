@@ -35,7 +35,6 @@ from hookctl.model import (
 _ABSENT = object()
 _NO_RECORD = "hookctl's record of it is missing; it is known by its name"
 _REMOVED_BY_YOU = "you removed it; --force writes it again"
-_Name = Path | str  # of an entry: a leaf's path, or a hook's id under whatever event it stands
 
 
 def same(a: Any, b: Any) -> bool:
@@ -177,7 +176,8 @@ class _DecisionBuilder:
         self.wiped = False  # whether all entries that the pack still wants are gone
         containers = [entry for entry in entries if entry.kind == "container"]
         self.containers = {entry.path: entry for entry in containers}
-        self.entries: dict[_Name, Entry] = {
+        # By a leaf's path, or by a hook's id under whatever event it stands.
+        self.entries: dict[Path | str, Entry] = {
             entry.id or entry.path: entry for entry in entries if entry.kind != "container"
         }
         self.edits: list[Edit] = []

@@ -324,12 +324,13 @@ def list_programs(
     _, packs, is_needed = _find_callers(records, target)
     if not is_needed:
         return {}
-    found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
+    programs = load_programs()
+    if not packs:
+        programs = programs._replace(runner={})
+    found = {os.path.join(top, name): data for name, data in programs.all.items()}
     if packs:
         found[os.path.join(top, TABLE)] = _dump_table(packs, target, folders)
-        return found
-    runner = [f"{PACKAGES}/{name}/" for name in load_programs().runner]
-    return {path: found[path] for path in found if not any(name in path for name in runner)}
+    return found
 
 
 def _find_callers(

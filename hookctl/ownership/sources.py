@@ -22,7 +22,6 @@ READ_PAUSE = 0.05  # seconds
 
 
 Found = TypeVar("Found")
-_Parsed = tuple[files.Snapshot, Document]
 
 
 class Sources:
@@ -48,7 +47,7 @@ class Sources:
         """A file as it was when it was asked for first; refuses one that cannot be read."""
         return self.once((path,), partial(files.read_settled, path))
 
-    def read(self, path: str, format: str) -> _Parsed:
+    def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
         """A settings file and its document; read again if broken: it may just be written."""
 
         tries = 1 if (path, format) in self._known else READ_AGAIN
