@@ -10,7 +10,6 @@ from typing import Any
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import RULES, Host, rules_beside, rules_layout, settings_path, shapes
-from hookctl.hosts import SCOPES as SCOPES
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
