@@ -72,8 +72,7 @@ class Disable(Job):
     """Hooks and values leave a file, or are switched off in it."""
 
     def __init__(self, target: Target) -> None:
-        super().__init__(target)
-        self.chosen: list[tuple[Target, DisabledHook]] = []
+        self.target, self.chosen = target, list[tuple[Target, DisabledHook]]()
 
     def decide(self, drafts: Drafts) -> Draft:
         """Make a layer of what is chosen; the newest one goes on where nobody else has written."""
@@ -216,8 +215,7 @@ class Enable(Job):
     """Hooks and values come back into a file."""
 
     def __init__(self, target: Target, known: DisabledFile, hooks: Sequence[DisabledHook]) -> None:
-        super().__init__(target)
-        self.known, self.hooks = known, hooks
+        self.target, self.known, self.hooks = target, known, hooks
 
     def decide(self, drafts: Drafts) -> Draft:
         """Put them back; a file that is gone is an error."""

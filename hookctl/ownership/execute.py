@@ -250,8 +250,9 @@ def recover(folders: Folders) -> list[str]:
         if is_written:
             lines.append(f"{step.path}: an interrupted run was carried to its end")
         elif snapshot.sha != step.sha_after:
-            by = "changed by another program after an interrupted run; its bytes stay"
-            lines.append(f"{step.path}: {by}")
+            lines.append(
+                f"{step.path}: changed by another program after an interrupted run; its bytes stay"
+            )
             if step.path in records:  # a file with approvals only has none in this run
                 unchanged |= _choose_record(step, snapshot, before.get(step.path), records)
     unswept = []

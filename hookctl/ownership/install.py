@@ -105,7 +105,7 @@ class Install(Job):
             restores=choice.restores,
         )
         if decision.conflicts:
-            raise _refuse(draft, decision.conflicts)
+            raise _error_of_conflicts(draft, decision.conflicts)
         draft.apply_decision(decision, visible)
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
         loading.require(target.host, draft.document)  # a comment may not end
@@ -182,8 +182,7 @@ def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _refuse(draft: Draft, conflicts: Mapping[Path, Mapping[str, Any]]) -> HookctlError:
-    """The error of what packs want differently, before anything is written."""
+def _error_of_conflicts(draft: Draft, conflicts: Mapping[Path, Mapping[str, Any]]) -> HookctlError:
     texts = []
     for path, values in conflicts.items():
         key = str(path[-1])
@@ -255,8 +254,7 @@ class Uninstall(Job):
     def __init__(
         self, target: Target, packs: tuple[str, ...], key: str, loaded: Mapping[str, Pack]
     ) -> None:
-        super().__init__(target)
-        self.packs, self.key, self.loaded = packs, key, loaded
+        self.target, self.packs, self.key, self.loaded = target, packs, key, loaded
 
     def decide(self, drafts: Drafts) -> Draft:
         """Take the packs out, the last one in the file first."""

@@ -64,8 +64,7 @@ class Drafts:
 class Job:
     """What a command does in one settings file: `decide` opens its draft and decides on it."""
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    target: Target
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Decide on files beside it, once all jobs have decided on their own."""
