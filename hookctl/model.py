@@ -19,7 +19,8 @@ class Wanted(NamedTuple):
     kind: str  # leaf | element
     value: Any  # leaf: the value; element: its fields
     id: str = ""  # element: PACK/ID
-    forms: str = ""  # element: a regular expression for every command that a released version wrote
+    # element: gives a regular expression for every command that a released version wrote
+    forms: Callable[[], str] = str
     merge: str = ""  # leaf: max | min | first, where several packs may want the key
     follows: Path = ()  # leaf: the one that decides its value, by what stands there after the run
     value_after: Callable[[Any], Any] | None = None  # leaf: the value, from that of the other one

@@ -100,7 +100,7 @@ def outcome(top: Path) -> Any:
     for part in (found.modes, found.data):
         for path in own:
             part.pop(path, None)
-    book = store.load(folders.here())
+    book = store.load(folders.here()).files
     found.data.pop(f"{state}/ledger.json", None)
     for path in (state, f"{state}/ledger.json"):
         found.modes.pop(path, None)

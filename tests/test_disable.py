@@ -533,4 +533,4 @@ def live_through(here: Place, data: bytes, steps: Any, order: float) -> None:
     if "install" in verbs:  # and so does what a file with hooks must have
         after = {key: value for key, value in after.items() if key in before or key not in life.host.registration.top}
     assert plain(after, is_ordered=has_one_layer(steps)) == plain(before, is_ordered=has_one_layer(steps))
-    assert not store.load_disabled(here.folders)
+    assert not store.load(here.folders).disabled

@@ -38,7 +38,7 @@ def leaf(value: Any, path: Path = KEY, merge: str = "") -> Wanted:
 
 def hook(command: str = COMMAND, timeout: Any = 10, path: Path = STOP, **fields: Any) -> Wanted:
     handler = {"type": "command", "command": command, "timeout": timeout, **fields}
-    return Wanted(path, "element", handler, "p/stop", FORMS)
+    return Wanted(path, "element", handler, "p/stop", lambda: FORMS)
 
 
 def handler(command: str = COMMAND, **fields: Any) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def read_entry(value: Any) -> Entry:
 def read_want(value: Any) -> Wanted:
     if "hook" in value:
         path = ("hooks", value.get("at", "Stop"))
-        return Wanted(path, "element", read(value["hook"]), "p/stop", value.get("forms", FORMS))
+        return Wanted(path, "element", read(value["hook"]), "p/stop", lambda: value.get("forms", FORMS))
     key, wanted = next(iter(value.items()))
     return leaf(wanted, ("env", key), value.get("merge", ""))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +51,7 @@ class Wants:
             rest = {name: fields[name] for name in fields if name not in ("run", "event")}
             handler = {"type": "command", "command": f": hookctl={id}; run {fields['run']}", **rest}
             path = ("hooks", fields["event"])
-            self.wants.append(Wanted(path, "element", handler, id, f": hookctl={id}; run [ab]"))
+            self.wants.append(Wanted(path, "element", handler, id, partial(": hookctl={}; run [ab]".format, id)))
 
 
 class Spot(NamedTuple):

@@ -95,7 +95,7 @@ def test_a_program_that_the_settings_seek_below_the_old_one_is_named_and_found_a
     others = [path for path in below(new) if "/state/" not in path and "config.toml" not in path]  # Codex's approvals
     assert not [path for path in others if f"{home}/" in Path(path).read_text("latin-1")]
     assert hookctl("uninstall").code == 0
-    assert store.load(folders.here()) == {} and not home.exists()
+    assert store.load(folders.here()).files == {} and not home.exists()
 
 
 @inside_and_outside
@@ -111,7 +111,7 @@ def test_a_killed_run_ends_below_the_new_one_or_nowhere(home: Path, move: Callab
     assert hookctl("status").code == 0
     assert hookctl("uninstall").code == 0
     assert not home.exists() and (new / ".claude" / "settings.json").read_text() == THEIRS
-    assert below(Path(folders.here().data)) == [] and store.load(folders.here()) == {}
+    assert below(Path(folders.here().data)) == [] and store.load(folders.here()).files == {}
 
 
 def test_a_copy_of_a_home_leaves_the_original_alone(

@@ -314,7 +314,7 @@ def test_a_failing_command_refuses_nothing_and_status_2_does(
     (want,) = [want for want in wants(pack, hosts.load(host), "")[0] if want.kind == "element"]
     text = want.value["command"]
     assert run(text, shell).returncode == status
-    assert re.fullmatch(want.forms, text), "hookctl knows it again"
+    assert re.fullmatch(want.forms(), text), "hookctl knows it again"
 
 
 @pytest.mark.parametrize("first", ["/home/u/x", "/home/u/a b", ODD, '"$CLAUDE_PROJECT_DIR"/.hookctl/packs/notify'])
@@ -325,11 +325,11 @@ def test_forms_match_what_was_written_for_any_folder(folder: Path, first: str, s
     pack = pack_of(folder, text)
     here, there = command_of(pack, quoted), command_of(pack, shlex.quote(second))
     for want in (wants(pack, CLAUDE, quoted)[0][0], wants(pack, CLAUDE, shlex.quote(second))[0][0]):
-        assert re.fullmatch(want.forms, here) and re.fullmatch(want.forms, there)
-        assert not re.fullmatch(want.forms, here.replace("cat ", "rm "))
-        assert not re.fullmatch(want.forms, here + "; rm x")
-        assert not re.fullmatch(want.forms, here.replace(quoted, "$(rm x)"))
-        assert not re.fullmatch(want.forms, here.replace(quoted, "/other", 1)), "one folder throughout"
+        assert re.fullmatch(want.forms(), here) and re.fullmatch(want.forms(), there)
+        assert not re.fullmatch(want.forms(), here.replace("cat ", "rm "))
+        assert not re.fullmatch(want.forms(), here + "; rm x")
+        assert not re.fullmatch(want.forms(), here.replace(quoted, "$(rm x)"))
+        assert not re.fullmatch(want.forms(), here.replace(quoted, "/other", 1)), "one folder throughout"
 
 
 # Blanks, quotes and whatever else a folder may be called; the whole must stay one word, wherever it stands.

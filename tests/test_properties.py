@@ -169,7 +169,7 @@ def test_uninstall_gives_back_the_very_bytes(
         here.install(**second)
         here.uninstall()
         assert here.settings.read_bytes() == before
-        assert store.load(here.folders) == {}
+        assert store.load(here.folders).files == {}
         assert not os.path.exists(here.folders.data)
 
 
@@ -243,7 +243,7 @@ def test_the_operators_edits_survive_everything(
         here.uninstall()
         assert OURS not in here.settings.read_text()
         assert meant(here.document(), kind) == meant(edited(original, changes, kind), kind)
-        for record in store.load(here.folders).values():  # of an empty place before a hook of theirs
+        for record in store.load(here.folders).files.values():  # of an empty place before a hook of theirs
             assert kind.name == "codex" and record.gaps and not record.packs
 
 

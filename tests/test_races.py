@@ -89,7 +89,7 @@ def test_an_install_and_an_uninstall_at_once_end_as_one_of_the_two(
     for number in range(ROUNDS):
         pair = (INSTALL, UNINSTALL) if number % 2 else (UNINSTALL, INSTALL)
         assert codes(*pair, *pair) == [0, 0, 0, 0]
-        pages = store.load(folders.here())
+        pages = store.load(folders.here()).files
         assert settings.read_bytes() == (installed if pages else THEIRS)
         assert temporary(isolated) == []
         assert hookctl(*INSTALL).code == 0
@@ -109,7 +109,7 @@ def test_scopes_and_projects_at_once_keep_each_others_pages(settings: Path, isol
         assert {path: set(page.packs) for path, page in pages.items()} == {str(file): {"guard"} for file in files}
         assert codes(UNINSTALL, *((*UNINSTALL, *place) for place in places)) == [0, 0, 0]
         assert [file.read_bytes() for file in files] == [THEIRS] * 3
-        assert store.load(folders.here()) == {}
+        assert store.load(folders.here()).files == {}
         assert temporary(isolated) == []
 
 

@@ -57,7 +57,7 @@ def left(here: Folders, path: Path, record: Record | None, *, before: bytes = OL
 
 
 def known(here: Folders) -> dict[str, Record]:
-    return store.load(here)
+    return store.load(here).files
 
 
 def test_a_lock_that_stays_held_is_an_error(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +299,7 @@ def test_a_run_that_is_killed_while_this_one_waits_is_ended_before_this_one_look
     assert quiet("install", "--host", "qwen") == 0
     monkeypatch.setattr(run, "_open_lock", kill_then_open)
     assert hookctl("uninstall").code == 0
-    assert pending == [True] and store.load(folders.here()) == {}
+    assert pending == [True] and store.load(folders.here()).files == {}
     assert not settings.exists()
 
 

@@ -481,7 +481,7 @@ def test_uninstall_names_the_other_one_and_takes_it_out_with_all(
     assert "still installed: guard" in done.err and "--all" in done.err
     assert hookctl("uninstall", "--all", "--yes").code == 0
     assert target.read_text() == MODEL
-    assert store.load(folders.here()) == {} and not (isolated / "data").exists()
+    assert store.load(folders.here()).files == {} and not (isolated / "data").exists()
 
 
 def test_uninstall_everywhere_passes_over_files_in_which_nothing_is_ours(isolated: Path, hookctl: Hookctl) -> None:
@@ -509,7 +509,7 @@ def test_both_go_at_once_whatever_comes_between(
     assert hookctl(*between, "--host", host).code in (0, 1)
     assert hookctl("uninstall", "--all", "--yes").code == 0
     assert "hookctl=" not in path.read_text() + target.read_text()
-    assert store.load(folders.here()) == {} and not (isolated / "data").exists()
+    assert store.load(folders.here()).files == {} and not (isolated / "data").exists()
 
 
 # Links that make two settings files one.

@@ -89,8 +89,7 @@ _field_types = functools.cache(get_type_hints)
 def _read_object(kind: Any, data: dict[str, Any], change: Change) -> Any:
     field_types = _field_types(kind)
     if kind is Record and "disabled" in data:  # 0.2.0 had these entries apart
-        entries = [*data.get("entries", ()), *data["disabled"]]
-        data = {**data, "entries": entries}
+        data = {**data, "entries": [*data.get("entries", ()), *data["disabled"]]}
         del data["disabled"]
     if kind is Entry and "owners" in data:
         usual, owners = {"value": data.get("written")}, from_json(dict, data["owners"], "owners")

@@ -328,7 +328,6 @@ def _has_pack_path(host: Host, entry: Entry) -> bool:
 
 
 def _is_required_key(host: Host, entry: Entry) -> bool:
-    """Whether an entry is a top-level key that the host's file must have."""
     return len(entry.path) == 1 and entry.path[0] in host.registration.top
 
 

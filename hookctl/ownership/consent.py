@@ -24,7 +24,7 @@ from hookctl.packs import listing
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.listing import risky_env
 from hookctl.packs.model import MANIFEST, Pack
-from hookctl.packs.pack import load_file
+from hookctl.packs.pack import committed_files, load_file
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.files import content_digest
 
@@ -114,7 +114,7 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         return None
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
-    records = store.load(sources.folders).values()
+    records = store.load(sources.folders).files.values()
     is_agreed = any(_consent_of(record, name).digest == digest for record in records)
     changes: dict[str, None] = {}
     replaces, refused = False, set[str]()
@@ -142,9 +142,11 @@ def _says_yes(permission: Permission, question: str) -> bool:
     return permission.confirm is not None and permission.confirm(question)
 
 
-def plan_agreed(make_plan: Callable[[], Plan], pack: Pack, agreed: Review | None) -> Plan:
+def plan_agreed(
+    sources: Sources, make_plan: Callable[[Sources], Plan], pack: Pack, agreed: Review | None
+) -> Plan:
     """The plan of an install; refused where it has other content than was agreed to."""
-    plan = make_plan()
+    plan = make_plan(sources)
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
     digests = {_consent_of(file.record, pack.name).digest for file in plan.files}
@@ -164,12 +166,10 @@ def _consent_of(record: Record | None, name: str) -> Consent:
 def _describe_changes(
     sources: Sources, target: Target, known: PackRecord, pack: Pack, commit: str
 ) -> list[str]:
-    """The commit and the files of a pack that an install changes, old and new."""
     lines = []
     if known.commit not in ("", commit):
         lines.append(f"  commit: was {known.commit}, now {commit or 'not from git'}")
-    brought = {name: data for name, (data, _) in pack.contents.items()}
-    brought[MANIFEST] = pack.manifest
+    brought = committed_files(pack)
     for name in sorted({*known.files, *brought}):
         there, now = None, brought.get(name)
         with contextlib.suppress(HookctlError):

@@ -7,7 +7,6 @@ import os
 from functools import partial
 from typing import Any
 
-from hookctl.documents import MISSING
 from hookctl.hosts import shapes
 from hookctl.model import WRAP, Consent, PackRecord, Wanted
 from hookctl.ownership.draft import Draft
@@ -36,8 +35,7 @@ def guard_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
     config = former = find_config(draft)
     if os.path.dirname(former) != folder:
         config = os.path.join(folder, config_name(draft.target, draft.records, draft.key))
-    setting = tuple(draft.host.cap.get("setting", ()))
-    value = draft.document.get(setting) if setting else MISSING
+    value = draft.document.get(tuple(draft.host.cap.get("setting", ())))
     cap = str(value) if type(value) is int else ""  # the operator's, over which ours would win
     settings = _choose_settings(draft, choice, known, cap)
     wraps_any = False

@@ -65,16 +65,14 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
             path = config.format(config=config_folder(target.host, sources.folders.environ))
             place = Target(target.host._replace(format="toml"), "user", path)
         jobs.setdefault(store.real_path(place.path), Disable(place)).chosen.append((target, hook))
-    plan = plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
-    return plan._replace(files=tuple(file for file in plan.files if file.is_decided))
+    return plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
 
 
 class Disable(Job):
     """Hooks and values leave a file, or are switched off in it."""
 
     def __init__(self, target: Target) -> None:
-        super().__init__(target)
-        self.chosen: list[tuple[Target, DisabledHook]] = []
+        self.target, self.chosen = target, list[tuple[Target, DisabledHook]]()
 
     def decide(self, drafts: Drafts) -> Draft:
         """Make a layer of what is chosen; the newest one goes on where nobody else has written."""
@@ -217,8 +215,7 @@ class Enable(Job):
     """Hooks and values come back into a file."""
 
     def __init__(self, target: Target, known: DisabledFile, hooks: Sequence[DisabledHook]) -> None:
-        super().__init__(target)
-        self.known, self.hooks = known, hooks
+        self.target, self.known, self.hooks = target, known, hooks
 
     def decide(self, drafts: Drafts) -> Draft:
         """Put them back; a file that is gone is an error."""
@@ -293,9 +290,8 @@ def describe(hook: DisabledHook) -> str:
 # What other verbs do with it.
 
 
-def forget(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
+def forget(draft: Draft, drafts: Drafts, packs: Sequence[str]) -> None:
     """Keep nothing of some packs any more, and take back the hosts' own switches of their hooks."""
-    packs = set(packs)
     for path, known in draft.records.disabled.items():
         hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
         if not hooks:
@@ -311,7 +307,7 @@ def forget(draft: Draft, drafts: Drafts, packs: Iterable[str]) -> None:
         beside.disabled_after = known.keep(lambda hook, gone=hooks: hook not in gone)
 
 
-def _is_of(hook: DisabledHook, packs: Iterable[str], draft: Draft) -> bool:
+def _is_of(hook: DisabledHook, packs: Sequence[str], draft: Draft) -> bool:
     return hook.pack in packs and hook.file == draft.target.path
 
 
@@ -319,7 +315,7 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
     """A line for each hook of a pack that stands in the file, and that its host's switch is off."""
     known = {}
     for path, file in draft.records.disabled.items():
-        file = file.keep(lambda hook: _is_of(hook, {pack}, draft) and hook.steps[0].kind in _OWN)
+        file = file.keep(lambda hook: _is_of(hook, [pack], draft) and hook.steps[0].kind in _OWN)
         if file.hooks:
             known[path] = file
     for hook in find_away(known, draft.sources):
@@ -367,9 +363,8 @@ def _list_by_event(host: Host, document: Document) -> list[Path]:
     return sorted(paths, key=lambda path: [*map(str, path[:events])])
 
 
-def make_layer(host: Host, text: str, hooks: Iterable[DisabledHook]) -> Layer:
+def make_layer(host: Host, text: str, hooks: Sequence[DisabledHook]) -> Layer:
     """A layer whose hooks know how many equal ones are left of its text."""
-    hooks = list(hooks)
     after = without(host, formats.parse(host.format, text.encode()), hooks)
     counted = [hook._replace(left=count_equal(host, after, hook)) for hook in hooks]
     return Layer(text, tuple(counted))

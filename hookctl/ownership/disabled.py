@@ -8,7 +8,7 @@ back is that text without some of its steps, and no edit of a disable has to be 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING, Document
@@ -145,8 +145,7 @@ def is_back(host: Host, document: Document, hook: DisabledHook) -> bool:
 # What our own record has of it.
 
 
-def list_taken(away: Iterable[DisabledHook]) -> set[str | Path]:
+def list_taken(away: Sequence[DisabledHook]) -> set[str | Path]:
     """The ids of our hooks and the paths of our values that are out of their file for now."""
-    hooks = list(away)
-    names = {hook.name for hook in hooks if hook.name and hook.steps[0].kind == HOOK}
-    return names | {step.path for hook in hooks for step in hook.steps if step.kind == VALUE}
+    names = {hook.name for hook in away if hook.name and hook.steps[0].kind == HOOK}
+    return names | {step.path for hook in away for step in hook.steps if step.kind == VALUE}

@@ -79,7 +79,7 @@ class Draft:
         self.lost: dict[str, PackRecord] = {}  # packs that leave, and that no record knows
         self.placeholders: tuple[Path, ...] = ()
         if record and record.gaps:
-            ours = Counter(record.gaps) & _count(self.host, document)
+            ours = Counter(record.gaps) & _count_placeholders(self.host, document)
             self.placeholders = tuple(sorted(ours.elements()))
         self.is_recreated = False  # the file was made again, without our entries
         # An earlier text to put back, and the record that matches it:
@@ -147,8 +147,9 @@ class Draft:
                 edit = edit._replace(placeholder=free[edit.path].pop(0)[-1])
             edits.append(edit)
         edited, actions = shapes.apply(shape, before, tuple(edits)), list(decision.actions)
-        left = _count(self.host, edited)
-        ours = (known + left - _count(self.host, before)) & left  # with those that it makes
+        left = _count_placeholders(self.host, edited)
+        # With those that it makes:
+        ours = (known + left - _count_placeholders(self.host, before)) & left
         for path in sorted(ours):
             removable = min(ours[path], shapes.gaps_at_the_end(edited, path))
             edits += [CloseGap(path)] * removable
@@ -206,8 +207,7 @@ class Draft:
             hooks = shapes.elements(layout.shape, self.document.value)
             stranded = [hook for hook in hooks if hook.pack == pack]
             edits, ids = tuple(map(DropHook, stranded)), {hook.id for hook in stranded}
-            if edits:
-                self.document = shapes.apply(layout.shape, self.document, edits)
+            self.document = shapes.apply(layout.shape, self.document, edits)
             self.edits += edits
             self.entries = tuple(entry for entry in self.entries if entry.id not in ids)
             for hook in stranded:
@@ -233,6 +233,5 @@ class Draft:
         return self.is_edited or has_others or bool(self.kept)
 
 
-def _count(host: Host, document: Document) -> Counter[Path]:
-    """How many placeholders, ours or not, each array has."""
+def _count_placeholders(host: Host, document: Document) -> Counter[Path]:
     return Counter(group[:-1] for group in shapes.gaps(host.shape, document.value))

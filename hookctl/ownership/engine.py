@@ -35,7 +35,6 @@ from hookctl.model import (
 _ABSENT = object()
 _NO_RECORD = "hookctl's record of it is missing; it is known by its name"
 _REMOVED_BY_YOU = "you removed it; --force writes it again"
-_Name = Path | str  # of an entry: a leaf's path, or a hook's id under whatever event it stands
 
 
 def same(a: Any, b: Any) -> bool:
@@ -70,7 +69,6 @@ def install(
     if restores:
         own = [entry for entry in builder.entries.values() if pack in entry.owners]
         builder.wiped = builder.wiped or is_wiped(own, current)
-    conflicts: dict[Path, dict[str, Any]] = {}
     for want in wants:
         if want.value_after is not None:
             decider = current.values.get(want.follows)
@@ -79,15 +77,12 @@ def install(
                     decider = edit.value
             if decider is not None:
                 want = want._replace(value=want.value_after(decider))
-        claims = {} if force else _find_conflict(builder, want)
-        if claims:
-            conflicts[want.path] = claims
-        elif want.kind == "element":
+        if want.kind == "element":
             _install_element(builder, want)
         else:
             _install_leaf(builder, want)
-    if conflicts:
-        return Decision(entries=tuple(entries), conflicts=conflicts)
+    if builder.conflicts:
+        return Decision(entries=tuple(entries), conflicts=builder.conflicts)
     if others:
         # 12: with one pack written alone, the others' entries would look removed one by one.
         for name, entry in list(builder.entries.items()):
@@ -181,11 +176,13 @@ class _DecisionBuilder:
         self.wiped = False  # whether all entries that the pack still wants are gone
         containers = [entry for entry in entries if entry.kind == "container"]
         self.containers = {entry.path: entry for entry in containers}
-        self.entries: dict[_Name, Entry] = {
+        # By a leaf's path, or by a hook's id under whatever event it stands.
+        self.entries: dict[Path | str, Entry] = {
             entry.id or entry.path: entry for entry in entries if entry.kind != "container"
         }
         self.edits: list[Edit] = []
         self.actions: list[Action] = []
+        self.conflicts: dict[Path, dict[str, Any]] = {}
 
     def act(
         self, action: str, entry: Entry | Wanted, states: tuple[str, str], reason: str = ""
@@ -288,25 +285,15 @@ class _DecisionBuilder:
         return Decision(tuple(self.edits), entries, tuple(self.actions))
 
 
-def _find_conflict(builder: _DecisionBuilder, want: Wanted) -> dict[str, Any]:
-    """13: what packs want of a value of ours, where they differ and have no common merge rule."""
-    pack, current = builder.pack, builder.current
-    entry = builder.entries.get(want.id or want.path)
-    entry_state = state(entry, current, want.path, want.id)
-    is_gone = entry_state == "adopted" and want.path not in current.values
-    is_writable = entry_state == "owned" or is_gone
-    if entry is None or not (is_writable or (entry_state == "missing" and builder.wiped)):
-        return {}
-    others = {name: claim for name, claim in entry.owners.items() if name != pack}
+def _is_conflict(entry: Entry, pack: str, want: Wanted, others: Mapping[str, Claim]) -> bool:
+    """13: whether packs want a value of ours differently, and have no common merge rule."""
     if want.merge and all(claim.merge == want.merge for claim in others.values()):
-        return {}
+        return False
     claim = entry.owners.get(pack)
     is_claimed = claim and claim.merge == want.merge and same(claim.value, want.value)
     if is_claimed and same(want.value, entry.written):
-        return {}  # written before, with --force: the other pack must ask now
-    if all(same(claim.value, want.value) for claim in others.values()):
-        return {}
-    return {**{name: claim.value for name, claim in others.items()}, pack: want.value}
+        return False  # written before, with --force: the other pack must ask now
+    return not all(same(claim.value, want.value) for claim in others.values())
 
 
 def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
@@ -326,10 +313,17 @@ def _install_leaf(builder: _DecisionBuilder, want: Wanted) -> None:
         else:
             _take_or_keep(builder, joined, want.value, "foreign")  # 2
         return
+    is_gone = leaf_state == "adopted" and current is _ABSENT
+    is_writable = is_gone or leaf_state == "owned" or (leaf_state == "missing" and builder.wiped)
+    others = {name: other for name, other in entry.owners.items() if name != pack}
+    if others and is_writable and not builder.force and _is_conflict(entry, pack, want, others):
+        values = {name: other.value for name, other in others.items()}
+        builder.conflicts[want.path] = {**values, pack: want.value}
+        return
     joined = entry._replace(owners={**entry.owners, pack: claim})
     builder.entries[want.path] = joined
     value = claimed_value(joined.owners, pack)
-    if leaf_state == "adopted" and current is _ABSENT:
+    if is_gone:
         builder.write(joined, value, "adopted-gone")  # 5
     elif leaf_state == "adopted" and same(current, value):
         builder.entries[want.path] = joined._replace(written=current)  # 4
@@ -423,7 +417,7 @@ def _is_ours(hook: HookEntry, want: Wanted, entry: Entry | None = None) -> bool:
     command = hook.fields.get("command")
     if entry is not None:
         return command in (entry.written["command"], want.value["command"])
-    return command == want.value["command"] or bool(re.fullmatch(want.forms, str(command)))
+    return command == want.value["command"] or bool(re.fullmatch(want.forms(), str(command)))
 
 
 def _update_element(
@@ -502,8 +496,7 @@ def _edit_element(
 
 def _copies(hooks: list[HookEntry], entry: Entry) -> list[HookEntry]:
     """The hooks with exactly our command, of those with an entry's id."""
-    command = entry.written["command"]
-    return [hook for hook in hooks if hook.fields.get("command") == command]
+    return [hook for hook in hooks if hook.fields.get("command") == entry.written["command"]]
 
 
 def _is_same_field(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:

@@ -112,7 +112,7 @@ def save_records(
     folders: Folders, records: Mapping[str, Record | None], disabled: Mapping[str, DisabledFile]
 ) -> None:
     """Update the ledger of the state folder, and the backups that depend on it."""
-    saved, disabled_before = store.load_ledger(folders)
+    saved, disabled_before = store.load(folders)
     for path, record in records.items():
         if record is None:
             saved.pop(path, None)
@@ -233,7 +233,7 @@ def recover(folders: Folders) -> list[str]:
     # A project's ledger is written last, so it still has its own. Where it is missing or cannot be
     # trusted, nothing is known of the project.
     projects = [record.project for record in journal.records.values() if record and record.project]
-    before = store.read(folders, projects, [], known=True)
+    before = store.read(folders, projects, [])
     removed = _removed_folders(folders, before, journal.records)
     records = {
         path: record for path, record in journal.records.items() if not path.startswith(removed)
@@ -250,8 +250,9 @@ def recover(folders: Folders) -> list[str]:
         if is_written:
             lines.append(f"{step.path}: an interrupted run was carried to its end")
         elif snapshot.sha != step.sha_after:
-            by = "changed by another program after an interrupted run; its bytes stay"
-            lines.append(f"{step.path}: {by}")
+            lines.append(
+                f"{step.path}: changed by another program after an interrupted run; its bytes stay"
+            )
             if step.path in records:  # a file with approvals only has none in this run
                 unchanged |= _choose_record(step, snapshot, before.get(step.path), records)
     unswept = []

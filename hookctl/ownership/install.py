@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from hookctl import __version__
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, ask_client, detected, load, loading, settings_path, shapes
@@ -22,7 +23,6 @@ from hookctl.ownership.store import Records
 from hookctl.packs import guard
 from hookctl.packs.choices import Choice, Request, Settings, choose, settings_from
 from hookctl.packs.model import Pack
-from hookctl.packs.programs import load_programs
 from hookctl.settings import switches
 from hookctl.settings.targets import (
     GUARD,
@@ -105,7 +105,7 @@ class Install(Job):
             restores=choice.restores,
         )
         if decision.conflicts:
-            raise _refuse(draft, decision.conflicts)
+            raise _error_of_conflicts(draft, decision.conflicts)
         draft.apply_decision(decision, visible)
         draft.is_recreated = draft.was_written_since and engine.is_wiped(visible, current)
         loading.require(target.host, draft.document)  # a comment may not end
@@ -182,8 +182,7 @@ def _require_own_files(drafts: Drafts, draft: Draft, target: Target) -> None:
             raise HookctlError("shared_file", message, path=path, hint=hint, exit_code=FAILED)
 
 
-def _refuse(draft: Draft, conflicts: Mapping[Path, Mapping[str, Any]]) -> HookctlError:
-    """The error of what packs want differently, before anything is written."""
+def _error_of_conflicts(draft: Draft, conflicts: Mapping[Path, Mapping[str, Any]]) -> HookctlError:
     texts = []
     for path, values in conflicts.items():
         key = str(path[-1])
@@ -243,7 +242,7 @@ def _list_former(draft: Draft, pack: Pack, record: PackRecord) -> tuple[str, ...
         return tuple(os.path.relpath(path, record.folder) for path in paths)
     launcher = os.path.join(own_top(draft.folders, draft.target), HOOK)
     version = version_of(read_own(draft.sources, draft.target, launcher).data or b"")
-    return known.former if version in ("", version_of(load_programs().launcher)) else ()
+    return known.former if version in ("", __version__) else ()
 
 
 class Uninstall(Job):
@@ -255,8 +254,7 @@ class Uninstall(Job):
     def __init__(
         self, target: Target, packs: tuple[str, ...], key: str, loaded: Mapping[str, Pack]
     ) -> None:
-        super().__init__(target)
-        self.packs, self.key, self.loaded = packs, key, loaded
+        self.target, self.packs, self.key, self.loaded = target, packs, key, loaded
 
     def decide(self, drafts: Drafts) -> Draft:
         """Take the packs out, the last one in the file first."""
@@ -366,7 +364,6 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     if off:
         text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
         draft.warn("hooks_disabled", text)
-    _tell_of_edit(draft)
     if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
         where = f"{pack.name} works in the main agent of {host.title}"
         draft.warn("sub_agents", f"{where}: its sub-agents do not ask it")
@@ -375,22 +372,14 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
         where = f"{pack.name} works in {target.project}, not in the folders below it"
         text = f"{host.title} looks only where it is started: {where}"
         draft.warn("start_folder", text, level="info")
-    if not (host.client.since and draft.is_edited):
-        return
-    ask = partial(ask_client, host, folders)
-    version = draft.sources.once(("version", host.name), ask).version
-    known = draft.packs.get(GUARD)
-    settings = settings_from(known.settings) if known else None
-    for level, does, since in guard.lacks(host, version, settings, draft.before) if version else ():
-        if level != "info":
-            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
-            draft.warn("client_old", text)
+    if draft.is_edited:
+        _tell_of_edit(draft)
 
 
 def _tell_of_edit(draft: Draft) -> None:
-    """Say what a new file does, or that a required key activates other tools' hooks too."""
-    before, target, host = draft.before.value, draft.target, draft.host
-    if draft.old is None and draft.is_edited:
+    """Say what a new file or a required key does, and what the client is too old for."""
+    target, host = draft.target, draft.host
+    if draft.old is None:
         environ = draft.folders.environ
         user_file = settings_path(host, "user", environ)
         if target.project and host.scope_rules.first_only and os.path.exists(user_file):
@@ -400,11 +389,20 @@ def _tell_of_edit(draft: Draft) -> None:
         if target.scope == "user" and not detected(host, environ):
             text = f"{host.title} was not found here; its settings are written all the same"
             draft.warn("client_missing", text, level="info")
-    if not isinstance(before, dict) or loading.reach_of(host, "bare") == loading.NOWHERE:
+    missing = [key for key in host.registration.top if draft.before.get((key,)) is MISSING]
+    if missing and loading.reach_of(host, "bare") != loading.NOWHERE:
+        handlers = shapes.handlers(host.shape, draft.before.value)
+        events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
+        if events:
+            text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
+            draft.warn("hooks_woken", f"{' and '.join(missing)} {text}")
+    if not host.client.since:
         return
-    missing = [key for key in host.registration.top if key not in before]
-    handlers = shapes.handlers(host.shape, before) if missing else []
-    events = dict.fromkeys(shapes.event_of(host.shape, path) for path, _, _ in handlers)
-    if events:
-        text = f"also wakes hooks that {host.title} has not run without it: {', '.join(events)}"
-        draft.warn("hooks_woken", f"{' and '.join(missing)} {text}")
+    ask = partial(ask_client, host, draft.folders)
+    version = draft.sources.once(("version", host.name), ask).version
+    known = draft.packs.get(GUARD)
+    settings = settings_from(known.settings) if known else None
+    for level, does, since in guard.lacks(host, version, settings, draft.before) if version else ():
+        if level != "info":
+            text = f"{host.title} {version} {does}: upgrade it to {since} or later"
+            draft.warn("client_old", text)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from typing import Any
 
-from hookctl import hosts
+from hookctl import __version__, hosts
 from hookctl.documents import wrong_shape
 from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import FAILED, HookctlError
@@ -251,7 +251,8 @@ def plan_programs(
     scope, packs, is_needed = _find_callers(records, target)
     programs, launcher = load_programs(), read_own(sources, target, hook)
     version = version_of(launcher.data or b"")
-    if guard.is_newer(version) and not (force and is_needed):
+    is_as_ours = launcher.data == programs.launcher
+    if not is_as_ours and guard.is_newer(version) and not (force and is_needed):
         message = f"hookctl {version} wrote the programs here"
         if not (install and is_needed):
             draft.actions.append(file_action("keep", hook, f"{message}, so they stay"))
@@ -269,7 +270,7 @@ def plan_programs(
     changes = [Change(old.path, old.data, new, target.new_file_mode) for old, new in pairs]
     changes = [change for change in changes if change.before != change.after]
     former: list[str] = []
-    if version not in ("", version_of(programs.launcher)) or not is_needed:
+    if version not in ("", __version__) or not is_needed:
         needed = {top}  # of what 0.2.0 laid there
         for record in scope:
             needed.update(known.folder for known in record.packs.values())
@@ -287,7 +288,7 @@ def plan_programs(
     if not (changes or new or former or loses_launcher or is_merged):
         return []
     draft.changes += changes
-    for name in new if launcher.data == programs.launcher else ():
+    for name in new if is_as_ours else ():
         path = os.path.join(runtime, name)
         action = "replace-file" if os.path.lexists(path) else "create-file"
         draft.actions.append(file_action(action, path))
@@ -323,12 +324,13 @@ def list_programs(
     _, packs, is_needed = _find_callers(records, target)
     if not is_needed:
         return {}
-    found = {os.path.join(top, name): data for name, data in load_programs().all.items()}
+    programs = load_programs()
+    if not packs:
+        programs = programs._replace(runner={})
+    found = {os.path.join(top, name): data for name, data in programs.all.items()}
     if packs:
         found[os.path.join(top, TABLE)] = _dump_table(packs, target, folders)
-        return found
-    runner = [f"{PACKAGES}/{name}/" for name in load_programs().runner]
-    return {path: found[path] for path in found if not any(name in path for name in runner)}
+    return found
 
 
 def _find_callers(

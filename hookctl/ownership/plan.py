@@ -64,8 +64,7 @@ class Drafts:
 class Job:
     """What a command does in one settings file: `decide` opens its draft and decides on it."""
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    target: Target
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Decide on files beside it, once all jobs have decided on their own."""
@@ -133,7 +132,6 @@ def _has_hard_links(draft: Draft) -> HookctlError:
 
 
 def _next_record(draft: Draft, after: bytes | None) -> Record:
-    """The record of a settings file after a write."""
     target, snapshot, known = draft.target, draft.snapshot, draft.known
     record = known or Record(target.host.name, target.scope, target.host.format)
     if draft.is_recreated and snapshot.data is not None:  # as if we had never written it
@@ -158,16 +156,12 @@ def _next_record(draft: Draft, after: bytes | None) -> Record:
     return record._replace(sha256_before=before, sha256_after=files.digest(after))
 
 
-def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Record) -> Record:
+def _with_made_folders(records: Records, draft: Draft, record: Record, *, was_lost: bool) -> Record:
     """The record with hookctl's own folders, and those above its file, that an install made.
 
     The last record to go removes them. A folder that hookctl did not make is in no record, and
-    stays.
+    stays. Something that was ours and that the ledger had lost was in a topmost folder of ours.
     """
-    # Something was ours that the ledger did not know: then our topmost folder is, too.
-    was_lost = any(action.action == "take-back" for action in draft.actions)
-    if not (draft.changes or was_lost or draft.known is None):
-        return record
     target, others = draft.target, list(records.values())
     is_new = draft.known is None and record.created_file
     if is_new and target.project and not target.shared:
@@ -185,7 +179,6 @@ def _with_made_folders(records: Mapping[str, Record], draft: Draft, record: Reco
 
 
 def _finish(records: Records, draft: Draft) -> None:
-    """Set a draft's bytes and its record after the run."""
     if draft.restored:
         draft.after, draft.record = draft.restored
         return
@@ -194,8 +187,9 @@ def _finish(records: Records, draft: Draft) -> None:
     if draft.packs or has_entries or draft.placeholders:
         draft.after = draft.document.data if draft.is_edited else draft.old
         record = _next_record(draft, draft.after)._replace(gaps=draft.placeholders)
-        if draft.packs:
-            record = _with_made_folders(records, draft, record)
+        was_lost = any(action.action == "take-back" for action in draft.actions)
+        if draft.packs and (draft.changes or was_lost or known is None):
+            record = _with_made_folders(records, draft, record, was_lost=was_lost)
     else:
         draft.after = _bytes_without_us(draft)
     draft.record = record
@@ -244,7 +238,6 @@ class Plan(NamedTuple):
 
 
 def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
-    """The plan of all files, once they are finished."""
     records = opened.records
     others = [draft for draft in opened.opened.values() if draft not in opened.asked]
     drafts = [*dict.fromkeys(opened.asked), *(draft for draft in others if draft.is_decided)]
@@ -297,8 +290,7 @@ def _assemble(opened: Drafts, *, install: bool, force: bool) -> Plan:
     written = (*runtime, *settings) if install else (*settings, *runtime)
     changes = (*written, *project_changes)
     disabled = {one.path: one.disabled_after for one in drafts if one.disabled_after is not None}
-    known = records.disabled
-    disabled = {path: file for path, file in disabled.items() if file != known.get(path)}
+    disabled = {path: one for path, one in disabled.items() if one != records.disabled.get(path)}
     folders = {folder for draft in drafts for folder in draft.rmdirs}
     rmdirs = tuple(sorted(folders, key=len, reverse=True))
     is_empty = not (changes or changed or rmdirs or packages or disabled)

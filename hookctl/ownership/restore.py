@@ -26,8 +26,8 @@ class EndTraces(Job):
     """The hooks that 0.2.0 traced get their own commands again; one that somebody edited stays."""
 
     def __init__(self, target: Target, own: Mapping[str, str]) -> None:
-        super().__init__(target)
-        self.own = own  # the source text of each hook's own command, by the command of 0.2.0
+        # The source text of each hook's own command, by the command of 0.2.0.
+        self.target, self.own = target, own
 
     def decide(self, drafts: Drafts) -> Draft:
         """Put the commands back."""
@@ -79,8 +79,7 @@ class Restore(Job):
     """An earlier text comes back, with the record that was made with it."""
 
     def __init__(self, target: Target, data: bytes, then: Record | None) -> None:
-        super().__init__(target)
-        self.data, self.then = data, then
+        self.target, self.data, self.then = target, data, then
 
     def decide(self, drafts: Drafts) -> Draft:
         """Record what was ours in the restored text; the file as it is may be broken."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hookctl.documents.rules import RulesDocument
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft
@@ -104,15 +103,10 @@ def _write(file: Draft, pack: Pack, choice: Choice) -> None:
         file.actions.append(line)
         return
     file.is_recreated = file.was_written_since and is_gone
-    force = choice.force and _is_clear(file, pack.name)
+    force = choice.force and file.document.is_clear(pack.name)
     decision = engine.install(visible, current, pack.name, [want], force=force)
     decision = _in_plain_words(file, decision, "; --force writes hookctl's")
     file.apply_decision(decision, visible)
-
-
-def _is_clear(file: Draft, pack: str) -> bool:
-    """Whether the marker lines of a pack, if there are any, make one block."""
-    return isinstance(file.document, RulesDocument) and file.document.is_clear(pack)
 
 
 def _entries_of(file: Draft, pack: str) -> tuple[Entry, ...]:
@@ -124,7 +118,7 @@ def _in_plain_words(file: Draft, decision: Decision, hint: str = "") -> Decision
     lines = []
     for action in decision.actions:
         reason = action.reason
-        if action.action == "keep" and not _is_clear(file, str(action.path[0])):
+        if action.action == "keep" and not file.document.is_clear(action.path[0]):
             reason = "its marker lines do not make one block"
         elif action.action == "keep":
             reason = _YOURS.get(action.from_state, reason) + hint

@@ -100,8 +100,6 @@ def _indent(paths: tuple[str, ...]) -> str:
 
 def _open_lock(path: str, made: list[str], say: Say) -> int:
     """The lock's file, locked; the folders that are made for it are added to `made`."""
-    import fcntl  # late: Windows has none
-
     begin, is_told = time.monotonic(), False
     while True:
         try:
@@ -111,10 +109,8 @@ def _open_lock(path: str, made: list[str], say: Say) -> int:
             if os.path.isdir(os.path.dirname(path)):
                 continue
             raise
-        with contextlib.suppress(BlockingIOError, FileNotFoundError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(handle), os.stat(path)):  # nobody has removed it meanwhile
-                return handle
+        if packages.try_lock(handle, path):
+            return handle
         os.close(handle)
         waited = time.monotonic() - begin
         if waited > packages.LOCK_SECONDS:
@@ -126,8 +122,8 @@ def _open_lock(path: str, made: list[str], say: Say) -> int:
 
 
 def apply_plan(
-    sources: Sources,
-    make_plan: Callable[[], Plan],
+    folders: Folders,
+    make_plan: Callable[[Sources], Plan],
     say: Say,
     *,
     projects: Iterable[str] = (),
@@ -139,21 +135,20 @@ def apply_plan(
     another program writes meanwhile, it plans again. `say` gets the messages.
     """
     if dry_run:
-        return make_plan()
+        return make_plan(Sources(folders))
     with contextlib.ExitStack() as locks:
         for project in sorted(set(projects)):
             locks.enter_context(packages.locked(project))
         for _ in range(READ_AGAIN):
-            plan = make_plan()
+            plan = make_plan(Sources(folders))
             if plan.empty:
                 return plan
             from hookctl.ownership.execute import execute  # late: most find nothing to do
 
             try:
-                execute(sources.folders, plan)
+                execute(folders, plan)
             except files.Changed:
                 time.sleep(READ_PAUSE)
-                sources.forget()
                 continue
             for change in plan.changes:
                 path = change.path
@@ -177,11 +172,11 @@ def _end_traces(folders: Folders, say: Say) -> None:
     """End every trace; one that cannot be ended is named, and its hooks run by themselves."""
     from hookctl.ownership.restore import read_traced  # late: only 0.2.0 traced hooks
 
-    files, sources = read_traced(folders), Sources(folders)
+    files = read_traced(folders)
     projects = [file.target.project for file in files if file.target.project]
-    make_plan = partial(plan_jobs, sources, files, stops=False)
+    make_plan = partial(plan_jobs, jobs=files, stops=False)
     try:
-        plan = apply_plan(sources, make_plan, say, projects=projects)
+        plan = apply_plan(folders, make_plan, say, projects=projects)
     except HookctlError as error:
         say(Message(f"tracing goes on: {error}", "traced", path=error.path))
         return

@@ -22,7 +22,6 @@ READ_PAUSE = 0.05  # seconds
 
 
 Found = TypeVar("Found")
-_Parsed = tuple[files.Snapshot, Document]
 
 
 class Sources:
@@ -53,7 +52,7 @@ class Sources:
         """A file as it was when it was asked for first; refuses one that cannot be read."""
         return self.once((path,), partial(self._load, path))
 
-    def read(self, path: str, format: str) -> _Parsed:
+    def read(self, path: str, format: str) -> tuple[files.Snapshot, Document]:
         """A settings file and its document; read again if broken: it may just be written."""
 
         tries = 1 if (path, format) in self._known else READ_AGAIN
@@ -75,10 +74,6 @@ class Sources:
             return b"hookctl=" in (self.snapshot(path).data or b"")
         except HookctlError:
             return False
-
-    def forget(self) -> None:
-        """Read everything again, for another plan."""
-        self._known.clear()
 
     def records(self, projects: Iterable[str] = ()) -> Records:
         """The records of the state folder's ledger, and of the ledgers of these projects."""

@@ -36,24 +36,15 @@ _MOVE_AWAY = "Move it away; then what it keeps is only in the backups of the set
 
 
 class Ledger(NamedTuple):
-    """The ledger of the state folder as it is on disk; its paths are those of Folders.shorten."""
+    """The ledger of the state folder; on disk its paths are those of Folders.shorten."""
 
-    files: dict[str, Record]
+    files: dict[str, Record]  # by the real path of the settings file
+    # What `hookctl disable` keeps, by the real path of the changed file.
     disabled: dict[str, DisabledFile] = {}  # noqa: RUF012 (never changed in place)
 
 
-def load(folders: Folders) -> dict[str, Record]:
-    """The records, stubs too, by the real path of their settings file; none without a ledger."""
-    return load_ledger(folders).files
-
-
-def load_disabled(folders: Folders) -> dict[str, DisabledFile]:
-    """What `hookctl disable` keeps, by the real path of the changed file."""
-    return load_ledger(folders).disabled
-
-
-def load_ledger(folders: Folders) -> Ledger:
-    """The records and what is disabled, with whole paths.
+def load(folders: Folders) -> Ledger:
+    """The records, stubs too, and what is disabled, with whole paths; nothing without a ledger.
 
     Where a program has put a file in a link's place, that and the link's old target may both have
     our entries: the record follows the host's file, and the other keeps one, to be uninstalled too.
@@ -62,9 +53,8 @@ def load_ledger(folders: Folders) -> Ledger:
     path = folders.former_disabled
     if os.path.lexists(path):  # 0.2.0 had it in a file of its own
         with refusals("the record of disabled hooks", path, _MOVE_AWAY):
-            json_object = parse_object(files.read(path).data or b"", "disabled_version", path)
-            former = json_object["files"]
-            former = from_json(dict[str, DisabledFile], former, "files", folders.resolve)
+            stored = parse_object(files.read(path).data or b"", "disabled_version", path)["files"]
+            former = from_json(dict[str, DisabledFile], stored, "files", folders.resolve)
         ledger = ledger._replace(disabled=former | ledger.disabled)
     records, split = ledger.files, dict[str, Record]()
     for key, record in records.items():
@@ -109,16 +99,14 @@ def read(
     folders: Folders,
     projects: Iterable[str] = (),
     unread: list[HookctlError] | None = None,
-    *,
-    known: bool = False,
 ) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects.
 
-    With `known`, also of those that the state folder has a stub of. The error of a ledger that
-    cannot be read is added to `unread`, if that is given.
+    With `unread`, also of those that the state folder has a stub of; the error of a ledger that
+    cannot be read is added to it.
     """
     records, stubs = Records(), dict[str, Record]()
-    ledger = load_ledger(folders)
+    ledger = load(folders)
     for key, record in ledger.files.items():
         if record.format in formats.PROGRAMS:
             formats.remember(record.sha256_after)
@@ -128,7 +116,7 @@ def read(
             records[key] = record
     records.disabled, records.ledgers = ledger.disabled, {}
     records.projects = {key: stub.project for key, stub in stubs.items()}
-    if known:
+    if unread is not None:
         projects = [*projects, *map(real_path, filter(None, records.projects.values()))]
     for project in filter(None, dict.fromkeys(projects)):
         from hookctl.ownership import committed  # late: most calls are about no project
@@ -152,7 +140,7 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     root = project_folder.search(folders.cwd, folders.environ)
     problems: list[HookctlError] = []
     projects = [] if project_folder.is_foreign(root) else [root]
-    return read(folders, projects, problems, known=True), problems
+    return read(folders, projects, problems), problems
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:

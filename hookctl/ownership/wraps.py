@@ -206,5 +206,4 @@ def _source(document: Document, path: Path, entry: Entry | None, original: str) 
 
 
 def _line(action: str, path: Path, id: str, before: str, after: str, reason: str) -> Action:
-    """A line of the plan about a wrapped hook, with its state before and after."""
     return Action(action, path, "element", id, before, after, reason, owners=(GUARD,))

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -163,7 +163,7 @@ def wants(
                 id,
                 host.events[hook.event],
                 command(id, target, config, settings.python, hook.event),
-                command_forms(id, hook.event, host),
+                partial(command_forms, id, hook.event, host),
                 hook.timeout,
                 matcher=matcher_of(settings, host) if hook.event == "pre-tool" else None,
                 env=env if is_stop else None,
@@ -190,7 +190,7 @@ def wanted_hook(
     id: str,
     event: str,
     command: str,
-    forms: str,
+    forms: Callable[[], str],
     seconds: int | None,
     *,
     matcher: str | None = None,

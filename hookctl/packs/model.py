@@ -3,19 +3,12 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hookctl.model import Record
+from hookctl.model import Claim, Record
 
 MANIFEST = "pack.toml"  # the file of a pack in a folder
 CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
 DEFAULT_TIMEOUT = 10  # seconds, of what the runner runs
 PROTOCOL = "protocol"  # the key of a pack's settings on record
-
-
-class EnvClaim(NamedTuple):
-    """A value for the host's environment, and the rule if several packs want the key."""
-
-    value: str
-    merge: str = ""  # max | min | first
 
 
 class PackHook(NamedTuple):
@@ -36,7 +29,7 @@ class PackHook(NamedTuple):
 class Part(NamedTuple):
     """What a pack has for every host, or for one of them."""
 
-    env: dict[str, EnvClaim] = {}  # noqa: RUF012 (never changed in place)
+    env: dict[str, Claim] = {}  # noqa: RUF012 (never changed in place)
     hooks: tuple[PackHook, ...] = ()
 
 
@@ -67,7 +60,7 @@ class Pack(NamedTuple):
         return [(host, hook) for host, part in self.parts.items() for hook in part.hooks]
 
     @property
-    def all_env(self) -> list[tuple[str, str, EnvClaim]]:
+    def all_env(self) -> list[tuple[str, str, Claim]]:
         """Every variable's name and value, behind its host as hooks are."""
         return [(host, *named) for host, part in self.parts.items() for named in part.env.items()]
 

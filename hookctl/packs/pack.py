@@ -13,8 +13,8 @@ from hookctl.documents.rules import marks_in
 from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
-from hookctl.model import LIMIT, Path
-from hookctl.packs.model import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, EnvClaim, Pack, PackHook, Part
+from hookctl.model import LIMIT, Claim, Path
+from hookctl.packs.model import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, Pack, PackHook, Part
 from hookctl.packs.runner import (
     FAILURE_EVENT,
     MATCHED_EVENTS,
@@ -71,7 +71,7 @@ def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
     for name, table in {"": values, **values.get("host", {})}.items():
         env = {}
         for key, claim in table.get("env", {}).items():
-            env[key] = EnvClaim(claim) if isinstance(claim, str) else EnvClaim(**claim)
+            env[key] = Claim(claim) if isinstance(claim, str) else Claim(**claim)
         protocol = "" if name else header["protocol"]
         parts[name] = Part(env, tuple(_hook(hook, protocol) for hook in table.get("hooks", ())))
     pack = Pack(
@@ -277,7 +277,6 @@ def _find_mistakes(pack: Pack) -> Iterator[Mistake]:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -7,6 +7,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host, load
@@ -195,9 +196,8 @@ def _runner_command(pack: Pack, hook: PackHook, host: Host, env: dict[str, str])
     return f"{_LEAD}{_CALL} {' '.join(words)}{end}"
 
 
-def _texts(host: Host, id: str, programs: dict[int, str], command: str) -> tuple[str, str]:
-    """A command, and a pattern for every one that this pack writes for this hook, with any path."""
-    command = head(id) + command
+def _forms(host: Host, command: str) -> str:
+    """A pattern for every form of a command that this pack writes for its hook, with any path."""
     text = re.escape(command).replace(_LEAD + _CALL, guard.start_forms(host, PACKAGES))
     # 0.2.0 had neither a lead nor this end.
     text = text.replace(_LEAD, f"(?:{re.escape(host.environment.finds_project)})?")
@@ -207,7 +207,7 @@ def _texts(host: Host, id: str, programs: dict[int, str], command: str) -> tuple
     if old:
         files = f"(?:{files}|{old}/{OWN}/packs/[a-z0-9-]+)"
     text = text.replace(_FILES, f"(?P<files>{files})", 1)
-    return command.translate(programs), text.replace(_FILES, "(?P=files)")
+    return text.replace(_FILES, "(?P=files)")
 
 
 def hosts_file(packs: Mapping[str, list[str]], state: str) -> bytes:
@@ -273,11 +273,11 @@ def wants(
         else:
             # None for all tools, as `*` and "" match none on some hosts.
             matcher = None if hook.matcher in FOR_ALL else hook.matcher
-            id, command = f"{pack.name}/{hook.id}", _host_command(pack, hook, host, event)
-            texts, seconds = _texts(host, id, programs, command), hook.timeout
-            found.append(
-                guard.wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=values)
-            )
+            id = f"{pack.name}/{hook.id}"
+            text = head(id) + _host_command(pack, hook, host, event)
+            command, forms = text.translate(programs), partial(_forms, host, text)
+            named = (host, id, event, command, forms, hook.timeout)
+            found.append(guard.wanted_hook(*named, matcher=matcher, env=values))
             if reason := explain_mismatch(host, event, matcher):
                 notes.append((f"the hook {hook.id} never runs there: {reason}", True))
     found = [*guard.top_wants(host), *found] if found else []
@@ -320,8 +320,10 @@ def _runner_wants(
         # An ID for each entry.
         own = hook._replace(id=f"{hook.id}.{event}") if number else hook
         id = f"{pack.name}/{own.id}"
-        texts = _texts(host, id, programs, _runner_command(pack, own, host, env))
-        wanted.append(guard.wanted_hook(host, id, event, *texts, seconds, matcher=matcher, env=env))
+        text = head(id) + _runner_command(pack, own, host, env)
+        command, known = text.translate(programs), partial(_forms, host, text)
+        named = (host, id, event, command, known, seconds)
+        wanted.append(guard.wanted_hook(*named, matcher=matcher, env=env))
     return wanted, [*notes, *_notes_on_answers(hook, host, answers)]
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from hookctl.documents import Document, formats
 from hookctl.errors import HookctlError, usage_error
 from hookctl.hosts import RULES, Host, rules_beside, rules_layout, settings_path, shapes
-from hookctl.hosts import SCOPES as SCOPES
 from hookctl.model import Record
 from hookctl.system import files
 from hookctl.system.folders import Folders
@@ -41,11 +40,10 @@ def find(host: Host, scope: str, folders: Folders, project: str = "") -> Target:
     """The target of a host's scope; refuses one whose links lead out of its project."""
     require_scope(host, scope)
     host, path = active_file(host, scope, folders.environ, project)
-    if scope == "user":
-        return Target(host, scope, path)
     target = Target(host, scope, path, project)
-    require_inside(target.project, target.path)
-    require_own_file(target, folders.environ)
+    if scope != "user":
+        require_inside(project, path)
+        require_own_file(target, folders.environ)
     return target
 
 

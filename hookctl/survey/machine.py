@@ -148,7 +148,7 @@ def read_records(folders: Folders, *, everywhere: bool) -> RecordFacts:
     Of another project nothing is read at all, so that nothing in it can be wrong here.
     """
     try:
-        stored = store.load(folders)
+        stored = store.load(folders).files
     except HookctlError as error:
         return RecordFacts({}, (error,))
     here = project.find_quietly(folders.cwd, folders.environ)
@@ -171,7 +171,7 @@ def read_disabled(folders: Folders) -> tuple[DisabledHook, ...]:
     Nothing where a ledger cannot be read, or in a project of somebody else: records say so.
     """
     with contextlib.suppress(HookctlError):
-        if known := store.load_disabled(folders):
+        if known := store.load(folders).disabled:
             from hookctl.ownership.disable import find_away  # late: few have anything disabled
 
             return tuple(find_away(known, Sources(folders)))

@@ -108,7 +108,7 @@ def locked(folder: str) -> Iterator[None]:
             except OSError as error:
                 raise files.cannot_write(folder, error) from None
             held.callback(os.close, handle)
-            if _try_lock(handle, folder):
+            if try_lock(handle, folder):
                 break
             held.close()
             if time.monotonic() > end:
@@ -124,8 +124,8 @@ def lock_timeout(folder: str) -> HookctlError:
     return HookctlError("lock_timeout", message, path=folder, hint=hint, exit_code=FAILED)
 
 
-def _try_lock(handle: int, folder: str) -> bool:
-    """Lock a folder, unless another process holds it, or it was removed or replaced meanwhile."""
+def try_lock(handle: int, path: str) -> bool:
+    """Lock what was opened, unless another process holds it, or it was removed or replaced."""
     import fcntl  # late: Windows has none
 
     try:
@@ -135,7 +135,7 @@ def _try_lock(handle: int, folder: str) -> bool:
     except OSError:
         pass  # this file system has no locks
     with contextlib.suppress(OSError):
-        return os.path.samestat(os.fstat(handle), os.stat(folder))
+        return os.path.samestat(os.fstat(handle), os.stat(path))
     return False
 
 

@@ -39,7 +39,7 @@ def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:
     folders = here()
     ours = set[str]()  # a folder with only our files is no sign of a host
     with contextlib.suppress(HookctlError):  # the command itself says why it cannot be read
-        ours = store.list_made(store.load(folders))
+        ours = store.list_made(store.load(folders).files)
     every_host = map(known.load, known.names())
     detected = [host for host in every_host if known.detected(host, folders.environ, ours)]
     hosts = [host for host in detected if scope in host.scopes]
@@ -68,7 +68,7 @@ def find_targets(
     if project and scope == "user":
         raise usage_error("--project is for project and local scope", "Add --scope project.")
     if project:
-        records = store.load(folders) if recorded else {}
+        records = store.load(folders).files if recorded else {}
         root = named(project, {record.project for record in records.values()})
     elif scope != "user":
         root = find(folders.cwd, folders.environ)

@@ -15,13 +15,12 @@ from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
 from hookctl.ownership.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.ownership.run import apply_plan, locked_run
-from hookctl.ownership.sources import Sources
-from hookctl.settings.targets import Target, top, variant_of_record
+from hookctl.settings.targets import Target, top
 from hookctl.survey.listing import Inventory, find, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook
 from hookctl.system.folders import Folders
 from hookctl.system.project import find_quietly
-from hookctl.verbs.choosing import in_project, load_hosts
+from hookctl.verbs.choosing import in_project, load_hosts, recorded_target
 
 HELP = """
 Examples:
@@ -41,7 +40,7 @@ def disable(
     folders = in_project(folders, project)
     here, now = find_quietly(folders.cwd, folders.environ), clock.now(folders.environ)
     with locked_run(folders, say, dry_run=dry_run):
-        sources, named = Sources(folders), load_hosts(host)
+        named = load_hosts(host)
         inventory, records = take_inventory(folders, named), store.read_known(folders)[0]
         names = {one.name for one in named or inventory.hosts}
         meant: list[Hook] = []
@@ -62,14 +61,13 @@ def disable(
             if record and pack in record.packs and (hook.host, hook.file, pack) not in left:
                 emptied.add((key, pack))
         for key, pack in sorted(emptied):
-            record, path = records[key], store.current_path(records, key)
-            its_host = variant_of_record(hosts.load(record.host), record, path)
-            target = Target(its_host, record.scope, path, record.project)
-            values = DisabledHook(its_host.name, record.scope, path, (), name=pack, since=now)
+            path = store.current_path(records, key)
+            target = recorded_target(records[key], path)
+            values = DisabledHook(target.host.name, target.scope, path, (), name=pack, since=now)
             chosen.append((target, values))
         projects = {target.project for target, _ in chosen if target.scope == "project"}
-        make_plan = partial(plan_disable, sources, chosen)
-        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        make_plan = partial(plan_disable, chosen=chosen)
+        plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     done = _describe_done([pack for _, pack in sorted(packs)], going, staying)
     result = plan_result(plan, [*done], dry_run=dry_run)
     return result._replace(messages=tuple(filter(None, notes)))

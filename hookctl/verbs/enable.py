@@ -13,7 +13,6 @@ from hookctl.ownership import store
 from hookctl.ownership.disable import describe, plan_enable
 from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.run import apply_plan, locked_run
-from hookctl.ownership.sources import Sources
 from hookctl.survey.listing import find, find_disabled, take_inventory
 from hookctl.survey.machine import read_disabled
 from hookctl.survey.model import RUNS
@@ -33,7 +32,7 @@ def enable(
     names = [one.name for one in load_hosts(host)]
     with locked_run(folders, say, dry_run=dry_run):
         # Refuses a record that cannot be read.
-        disabled = [hook for file in store.load_disabled(folders).values() for hook in file.hooks]
+        disabled = [hook for file in store.load(folders).disabled.values() for hook in file.hooks]
         wanted: list[DisabledHook] = []
         messages: list[Message] = []
         for text in ids:
@@ -58,12 +57,10 @@ def _explain_not_disabled(folders: Folders, text: str) -> Message:
 
 
 def _put_back(folders: Folders, wanted: Sequence[DisabledHook], *, dry_run: bool) -> Result:
-    sources = Sources(folders)
-    make_plan = partial(plan_enable, sources, wanted)
-    disabled = store.load_disabled(folders)
-    files = [file for file in disabled.values() if file.scope == "project"]
+    make_plan = partial(plan_enable, wanted=wanted)
+    files = [file for file in store.load(folders).disabled.values() if file.scope == "project"]
     projects = [file.project for file in files if any(hook in wanted for hook in file.hooks)]
-    plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     return plan_result(plan, [Line("Enabled again.")], dry_run=dry_run)
 
 

@@ -100,8 +100,7 @@ def fire(
         inventory = None if loaded else take_inventory(folders, wanted)
         known: Sequence[Hook] = inventory.hooks if inventory else ()
         named = tuple(found for name in hook for found in listing.find(known, name))
-        every = inventory.hosts if inventory else map(hosts.load, hosts.names())
-        looked_at = list(wanted or every)
+        looked_at = wanted or [hosts.load(name) for name in hosts.names()]
         calls.require_question(looked_at, asked)
         aimed, skipped = list[tuple[Call, list[Shot]]](), list[str]()
         for each in looked_at:

@@ -120,17 +120,17 @@ def install_agreed(
     dry_run: bool,
 ) -> tuple[Plan, Review | None]:
     """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
-    sources = Sources(folders)  # nothing that was read before the lock, or for another pack
-    make_plan = partial(plan_install, sources, pack, targets, choice)
+    make_plan = partial(plan_install, pack=pack, targets=targets, choice=choice)
     if pack.source:
         from hookctl.ownership import consent  # late: most calls are about the guard
 
         if not dry_run:
-            make_plan = partial(consent.plan_agreed, make_plan, pack, review)
+            agreed = {"pack": pack, "agreed": review}
+            make_plan = partial(consent.plan_agreed, make_plan=make_plan, **agreed)
     projects = [target.project for target in targets if target.shared]
-    plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+    plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     if pack.source and dry_run:
-        review = consent.review(sources, pack, plan)
+        review = consent.review(Sources(folders), pack, plan)
     return plan, review
 
 
@@ -159,10 +159,10 @@ def _describe(
             text = "the guard does not run: none of its hooks is registered; --force adds them"
             messages.append(Message(text, "guard_off"))
     result = plan_result(plan, done, dry_run=dry_run, warned={error.path for error in ineffective})
-    if review is not None:
-        result = with_review(result, review, dry_run=dry_run)
-        if not review.is_agreed:
-            result.data["pack"] = review.data
+    if review and not review.is_agreed:
+        result.data["pack"] = review.data
+    if review and dry_run:
+        result = with_review(result, review)
     return result._replace(
         messages=(*result.messages, *messages),
         errors=tuple(error.as_dict() for error in ineffective),
@@ -170,10 +170,8 @@ def _describe(
     )
 
 
-def with_review(result: Result, review: Review | None, *, dry_run: bool) -> Result:
+def with_review(result: Result, review: Review) -> Result:
     """The result of a dry run for a pack that is not built in, with what it brings."""
-    if review is None or not dry_run:
-        return result
     refused = tuple(Message(str(error), error.code) for error in review.refusals())
     return result._replace(text=(*review.text, *result.text), messages=result.messages + refused)
 
@@ -182,8 +180,7 @@ def _find_ineffective(
     plan: Plan, pack: Pack, choice: Choice, targets: list[Target]
 ) -> tuple[list[HookctlError], list[HookctlError]]:
     """What was asked for and does not come about; apart what is only to be said."""
-    found, has_kept = [], any(file.kept for file in plan.files)
-    asked = asked_names(choice.settings) if has_kept else set[str]()
+    found = []
     for file in plan.files:
         reasons: dict[str, str] = {}
         if choice.settings.allow_run:
@@ -191,7 +188,7 @@ def _find_ineffective(
         for action in file.kept:
             if action.from_state == "disabled":
                 reasons[pack.name] = action.reason
-            elif _is_asked(file, action, asked, choice.settings):
+            elif _is_asked(file, action, choice.settings):
                 is_rules = file.target.host.format == RULES
                 name = "the block of rules" if is_rules else action.id or str(action.path[-1])
                 reasons[name] = action.reason
@@ -211,15 +208,15 @@ def _find_ineffective(
     return found, lacking
 
 
-def _is_asked(file: Draft, action: Action, asked: set[str], request: Request) -> bool:
+def _is_asked(file: Draft, action: Action, request: Request) -> bool:
     """Whether what is kept stands in the way of something that was asked for by name."""
     if file.target.host.format == RULES:
         return request.rules and action.path[0] == GUARD
     if action.id.startswith(WRAP):
         return request.wrap is not None
-    if action.id:
-        return action.id in asked and action.from_state == "missing"
-    return action.path[-1] in asked
+    if action.id and action.from_state != "missing":
+        return False
+    return (action.id or action.path[-1]) in asked_names(request)
 
 
 def _find_refused(file: Draft) -> str:

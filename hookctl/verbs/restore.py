@@ -62,10 +62,9 @@ def restore(
         if asks and files.read(path).sha != seen:
             raise changed_meanwhile()
         backup = _choose_backup(path, to, _read_backups(folders, path))
-        sources = Sources(folders)
-        make_plan = partial(plan_restore, sources, path, backup)
+        make_plan = partial(plan_restore, path=path, backup=backup)
         projects = filter(None, [project.find(os.path.dirname(path), folders.environ)])
-        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     when = "before hookctl was installed" if backup.first else f"on {clock.local(backup.at)}"
     done = [Line(f"{tilde(path)} is as it was {when}.")]
     before, backups = [file.old for file in plan.files], _read_backups(folders, path)
@@ -80,7 +79,7 @@ def _name_backed_up(folders: Folders) -> str:
 
 
 def _read_backups(folders: Folders, path: str) -> dict[int, Backup]:
-    records = store.load(folders)
+    records = store.load(folders).files
     key, _ = store.find_record(records, path)
     away = store.away(folders, records)
     if key in away:
@@ -124,7 +123,7 @@ def _undo_question(folders: Folders, path: str, to: int) -> str:
     """What a restore would undo of edits that hookctl did not make; empty if nothing."""
     numbered, current = _read_backups(folders, path), files.read(path)
     backup = _choose_backup(path, to, numbered)
-    _, record = store.find_record(store.load(folders), path)
+    _, record = store.find_record(store.load(folders).files, path)
     known = {files.digest(each.data) for each in numbered.values()}
     # What is there is kept somewhere, and nobody edited the file between two of our writes.
     is_kept = current.sha in known or (record is not None and current.sha == record.sha256_after)

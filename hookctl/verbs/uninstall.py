@@ -19,7 +19,6 @@ from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
 from hookctl.ownership.plan import Plan, plan_jobs
 from hookctl.ownership.run import apply_plan, changed_meanwhile, finish_pending, locked_run
-from hookctl.ownership.sources import Sources
 from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
@@ -58,41 +57,37 @@ def uninstall(
     named = host or [n for n in known.names() if scope_of_targets in known.load(n).scopes]
     hosts = choosing.choose_hosts(named, scope_of_targets, json)
     only = [chosen.name for chosen in hosts] if host else []
-    asks = not (dry_run or yes)
-    if asks and everywhere and (json or not can_ask()):
+    is_asked = can_ask() and not (dry_run or yes or json)
+    if everywhere and not (is_asked or dry_run or yes):
         message = "--all needs confirmation, but no question is possible"
         raise errors.usage_error(message, "Add --yes; with --dry-run it shows what would go.")
     recovers = folders.has_unfinished_run()  # maybe the install of this pack, or its end
     finish_pending(folders, say, dry_run=dry_run)
     targets = choosing.find_targets(folders, hosts, scope_of_targets, project, recorded=True)
-    sources, loaded = Sources(folders), {}
+    loaded = {}
     if name in ("", *packs.names()):
         loaded = {one: packs.load(one) for one in packs.names()}
     elif content:
         loaded[name] = content
     elif not recovers:
-        _require_known(sources, name, targets)
+        _require_known(folders, name, targets)
 
     def select() -> _Selected:
-        sources.forget()
         if everywhere:
-            return _list_everywhere(sources, name, only, scope, targets, loaded)
-        return _list_here(sources, name, only, targets, loaded)
+            return _list_everywhere(folders, name, only, scope, targets, loaded)
+        return _list_here(folders, name, only, targets, loaded)
 
-    asked = ""
-    if asks and can_ask() and not json:
-        asked = _question(name, *select(), everywhere=everywhere)
-        confirm(asked)
-    others = None
-    takes_all = everywhere and not (name or host or scope) and bool(store.load_disabled(folders))
-    puts_back = takes_all and (yes or dry_run)
-    if takes_all:
+    if is_asked:
+        question = _question(name, *select(), everywhere=everywhere)
+        confirm(question)
+    puts_back = False
+    if everywhere and not (name or host or scope) and store.load(folders).disabled:
         from hookctl.verbs import enable  # late: few have any disabled
 
         with contextlib.suppress(HookctlError):  # a no
-            puts_back = puts_back or confirm(enable.others_question(folders))
+            puts_back = yes or dry_run or confirm(enable.others_question(folders))
     with locked_run(folders, say, dry_run=dry_run):
-        if asked and _question(name, *select(), everywhere=everywhere) != asked:
+        if is_asked and _question(name, *select(), everywhere=everywhere) != question:
             raise changed_meanwhile()
         if puts_back:
             others = enable.put_back_others(folders, dry_run=dry_run)
@@ -100,8 +95,8 @@ def uninstall(
         projects = [leaving.target.project for leaving in leavings if leaving.target.shared]
         # What is refused does not stop the rest, where several files are meant.
         stops = bool(only) or (len(leavings) == 1 and not everywhere)
-        make_plan = partial(plan_jobs, sources, leavings, projects, stops=stops)
-        plan = apply_plan(sources, make_plan, say, projects=projects, dry_run=dry_run)
+        make_plan = partial(plan_jobs, jobs=leavings, projects=projects, stops=stops)
+        plan = apply_plan(folders, make_plan, say, projects=projects, dry_run=dry_run)
     messages = _name_remaining(name, plan, records)
     if everywhere:
         messages += _name_unreached(folders, plan)
@@ -116,7 +111,7 @@ def uninstall(
     )
     if plan.empty and problems:
         result = result._replace(text=(), exit_code=problems[0].exit_code)
-    return enable.join(others, result) if others else result
+    return enable.join(others, result) if puts_back else result
 
 
 def _question(
@@ -142,10 +137,10 @@ def _question(
 # Which settings files. Any pack may leave a file that only has placeholders: that removes them.
 
 
-def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> None:
-    stored = store.load(sources.folders)  # with what is known of projects that are away
-    seen = store.read_known(sources.folders)[0]
-    seen |= sources.records([target.project for target in targets if target.shared])
+def _require_known(folders: Folders, name: str, targets: Sequence[Target]) -> None:
+    stored = store.load(folders).files  # with what is known of projects that are away
+    seen = store.read_known(folders)[0]
+    seen |= store.read(folders, [target.project for target in targets if target.shared])
     installed = {one for record in (*stored.values(), *seen.values()) for one in record.packs}
     if name not in installed:
         names = ", ".join(sorted(installed)) or "none"
@@ -154,18 +149,17 @@ def _require_known(sources: Sources, name: str, targets: Sequence[Target]) -> No
 
 
 def _list_everywhere(
-    sources: Sources,
+    folders: Folders,
     name: str,
     hosts: Sequence[str],
     scope: str,
     targets: Sequence[Target],
     loaded: Mapping[str, Pack],
 ) -> _Selected:
-    records, unreadable = store.read_known(sources.folders)
-    away, leavings = store.away(sources.folders, records), []
+    records, unreadable = store.read_known(folders)
+    away, leavings = store.away(folders, records), []
     for key, record in records.items():
-        is_meant = choosing.is_meant(record, hosts, scope) and _has(record, name)
-        if is_meant and key not in away:
+        if key not in away and choosing.is_meant(record, hosts, scope) and _has(record, name):
             try:
                 target = choosing.recorded_target(record, store.current_path(records, key))
             except HookctlError as error:
@@ -173,7 +167,7 @@ def _list_everywhere(
                 continue
             names = (name,) if name else tuple(record.packs) or (GUARD,)
             leavings.append(Uninstall(target, names, key, loaded))
-    here = _list_here(sources, GUARD, (), targets, loaded)[0] if name in ("", GUARD) else ()
+    here = _list_here(folders, GUARD, (), targets, loaded)[0] if name in ("", GUARD) else ()
     for leaving in here:
         host = leaving.target.host
         document = None if leaving.key else readable(leaving.target.path, host.format)
@@ -183,7 +177,7 @@ def _list_everywhere(
 
 
 def _list_here(
-    sources: Sources,
+    folders: Folders,
     name: str,
     hosts: Sequence[str],
     targets: Sequence[Target],
@@ -193,12 +187,12 @@ def _list_here(
 
     An unreadable target is left out if its host was not named and nothing of ours is known there.
     """
-    records = store.read_known(sources.folders)[0]
-    records |= sources.records([target.project for target in targets if target.shared])
+    records = store.read_known(folders)[0]
+    records |= store.read(folders, [target.project for target in targets if target.shared])
     leavings = []
     for target in targets:
         base = known.load(target.host.name)
-        for host, path in all_files(base, target.scope, sources.folders.environ, target.project):
+        for host, path in all_files(base, target.scope, folders.environ, target.project):
             key, record = store.find_record(records, path)
             if record is not None and record.host != base.name:
                 continue  # two hosts share the file, and we are in it for the other one
@@ -254,7 +248,7 @@ def _name_remaining(name: str, plan: Plan, records: Mapping[str, Record]) -> lis
 
 def _name_unreached(folders: Folders, plan: Plan) -> Iterator[Message]:
     """What is not there, and stays on record; then hooks that no record has any more."""
-    records, texts = store.load(folders), dict[str, str]()
+    records, texts = store.load(folders).files, dict[str, str]()
     for key, folder in store.away(folders, records).items():
         text = f"{tilde(folder)} is not there, so what is installed in it stays on record"
         if records[key].scope == "local":

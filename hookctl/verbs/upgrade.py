@@ -154,7 +154,7 @@ def _upgrade_pack(
     if plan.empty:
         line = Line(f"{title}: nothing to do", "skip", path=tilde(source))
         result = result._replace(text=(line,))
-    return with_review(result, review, dry_run=dry_run)
+    return with_review(result, review) if review and dry_run else result
 
 
 def _find_installed(
