@@ -1,7 +1,5 @@
 """The program's entry: every way to end gets an exit code, and no traceback reaches a user."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import gc

@@ -1,9 +1,8 @@
 """The command line: parses the options and calls a verb, which is imported only then."""
 
-from __future__ import annotations
-
 import inspect
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -56,15 +55,8 @@ GROUPS = {
     },
 }
 SUMMARIES = {name: text for rows in GROUPS.values() for name, text in rows.items()}
-_TYPES: dict[str, Any] = {
-    "str": str,
-    "bool": bool,
-    "int": int,
-    "str | None": str | None,
-    "Sequence[str]": list[str],
-}
 _JSON = inspect.Parameter(
-    "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
+    "json", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation=bool
 )
 _SETTINGS: dict[str, Any] = {
     # The columns of a help text; the formatter leaves two of them free.
@@ -121,14 +113,14 @@ def program() -> TyperGroup:
 def command(name: str) -> TyperCommand:
     """A command with its options: the parameters of its verb behind the first one."""
     module = import_module(f"hookctl.verbs.{name}")
-    _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
+    _, *parameters = inspect.signature(getattr(module, name), eval_str=True).parameters.values()
     takes_json = any(one.name == "json" for one in parameters)
     parameters += [] if takes_json else [_JSON]
     at = module.HELP.index("\nEx")  # examples, or what the exit codes mean
     described = read_options(module.HELP[:at].strip())
     for number, one in enumerate(parameters):
-        kind = Annotated[_TYPES[one.annotation], described[one.name]]
-        parameters[number] = one.replace(annotation=kind)
+        kind = list[str] if one.annotation == Sequence[str] else one.annotation
+        parameters[number] = one.replace(annotation=Annotated[kind, described[one.name]])
 
     def run(**given: Any) -> int:
         from hookctl.system import folders, owners  # late: a help text needs none of it

@@ -1,7 +1,5 @@
 """Reads and writes times and durations."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A value is secret by its name, also within a text (`API_KEY=...`, `--token ...`,
 command), or by its own look, wherever it stands.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ People and agents write the same files, so other content in them stays, and no l
 The guard's own modules read them, so that both understand them alike.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

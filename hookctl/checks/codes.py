@@ -4,8 +4,6 @@ docs/doctor.md says of each code what it means and what to do; `python -m tests.
 renews the levels there.
 """
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A settings file as doctor and check see it, and every rule about one."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

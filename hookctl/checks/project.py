@@ -4,8 +4,6 @@ A clone may come from a stranger and have any owner: none of its files is ever r
 outside it is read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

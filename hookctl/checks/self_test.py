@@ -4,8 +4,6 @@ It never runs the project's copy, but hookctl's own bytes in a private, otherwis
 Variables of settings files reach only the guard, because some could change the interpreter.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

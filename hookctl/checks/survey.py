@@ -1,7 +1,5 @@
 """The whole of doctor: reads hookctl's own record, and asks every rule about each host."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import glob

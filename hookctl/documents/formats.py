@@ -1,7 +1,5 @@
 """Chooses the module for a settings format, by the format's name in a host file."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from importlib import import_module
 

@@ -4,8 +4,6 @@ The guard and the runner of packs get a state folder of their own, with a copy o
 of this project, so that they answer as they would and count nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -3,8 +3,6 @@
 It may import `documents`, `system`, `clock` and the values at the root.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -3,8 +3,6 @@
 Measured on the client: `codex app-server` prints key and hash of every hook; see docs/hosts.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ What a host's file says in `loading` is asked here: the faults that cost more th
 them. A fault reaches its own item, its event, the whole file, or keeps the client from starting.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Whether the matcher of a hook can match a tool of its host, where that is certain."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

@@ -1,7 +1,5 @@
 """Lines of a result, how a stream shows them, and the JSON envelope; secrets are masked."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

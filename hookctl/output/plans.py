@@ -4,8 +4,6 @@ A diff compares outlines of a settings file: its value as lines of JSON. Only ho
 show a value, with secrets masked; all others show the key alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Container, Iterator, Sequence

@@ -4,8 +4,6 @@ What 0.2.0 approved where it was asked to is on record, an entry like any other,
 the host keeps it in. An upgrade or uninstall takes it out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from hookctl.hosts import codex, shapes

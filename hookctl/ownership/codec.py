@@ -4,8 +4,6 @@ A named tuple is an object under its field names, so a field's name is a key of 
 disk. A field with its default value is left out, and gets it again when it is read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

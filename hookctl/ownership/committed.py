@@ -5,8 +5,6 @@ known host's project settings, its paths may not leave the project, and every te
 may put back must be a single value.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

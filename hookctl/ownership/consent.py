@@ -4,8 +4,6 @@ Consent is recorded on this machine as the digest of the pack's file and its fil
 committed ledger is a stranger's, so nothing in it counts as consent.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

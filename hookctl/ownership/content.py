@@ -1,7 +1,5 @@
 """What a pack puts in one target: hooks, env values, files, and the settings on record."""
 
-from __future__ import annotations
-
 import json
 import os
 from functools import partial

@@ -4,8 +4,6 @@ A host's own switch for one hook comes first; where it has none, the hook leaves
 taken out goes into the state folder before it leaves, and stays there until it is back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -3,8 +3,6 @@
 A `Draft` is opened once, changed by what the verb decides, and finished by `plan_jobs`.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ opens nothing, asks no clock and reads no environment. The numbers in the commen
 the table in docs/ownership.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

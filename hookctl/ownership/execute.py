@@ -1,7 +1,5 @@
 """A run: make the changes of a plan and record them, or undo them all."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """A pack comes into a settings file, and leaves it: what it wants there, decided by the engine."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ Programs are hookctl's own, and what differs from what this version brings is wr
 configuration of the guard has values of the operator, which stay.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json

@@ -1,7 +1,5 @@
 """An earlier text put back, and the end of the traces that 0.2.0 made."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Mapping

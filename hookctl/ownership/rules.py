@@ -4,8 +4,6 @@ A block is an entry like any other, of a file with a record of its own, so what 
 Hosts that read the same file share one block: it is removed with the last of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from hookctl.model import Action, Claim, Decision, Entry, PackRecord, Wanted

@@ -1,7 +1,5 @@
 """A run: under hookctl's lock end what was interrupted, plan, and write."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """What one command reads: each thing once for a plan, and a broken file several times."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from functools import partial

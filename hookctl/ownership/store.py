@@ -5,8 +5,6 @@ ledger of the state folder. Those of project scope lie in the project (committed
 folder has a stub of each, with what holds on this machine only.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

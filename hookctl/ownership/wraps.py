@@ -3,8 +3,6 @@
 The hook stays that tool's or the operator's: only its command is ever touched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

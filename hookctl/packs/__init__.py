@@ -3,8 +3,6 @@
 It may import `settings`, `hosts`, `documents`, `system` and the values at the root.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 

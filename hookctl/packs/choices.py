@@ -1,7 +1,5 @@
 """The guard's settings that an operator chooses: mode, preset and options."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The guard's command, env values and configuration file; what hosts can do, and cannot."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

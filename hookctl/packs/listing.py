@@ -1,7 +1,5 @@
 """Everything that a pack brings, in full: what a person reads before they agree to it."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The programs that hosts run, as this version writes them: a launcher and its packages."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """Claude Code's protocol, in which packs speak, and what their commands become on each host."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

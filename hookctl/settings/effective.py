@@ -3,8 +3,6 @@
 That is its hook's variables and the host's cap; see `switches` for what keeps hooks from running.
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os

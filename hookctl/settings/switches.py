@@ -3,8 +3,6 @@
 A host's file says which settings those are. A place of a switch is a settings file, or a variable.
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import os

@@ -1,7 +1,5 @@
 """Where a pack goes: the settings file of a host and scope, and the folder of the pack's files."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable, Mapping

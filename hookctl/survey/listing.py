@@ -1,7 +1,5 @@
 """Makes the list of hooks from those that stand in files: IDs, and those that stand there twice."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Iterable, Sequence
 from itertools import groupby

@@ -6,8 +6,6 @@ the entry, the approval, the matcher. What stops all hooks of the host comes las
 the hook still has its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

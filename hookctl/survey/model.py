@@ -1,7 +1,5 @@
 """The values of this room: files with hooks, and the hooks in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ What a host's plugins look like stands in the table `plugins` of its data file. 
 whatever cannot be read is said and passed over.
 """
 
-from __future__ import annotations
-
 import glob
 import itertools
 import json

@@ -5,8 +5,6 @@ repository of ours, whose configuration is the only one that git reads, and prin
 single files. So there are no hooks, submodules or filters, and no names meet on a disk.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@ The procedure: a temporary file beside the real one, the owner, the extended att
 mode of the old file, fsync, a comparison with what was read, rename, fsync of the folder.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

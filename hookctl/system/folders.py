@@ -1,7 +1,5 @@
 """hookctl's own folders, and the environment that a run sees."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from functools import cached_property

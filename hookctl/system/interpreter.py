@@ -1,7 +1,5 @@
 """Which Python runs the hooks: one that stays when hookctl's own environment is removed."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ caller or to root, and only they can write it. A group without other members is 
 and a sticky folder passes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Reads the data files of hookctl: schemas, templates, hosts, packs, and the hooks' packages."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import os

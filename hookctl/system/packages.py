@@ -6,8 +6,6 @@ when no launcher names it any more. So a kill leaves at most an unnamed package,
 a run need not know what is in it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

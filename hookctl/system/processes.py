@@ -3,8 +3,6 @@
 The agent keeps the terminal, and signals that ask us to end reach it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

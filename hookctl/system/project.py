@@ -1,7 +1,5 @@
 """Which folder is the project, and where a run in it keeps its files; the hook finds both alike."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """hookctl check: is everything that this project declares present and unchanged? For CI."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """From options to what a verb takes: hosts, settings files, what may be done."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Sequence

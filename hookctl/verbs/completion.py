@@ -1,7 +1,5 @@
 """hookctl completion: the completion script for a shell."""
 
-from __future__ import annotations
-
 from typer.completion import get_completion_script
 
 from hookctl.errors import require_known

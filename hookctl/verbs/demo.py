@@ -1,7 +1,5 @@
 """hookctl demo: a scripted agent and the real hook, in a temporary folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

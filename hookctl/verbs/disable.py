@@ -1,7 +1,5 @@
 """hookctl disable: switch hooks off without losing them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """hookctl doctor: check that what is installed works here; with --fix, repair what is ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hookctl.checks import codes, survey

@@ -1,7 +1,5 @@
 """hookctl enable: put hooks back that `hookctl disable` switched off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

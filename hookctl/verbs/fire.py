@@ -1,7 +1,5 @@
 """hookctl fire: run the hooks of an event once, as the hosts would, and say what follows."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

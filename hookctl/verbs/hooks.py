@@ -1,7 +1,5 @@
 """hookctl hooks: every hook that the hosts would run here, and every one that they would not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby

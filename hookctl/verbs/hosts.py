@@ -1,7 +1,5 @@
 """hookctl hosts: what every host can do, how sure that is, and which hosts are in use here."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """hookctl log: what the guard decided, and why; and each run of a hook that left a receipt."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

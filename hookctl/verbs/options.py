@@ -9,8 +9,6 @@ option's name:
     file [FILE]  The settings file.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

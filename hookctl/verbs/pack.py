@@ -1,7 +1,5 @@
 """hookctl pack: everything for those who write packs, up to handing one on."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json

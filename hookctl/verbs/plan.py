@@ -1,7 +1,5 @@
 """hookctl plan: what an install would do."""
 
-from __future__ import annotations
-
 from inspect import Signature, signature
 from typing import Any
 

@@ -1,7 +1,5 @@
 """hookctl render: print the settings text, for those who ship settings by other means."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

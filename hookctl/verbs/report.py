@@ -1,7 +1,5 @@
 """hookctl report: what doctor, hooks and stats say, and the guard's decisions, as one HTML page."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

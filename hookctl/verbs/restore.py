@@ -1,7 +1,5 @@
 """hookctl restore: put back a backup of a settings file, by default the one from before hookctl."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from functools import partial

@@ -1,7 +1,5 @@
 """hookctl run: report progress to the guard: remaining work, whose it is, a heartbeat, a stop."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """hookctl stats: how often the guard decided what, and the runs of each hook; also for machines."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """hookctl status: what is installed where, whether it is active here, and what work waits."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """hookctl supervise: runs an agent as a child, and starts it again where it did not mean to end."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """hookctl uninstall: remove exactly what is ours, and keep the operator's changes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """hookctl upgrade: every installed pack again, from where it came, wherever the records know it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """hookctl verify: run a command until it succeeds, and recheck before reporting failure."""
 
-from __future__ import annotations
-
 import math
 import signal
 import subprocess
