@@ -113,7 +113,7 @@ def program() -> TyperGroup:
 def command(name: str) -> TyperCommand:
     """A command with its options: the parameters of its verb behind the first one."""
     module = import_module(f"hookctl.verbs.{name}")
-    _, *parameters = inspect.signature(getattr(module, name), eval_str=True).parameters.values()
+    _, *parameters = inspect.signature(getattr(module, name)).parameters.values()
     takes_json = any(one.name == "json" for one in parameters)
     parameters += [] if takes_json else [_JSON]
     at = module.HELP.index("\nEx")  # examples, or what the exit codes mean

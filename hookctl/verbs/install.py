@@ -1,7 +1,5 @@
 """hookctl install: register a pack's hooks and env values; hookctl plan: say what that would do."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator, Sequence
@@ -115,10 +113,10 @@ def install_agreed(
     pack: Pack,
     targets: list[Target],
     choice: Choice,
-    review: Review | None,
+    review: "Review | None",
     *,
     dry_run: bool,
-) -> tuple[Plan, Review | None]:
+) -> "tuple[Plan, Review | None]":
     """Install what was agreed to, in a locked run; a dry run reviews what it would bring."""
     make_plan = partial(plan_install, pack=pack, targets=targets, choice=choice)
     if pack.source:
@@ -142,7 +140,7 @@ def _describe(
     pack: Pack,
     choice: Choice,
     targets: list[Target],
-    review: Review | None,
+    review: "Review | None",
     *,
     dry_run: bool,
 ) -> Result:
@@ -170,7 +168,7 @@ def _describe(
     )
 
 
-def with_review(result: Result, review: Review) -> Result:
+def with_review(result: Result, review: "Review") -> Result:
     """The result of a dry run for a pack that is not built in, with what it brings."""
     refused = tuple(Message(str(error), error.code) for error in review.refusals())
     return result._replace(text=(*review.text, *result.text), messages=result.messages + refused)
