@@ -27,7 +27,7 @@ from hookctl.packs import choices, guard
 from hookctl.packs.listing import loads_code
 from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
-from hookctl.settings import effective
+from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, RULES, Target, own_top, require_inside
 from hookctl.survey.machine import Machine, describe_from
 from hookctl.system import files, interpreter, owners
@@ -86,7 +86,7 @@ class File:
         self.has_other_mode = is_mode and mode != self.settings.mode
 
     @cached_property
-    def sources(self) -> list[effective.Source]:
+    def sources(self) -> list[switches.Source]:
         """The files that the host reads together with this one, the winning ones first."""
         machine, host, users = self.machine, self.host, self.path
         if self.target.scope != "user":
@@ -94,7 +94,7 @@ class File:
         return machine.sources(host, users, self.target.project or machine.start_of(host))
 
     @cached_property
-    def reaching(self) -> Sequence[effective.Source]:
+    def reaching(self) -> Sequence[switches.Source]:
         """Those whose variables reach the guard's hook: all, or this one if it has an env."""
         own = [source for source in self.sources if source.path == self.path]
         return own if own and self.host.env_field else self.sources
@@ -247,7 +247,7 @@ def check_entries(file: File) -> Iterator[Finding]:
         for event in guard.events(file.settings, file.host, wraps=wraps):
             id = f"{GUARD}/{event}"
             # Another version may need other events than this one, but always the stop.
-            if id not in recorded and (id == effective.STOP or file.guard.version == __version__):
+            if id not in recorded and (id == switches.STOP or file.guard.version == __version__):
                 yield file.find("entry_missing", name=id, fix=file.again(GUARD))
     ours = []
     for entry in file.entries:
@@ -430,10 +430,10 @@ def check_guard(file: File) -> Iterator[Finding]:
         return
     yield from _check_configuration(file)
     # The test runs hookctl's own bytes, so it says nothing about an installed program that differs.
-    if file.fault or effective.STOP in file.disabled_ids or file.config_error:
+    if file.fault or switches.STOP in file.disabled_ids or file.config_error:
         return
     own = [source for source in file.reaching if file.machine.alone or source.scope == "project"]
-    variables, of_project = effective.variables(file.reaching), effective.variables(own)
+    variables, of_project = switches.variables(file.reaching), switches.variables(own)
     is_shared, state = file.target.shared, file.machine.folders.state
     broken = self_test.run(file.host, file.config, variables, of_project, is_shared, state)
     if broken is None:
@@ -450,7 +450,7 @@ def check_guard(file: File) -> Iterator[Finding]:
             fix = f"Remove it, or `{file.install} --reset`."
             yield file.find("self_test_failed", path, level, fails=fails, why=why, fix=fix)
             continue
-        given = effective.variable(file.reaching, {}, name)
+        given = switches.variable(file.reaching, {}, name)
         scope = given.source.scope if given.source else ""
         # One that switches the guard off has a rule.
         if scope and _find_effect(file, name, given.text, scope) in ("", OVERRIDES):
@@ -500,10 +500,10 @@ def _check_configuration(file: File) -> Iterator[Finding]:
 
 def check_limit(file: File) -> Iterator[Finding]:
     """The limit and the cap that are in effect in the project, or in the working folder."""
-    if not file.settings or file.settings.mode == "off" or effective.STOP in file.disabled_ids:
+    if not file.settings or file.settings.mode == "off" or switches.STOP in file.disabled_ids:
         return
     host, environ = file.host, file.machine.environ
-    given = effective.variable(file.reaching, environ, choices.LIMIT_KEY)
+    given = switches.variable(file.reaching, environ, choices.LIMIT_KEY)
     if given.is_set and choices.whole_number(given.text) is None:
         wrong = f"{_show(choices.LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", given.path, wrong=wrong)
@@ -511,12 +511,12 @@ def check_limit(file: File) -> Iterator[Finding]:
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
     if mode not in ("breaker", "keepalive") or file.has_other_mode:
         return
-    options = choices.read_settings(file.config, {**environ, **effective.variables(file.reaching)})
+    options = choices.read_settings(file.config, {**environ, **switches.variables(file.reaching)})
     limit, wanted = options.max_stop_blocks, guard.cap_for(host, mode, options.max_stop_blocks)
     blocks = options.keepalive_cap if options.keepalive_cap > 0 else guard.ARMED_CEILING
     if mode == "breaker":
         blocks = limit - (options.count == "attempts")
-    value = effective.cap(host, file.reaching, environ)
+    value = switches.cap(host, file.reaching, environ)
     cap, key = read_cap(host, value.text), host.cap_key or host.cap.get("field", "")
     best = read_cap(host, wanted) if key else cap  # the blocks that the host takes then
     setting = "" if key else ".".join(host.cap.get("setting", ()))  # which is left to the person
@@ -543,7 +543,7 @@ def check_environment(file: File) -> Iterator[Finding]:
     """The variables that change what the guard does, or what a project's hooks are run with."""
     ours = {entry.path[-1] for entry in file.entries if not entry.id}
     for source in file.sources:
-        for name, value in sorted(effective.variables([source]).items()):
+        for name, value in sorted(switches.variables([source]).items()):
             effect = "" if name in ours else _find_effect(file, name, value, source.scope)
             if effect:
                 level = "warning" if effect == OVERRIDES else "error"
@@ -553,7 +553,7 @@ def check_environment(file: File) -> Iterator[Finding]:
     names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *choices.read_settings(file.config, {}).child_env}
     for name in sorted(names & environ.keys()) if file.guard else ():
         effect = _find_effect(file, name, environ[name], "")
-        is_set = effective.variable(file.reaching, environ, name).source
+        is_set = switches.variable(file.reaching, environ, name).source
         if effect not in ("", OVERRIDES) and not is_set:
             values = {"setting": _show(name, environ[name]), "place": place, "effect": effect}
             found = file.find("hook_environment", place, **values)

@@ -30,7 +30,7 @@ from hookctl.packs import choices
 from hookctl.packs.guard import lacks
 from hookctl.packs.model import run_packs
 from hookctl.packs.runner import find_event, protocol_event
-from hookctl.settings import effective
+from hookctl.settings import switches
 from hookctl.settings.targets import RULES, Target, rules_target
 from hookctl.survey import model
 from hookctl.survey.machine import Machine, read_records, read_settings
@@ -65,7 +65,7 @@ class HostHere:
         user = machine.active_file(host, "user")[1]
         # What it reads, the winning files first.
         self.sources = machine.sources(host, user, machine.start_of(host))
-        self.variables = {**machine.environ, **effective.variables(self.sources)}
+        self.variables = {**machine.environ, **switches.variables(self.sources)}
         # Those that the host starts, or will once a person has approved them.
         self.running = [
             hook for hook in self.hooks if all(one.state in model.WAITING for one in hook.obstacles)
@@ -75,7 +75,7 @@ class HostHere:
         guarded = {file.path: file for file in files if file.guard}
         for hook in () if is_off else self.running:
             file, is_stop = guarded.get(hook.file), hook.event == host.events.get("stop")
-            if file is None or hook.own_id != effective.STOP or not is_stop:
+            if file is None or hook.own_id != switches.STOP or not is_stop:
                 continue
             mode = choices.read_settings(file.config, self.variables).mode
             is_there = file.fault is None or file.fault.code != MISSING
@@ -184,7 +184,7 @@ def check_silence(here: HostHere) -> Iterator[Finding]:
     logged = {line.get("session") for line in lines if line.get("event") != receipts.WRAPPED}
     if len(newest) == _ENOUGH and logged.isdisjoint(session for _, session in newest):
         seen = f"{_ENOUGH} sessions ended since, the last at {clock.local(newest[0][0])}"
-        yield here.find("hook_silent", everywhere[0].path, id=effective.STOP, seen=seen)
+        yield here.find("hook_silent", everywhere[0].path, id=switches.STOP, seen=seen)
 
 
 # Programs that are not there.

@@ -23,9 +23,8 @@ from hookctl.ownership import store
 from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.sources import Sources
 from hookctl.packs.runner import EVENTS
-from hookctl.settings import effective, switches
-from hookctl.settings.effective import Source
-from hookctl.settings.switches import Switch
+from hookctl.settings import switches
+from hookctl.settings.switches import Source, Switch
 from hookctl.settings.targets import Target, active_file, read_inside, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.model import Hook, HookFile, Obstacle
@@ -115,7 +114,7 @@ class Machine:
 
     def sources(self, host: Host, users: str, start: str) -> list[Source]:
         """The settings files that a host reads in a folder; `users` is the user's own file."""
-        read = partial(effective.sources, self.folders, host, users, start, self.read)
+        read = partial(switches.sources, self.folders, host, users, start, self.read)
         return self._once(("sources", host.name, host.stands, users, start), read)
 
     def switches(self, host: Host, users: str, start: str) -> tuple[Switch, ...]:
@@ -211,7 +210,7 @@ class _HostReader:
         machine, host = self._machine, self._host
         first = ""
         for scope in machine.scopes_of(host):
-            for variant, path in effective.find_files(
+            for variant, path in switches.find_files(
                 machine.folders, host, scope, self._user, self._start, machine.read
             ):
                 if not os.path.lexists(path):  # no format is loaded for nothing

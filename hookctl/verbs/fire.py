@@ -13,7 +13,7 @@ from hookctl.hosts import Host
 from hookctl.masking import OwnText, masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, confirm, cut, place, progress, say, tildes
-from hookctl.settings import effective
+from hookctl.settings import switches
 from hookctl.survey import listing
 from hookctl.survey.listing import Inventory, take_inventory
 from hookctl.survey.machine import Machine, read_records
@@ -166,7 +166,7 @@ def _environ(
     """
     found = machine.sources(host, machine.active_file(host, "user")[1], start)
     kept = [one for one in found if one.scope in ("user", "managed") or is_project_run]
-    return {**machine.environ, **effective.variables(kept)}
+    return {**machine.environ, **switches.variables(kept)}
 
 
 # Consent.

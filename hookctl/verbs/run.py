@@ -14,7 +14,7 @@ from hookctl.errors import HookctlError, require_known, usage_error
 from hookctl.model import Line, Message, Result
 from hookctl.output.lines import amount, cut, labelled, progress, say
 from hookctl.packs.guard import cost_of_run
-from hookctl.settings.effective import STOP
+from hookctl.settings.switches import STOP
 from hookctl.system import files
 from hookctl.system.folders import Folders
 from hookctl.system.package_data import guard_module

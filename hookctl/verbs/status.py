@@ -16,7 +16,7 @@ from hookctl.output.plans import event_of
 from hookctl.ownership import engine, store
 from hookctl.ownership.run import name_pending
 from hookctl.packs import choices, guard
-from hookctl.settings import effective
+from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, Target, variant_of_file
 from hookctl.survey.listing import add_disabled
 from hookctl.survey.machine import (
@@ -313,14 +313,14 @@ def _describe_guard(file: File, hooks: Sequence[Hook]) -> tuple[str, bool, str]:
     if not hooks:
         why = "its hook is not registered" if has_events else "its mode is off"
         return "", False, f"guard does nothing: {why}"
-    variables, error = effective.variables(file.reaching), file.config_error
+    variables, error = switches.variables(file.reaching), file.config_error
     options = choices.read_settings(file.config, variables)
     is_off = options.mode == "off" and not options.dispatch_tools
     is_off = is_off or choices.is_true(variables.get("HOOKCTL_DISABLE", ""))
     is_off = is_off or (error is not None and error.code != "config_missing")
     if is_off and has_events:
         return "", False, "guard does nothing: its configuration or a variable switches it off"
-    if not any((hook.own_id, hook.state) == (effective.STOP, RUNS) for hook in hooks):
+    if not any((hook.own_id, hook.state) == (switches.STOP, RUNS) for hook in hooks):
         return "", False, ""
     if options.mode not in ("breaker", "keepalive"):
         return options.mode, False, ""
