@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hookctl.checks.codes import entries
+from hookctl.checks import entries
 
 PAGE = Path(__file__).parents[1] / "docs" / "doctor.md"
 _HEAD = ("| code | level | what it means | what to do |", "| --- | --- | --- | --- |")

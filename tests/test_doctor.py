@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.checks.codes import entries
+from hookctl.checks import entries
 from hookctl.packs.choices import PRESETS
 from tests import findings
 from tests.conftest import put

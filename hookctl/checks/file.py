@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from hookctl import __version__, clock
-from hookctl.checks import codes, self_test
-from hookctl.checks.codes import Finding, describe_error, from_error
+from hookctl import __version__, checks, clock
+from hookctl.checks import Finding, describe_error, from_error, self_test
 from hookctl.documents import CONFLICT
 from hookctl.documents.rules import RulesDocument
 from hookctl.errors import HookctlError
@@ -167,7 +166,7 @@ class File:
     def find(self, code: str, /, path: str = "", level: str = "", **values: Any) -> Finding:
         """A finding of the list about this file, unless it names another path."""
         values |= {"file": self, "host": self.host}
-        return codes.finding(code, self.host.name, path or self.path, level, **values)
+        return checks.finding(code, self.host.name, path or self.path, level, **values)
 
 
 def explain_conflict(target: Target, error: HookctlError) -> None:
@@ -200,7 +199,7 @@ def check_reading(file: File) -> Iterator[Finding]:
         yield file.find("read_only")
     contents = file.machine.contents(file.host, document)
     if lost := loading.find_fault(file.host, file.target.scope, file.path, document, contents):
-        yield codes.from_lost(lost, "error", file.host.name)
+        yield checks.from_lost(lost, "error", file.host.name)
 
 
 def check_packs(file: File) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from hookctl import hosts
-from hookctl.checks.codes import UNRECORDED, Finding, describe_error, finding, from_error
+from hookctl.checks import UNRECORDED, Finding, describe_error, finding, from_error
 from hookctl.checks.file import File, check_reading
 from hookctl.checks.survey import ask_rules
 from hookctl.documents.rules import RulesDocument

@@ -11,7 +11,7 @@ from itertools import chain, product
 from typing import Any
 
 from hookctl import clock, hosts, receipts
-from hookctl.checks.codes import UNRECORDED, Finding, finding, from_error, from_lost
+from hookctl.checks import UNRECORDED, Finding, finding, from_error, from_lost
 from hookctl.checks.file import (
     FILE_RULES,
     MISSING,

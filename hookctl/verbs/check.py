@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hookctl import errors, packs
 from hookctl.checks import project as rules
-from hookctl.checks.codes import worst_first
+from hookctl.checks import worst_first
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount
 from hookctl.system.folders import Folders

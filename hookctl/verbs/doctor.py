@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from hookctl.checks import codes, survey
-from hookctl.checks.codes import Finding
+from hookctl import checks
+from hookctl.checks import Finding, survey
 from hookctl.errors import FAILED, HookctlError
 from hookctl.hosts import Host
 from hookctl.model import GIT, Line, Result
@@ -49,12 +49,12 @@ def doctor(
             finish_pending(folders, say)
             done = _install_again(folders, chosen, scope, everywhere=everywhere)
         except HookctlError as error:
-            failures = [codes.finding("fix_failed", path=error.path, error=error)]
+            failures = [checks.finding("fix_failed", path=error.path, error=error)]
     hosts, found, others = survey.check(folders, chosen, scope, everywhere=everywhere)
     findings = [*failures, *found]
     if not hosts:
-        findings.append(codes.finding("not_installed", title="any agent", name="NAME"))
-    findings = codes.worst_first(findings)
+        findings.append(checks.finding("not_installed", title="any agent", name="NAME"))
+    findings = checks.worst_first(findings)
     failing_levels = ("error", "warning") if strict else ("error",)
     has_failed = any(finding.level in failing_levels for finding in findings)
     data: dict[str, object] = {"findings": [finding._asdict() for finding in findings]}
