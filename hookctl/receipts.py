@@ -14,8 +14,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hookctl import clock
-from hookctl.system import files
-from hookctl.system.package_data import guard_module
+from hookctl.system import files, guard_module
 
 DONE = {  # each of them as done, after a number
     "allow": "allowed",

@@ -20,9 +20,8 @@ from hookctl.ownership import store
 from hookctl.packs.choices import confine, read_settings, variables_of, whole_number
 from hookctl.receipts import read_object
 from hookctl.settings.targets import top
-from hookctl.system import files, project
+from hookctl.system import files, guard_module, project
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 
 DEFAULT_SPAN = "12h"  # of a run

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hookctl import __version__
 from hookctl.packs.programs import load_programs
+from hookctl.system import asset
 from hookctl.system.files import digest
-from hookctl.system.package_data import asset
 from hookctl.system.packages import HOOK
 
 TABLE = Path(asset("hookctl", "packs", "released.json"))

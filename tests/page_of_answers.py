@@ -15,7 +15,7 @@ from typing import Any
 from hookctl import hosts
 from hookctl.hosts import Host
 from hookctl.packs.runner import EVENTS, SHORT, native_event, own_names
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module
 
 PAGES = [Path(__file__).parents[1] / "docs" / name for name in ("packs.md", "hosts.md")]
 END = "<!-- end of table -->"

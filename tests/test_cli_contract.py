@@ -22,7 +22,7 @@ import jsonschema
 import pytest
 
 from hookctl import __version__, cli
-from hookctl.system.package_data import asset
+from hookctl.system import asset
 from hookctl.verbs import completion, status
 from hookctl.verbs.options import read_options
 from tests.conftest import Hookctl, Outcome, put

@@ -18,8 +18,7 @@ from hookctl import hosts
 from hookctl.firing.calls import Asked, Call, Place, Reading, combine, find_event, is_meant, make_call, read_answer
 from hookctl.hosts import matchers
 from hookctl.hosts.matchers import explain_mismatch, fits
-from hookctl.system import processes
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module, processes
 from hookctl.system.processes import Output
 from tests.approving import approve
 from tests.conftest import Hookctl, Outcome, put

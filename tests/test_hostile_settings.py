@@ -17,7 +17,7 @@ from hookctl.documents.plugin import current_code
 from hookctl.masking import MASK
 from hookctl.packs import choices
 from hookctl.packs.choices import PRESETS, schema
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module
 from tests.conftest import Hookctl, Outcome, put
 from tests.documents.table import document_of
 from tests.hostfiles import BY_NAME, KINDS, Kind

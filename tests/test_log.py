@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from hookctl.receipts import CODES, DONE, RECENT, HookName, read, read_runs
-from hookctl.system import project
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module, project
 from hookctl.system.project import session_hash
 from tests.conftest import Hookctl, Outcome, put
 from tests.test_cli_contract import check_envelope

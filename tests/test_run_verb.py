@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from hookctl import work as run_files
-from hookctl.system import project
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module, project
 from hookctl.verbs import run as run_verb
 from hookctl.work import RunFiles
 from tests.conftest import Hookctl, Outcome, put

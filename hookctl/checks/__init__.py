@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError
 from hookctl.hosts.loading import Unreadable
-from hookctl.system.package_data import read_data
+from hookctl.system import read_data
 
 # What doctor and check can find, by its code: findings.toml lists it, and this fills in the texts.
 

@@ -18,8 +18,8 @@ from hookctl.packs.choices import MODES, confine, variables_of
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
 from hookctl.packs.programs import load_programs
 from hookctl.settings.targets import OWN
+from hookctl.system import guard_module
 from hookctl.system.files import private_folder
-from hookctl.system.package_data import guard_module
 from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.project import session_hash, state_folder
 

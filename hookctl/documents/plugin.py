@@ -12,8 +12,8 @@ from typing import Any
 
 from hookctl.documents import MISSING, New, Path, decode, error_at
 from hookctl.documents.jsonc import JsonDocument
+from hookctl.system import read_data
 from hookctl.system.files import digest
-from hookctl.system.package_data import read_data
 
 # The settings stand between these two lines, in every version.
 _START = "\nconst settings =\n"

@@ -22,8 +22,7 @@ from hookctl.packs.runner import (
     own_names,
 )
 from hookctl.survey.model import Hook
-from hookctl.system import files
-from hookctl.system.package_data import guard_module
+from hookctl.system import files, guard_module
 from hookctl.system.processes import LIMIT, Output
 
 SESSION = "hookctl-fire"

@@ -39,8 +39,7 @@ from hookctl.packs.runner import find_programs, hosts_file, possible_answers, wa
 from hookctl.receipts import read_object
 from hookctl.settings.targets import GUARD, Target
 from hookctl.survey.model import RUNS, Hook, HookFile, command_of
-from hookctl.system import files, project
-from hookctl.system.package_data import guard_module
+from hookctl.system import files, guard_module, project
 from hookctl.system.packages import CONFIGS, PACKS, TABLE
 from hookctl.system.processes import Keeper, Output
 from hookctl.system.project import is_inside

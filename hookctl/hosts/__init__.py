@@ -15,9 +15,8 @@ from hookctl.hosts.model import SCOPES as SCOPES
 from hookctl.hosts.model import Host as Host
 from hookctl.hosts.model import Table
 from hookctl.hosts.shapes import Shape
-from hookctl.system import owners
+from hookctl.system import asset, list_data, owners, read_data
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import asset, list_data, read_data
 from hookctl.system.project import find_quietly, is_inside
 
 RULES = "rules"  # the format of a file with instructions for the agent

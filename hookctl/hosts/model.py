@@ -19,7 +19,7 @@ from typing import Any
 from hookctl.documents import LISTED, MISSING, Document, syntax
 from hookctl.hosts.shapes import Shape
 from hookctl.model import Path
-from hookctl.system.package_data import read_data
+from hookctl.system import read_data
 
 APPROVALS = ("hooks", "state")  # the table of Codex's config.toml with the state of hooks
 

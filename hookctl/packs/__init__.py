@@ -9,7 +9,7 @@ import tomllib
 from hookctl.errors import nearest, usage_error
 from hookctl.model import GIT
 from hookctl.packs.model import Pack, PackHook, Part
-from hookctl.system.package_data import list_data, read_data
+from hookctl.system import list_data, read_data
 
 
 def names() -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hookctl.errors import HookctlError, nearest, require_known, usage_error
-from hookctl.system.package_data import guard_module, read_data
+from hookctl.system import guard_module, read_data
 
 LIMIT_KEY = "MAX_STOP_BLOCKS"  # the limit's own variable
 MODES = ("breaker", "keepalive", "guard", "off")

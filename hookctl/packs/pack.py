@@ -26,10 +26,9 @@ from hookctl.packs.runner import (
     list_named_files,
     slots,
 )
-from hookctl.system import files
+from hookctl.system import files, read_data
 from hookctl.system.fetch import Address, Commit, Tell, TreeEntry, fetched, parse_address
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import read_data
 
 MANIFEST_LIMIT = 64 * 1024  # bytes; so that no file keeps a parser busy for long
 TOTAL_LIMIT = 4 * LIMIT  # bytes of all files of a pack

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from hookctl import __version__
 from hookctl.errors import HookctlError
-from hookctl.system import files
-from hookctl.system.package_data import read_data, read_folder
+from hookctl.system import files, read_data, read_folder
 from hookctl.system.packages import (
     HOOK,
     PACKAGES,

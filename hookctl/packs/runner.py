@@ -15,7 +15,7 @@ from hookctl.model import Wanted
 from hookctl.packs import guard
 from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
 from hookctl.settings.targets import OWN, Target, in_sh, quote
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module
 from hookctl.system.packages import HOOK, PACKAGES
 
 FAILURE_EVENT = "post-tool-failure"

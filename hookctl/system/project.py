@@ -4,8 +4,7 @@ import os
 from collections.abc import Container, Iterator, Mapping
 
 from hookctl.errors import USAGE, HookctlError
-from hookctl.system import owners
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module, owners
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/opt", "/nix", "/snap", "/System", "/Library", "/Applications")
 _MARKS = (".hookctl", ".git")  # of a project

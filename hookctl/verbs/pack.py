@@ -36,9 +36,8 @@ from hookctl.packs.runner import (
 )
 from hookctl.settings import targets
 from hookctl.survey.programs import find_interpreter, find_scripts, find_syntax_fault
-from hookctl.system import files
+from hookctl.system import files, list_data, read_data
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import list_data, read_data
 from hookctl.verbs.choosing import load_hosts
 
 ACTIONS = ("new", "check", "test", "import", "export")

@@ -12,9 +12,8 @@ from hookctl.errors import FAILED, HookctlError, usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, table, tilde
 from hookctl.survey.model import RUNS, WANTED
-from hookctl.system import files
+from hookctl.system import files, read_data
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import read_data
 from hookctl.verbs.doctor import doctor
 from hookctl.verbs.hooks import hooks
 from hookctl.verbs.stats import stats

@@ -15,9 +15,8 @@ from hookctl.model import Line, Message, Result
 from hookctl.output.lines import amount, cut, labelled, progress, say
 from hookctl.packs.guard import cost_of_run
 from hookctl.settings.switches import STOP
-from hookctl.system import files
+from hookctl.system import files, guard_module
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import guard_module
 from hookctl.system.project import session_hash
 from hookctl.work import BREADCRUMB, NOBODY, RunFiles, Work
 

@@ -12,8 +12,8 @@ from hookctl.errors import usage_error
 from hookctl.model import Line, Result
 from hookctl.output.lines import labelled, show_ms, table
 from hookctl.receipts import HookName, Kind, Runs, read_runs
+from hookctl.system import guard_module
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import guard_module
 from hookctl.system.project import named, state_folder
 
 _REFUSED, _WENT_ON = "dispatch_refused", "went_on"

@@ -9,8 +9,8 @@ from hookctl import work as work_files
 from hookctl.errors import FAILED, OK, UNREADABLE, HookctlError, usage_error
 from hookctl.model import Result
 from hookctl.output.lines import amount, say
+from hookctl.system import guard_module
 from hookctl.system.folders import Folders
-from hookctl.system.package_data import guard_module
 from hookctl.system.processes import Guardian
 from hookctl.work import RunFiles
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookctl.receipts import read_runs
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module
 
 from .lab import name_of, never_falling, run_and_kill
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested

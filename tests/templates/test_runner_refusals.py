@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts
-from hookctl.system.package_data import guard_module
+from hookctl.system import guard_module
 
 from .runner_bench import HOSTS
 
