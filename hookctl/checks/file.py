@@ -22,9 +22,8 @@ from hookctl.ownership import committed, consent, engine, store
 from hookctl.ownership.disabled import list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, parse_config
 from hookctl.ownership.sources import current_of
-from hookctl.packs import choices, guard
+from hookctl.packs import MANIFEST, choices, guard, run_packs
 from hookctl.packs.listing import loads_code
-from hookctl.packs.model import MANIFEST, run_packs
 from hookctl.packs.programs import version_of_launcher
 from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, RULES, Target, own_top, require_inside

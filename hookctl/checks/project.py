@@ -21,8 +21,8 @@ from hookctl.errors import HookctlError
 from hookctl.model import Current, PackRecord, Path, Record, Wanted
 from hookctl.ownership import committed, consent, engine
 from hookctl.ownership.own_files import list_programs
+from hookctl.packs import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.choices import confine
-from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.packs.pack import committed_files, load_file, parse
 from hookctl.packs.programs import find_former, load_programs
 from hookctl.packs.runner import find_programs, needs_runner, wants

@@ -26,9 +26,8 @@ from hookctl.hosts.loading import read_status, why_disarmed
 from hookctl.masking import masked_text
 from hookctl.ownership import store
 from hookctl.ownership.execute import read_journal
-from hookctl.packs import choices
+from hookctl.packs import choices, run_packs
 from hookctl.packs.guard import lacks
-from hookctl.packs.model import run_packs
 from hookctl.packs.runner import find_event, protocol_event
 from hookctl.settings import switches
 from hookctl.settings.targets import RULES, Target, rules_target

@@ -32,8 +32,7 @@ from hookctl.hosts import Host, loading
 from hookctl.hosts.matchers import explain_mismatch
 from hookctl.hosts.shapes import ID_LENGTH, event_of, hook_digest
 from hookctl.model import Wanted
-from hookctl.packs import guard
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs import Pack, PackHook, guard
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import find_programs, hosts_file, possible_answers, wants
 from hookctl.receipts import read_object

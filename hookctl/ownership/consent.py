@@ -18,10 +18,9 @@ from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
 from hookctl.ownership.plan import Plan
 from hookctl.ownership.sources import Sources
-from hookctl.packs import listing
+from hookctl.packs import MANIFEST, Pack, listing
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.listing import risky_env
-from hookctl.packs.model import MANIFEST, Pack
 from hookctl.packs.pack import committed_files, load_file
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system.files import content_digest

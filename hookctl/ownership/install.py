@@ -18,7 +18,7 @@ from hookctl.ownership.own_files import Files, install_files, merge_config, read
 from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
 from hookctl.ownership.sources import Sources, current_of
 from hookctl.ownership.store import Records
-from hookctl.packs import guard
+from hookctl.packs import CLAUDE, MANIFEST, PROTOCOL, Pack, guard
 from hookctl.packs.choices import (
     Choice,
     Request,
@@ -28,7 +28,6 @@ from hookctl.packs.choices import (
     require_portable,
     settings_from,
 )
-from hookctl.packs.model import CLAUDE, MANIFEST, PROTOCOL, Pack
 from hookctl.settings import switches
 from hookctl.settings.targets import (
     GUARD,

@@ -35,8 +35,7 @@ from hookctl.ownership import engine
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.sources import Sources
 from hookctl.ownership.store import Records
-from hookctl.packs import guard
-from hookctl.packs.model import run_packs
+from hookctl.packs import guard, run_packs
 from hookctl.packs.programs import load_programs
 from hookctl.settings.targets import GUARD, OWN, Target, own_top, read_inside, require_inside
 from hookctl.system import files

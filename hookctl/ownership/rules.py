@@ -12,8 +12,8 @@ from hookctl.ownership.draft import Draft
 from hookctl.ownership.plan import Drafts
 from hookctl.ownership.sources import current_of
 from hookctl.ownership.store import rules_path
+from hookctl.packs import Pack
 from hookctl.packs.choices import Choice
-from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, rules_target
 from hookctl.system import files
 

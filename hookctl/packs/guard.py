@@ -13,8 +13,8 @@ from hookctl.documents import Document
 from hookctl.hosts import Host, load, loading, names, parse_version, read_cap
 from hookctl.hosts.shapes import head, split_words
 from hookctl.model import WRAP, Wanted
+from hookctl.packs import Pack
 from hookctl.packs.choices import DEFAULT_LIMIT, LIMIT_KEY, Settings, whole_number
-from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, OWN, Target, in_sh, quote
 from hookctl.system import files
 from hookctl.system.packages import HOOK

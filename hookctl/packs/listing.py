@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hookctl.masking import OwnText
-from hookctl.packs.model import Pack, PackHook
+from hookctl.packs import Pack, PackHook
 from hookctl.packs.runner import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
 from hookctl.system import files
 

@@ -14,7 +14,7 @@ from hookctl.documents.toml import TomlDocument
 from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.masking import find_unseen, number_of, plain
 from hookctl.model import LIMIT, Claim, Path
-from hookctl.packs.model import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, Pack, PackHook, Part
+from hookctl.packs import CLAUDE, DEFAULT_TIMEOUT, MANIFEST, Pack, PackHook, Part
 from hookctl.packs.runner import (
     FAILURE_EVENT,
     MATCHED_EVENTS,

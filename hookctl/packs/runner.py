@@ -12,8 +12,7 @@ from hookctl.hosts import Host, load
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
-from hookctl.packs import guard
-from hookctl.packs.model import DEFAULT_TIMEOUT, Pack, PackHook, Part
+from hookctl.packs import DEFAULT_TIMEOUT, Pack, PackHook, Part, guard
 from hookctl.settings.targets import OWN, Target, in_sh, quote
 from hookctl.system import guard_module
 from hookctl.system.packages import HOOK, PACKAGES

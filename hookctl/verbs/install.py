@@ -17,9 +17,8 @@ from hookctl.ownership.install import check_request, find_lacking, plan_install
 from hookctl.ownership.plan import Plan
 from hookctl.ownership.run import apply_plan, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
-from hookctl.packs import load
+from hookctl.packs import MANIFEST, Pack, load
 from hookctl.packs.choices import Choice, Request, Settings, asked_names, settings_from
-from hookctl.packs.model import MANIFEST, Pack
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing

@@ -21,7 +21,7 @@ from hookctl.hosts.matchers import FOR_ALL
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut, progress, tilde
-from hookctl.packs.model import CLAUDE, Pack, PackHook
+from hookctl.packs import CLAUDE, Pack, PackHook
 from hookctl.packs.pack import parse, read_toml
 from hookctl.packs.runner import (
     EVENTS,

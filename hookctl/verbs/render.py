@@ -14,9 +14,8 @@ from hookctl.output.lines import amount
 from hookctl.ownership import engine
 from hookctl.ownership.install import check_request, find_lacking
 from hookctl.ownership.own_files import new_config
-from hookctl.packs import guard, load
+from hookctl.packs import Pack, guard, load
 from hookctl.packs.choices import Request, Settings, choose, require_portable
-from hookctl.packs.model import Pack
 from hookctl.packs.programs import load_programs
 from hookctl.packs.runner import describe, find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants

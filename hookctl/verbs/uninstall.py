@@ -17,7 +17,7 @@ from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
 from hookctl.ownership.plan import Plan, plan_jobs
 from hookctl.ownership.run import apply_plan, changed_meanwhile, finish_pending, locked_run
-from hookctl.packs.model import Pack
+from hookctl.packs import Pack
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing

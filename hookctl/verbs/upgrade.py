@@ -12,9 +12,9 @@ from hookctl.ownership import store
 from hookctl.ownership.consent import Review, agree, require_agreement
 from hookctl.ownership.run import changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
+from hookctl.packs import Pack
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.guard import is_newer
-from hookctl.packs.model import Pack
 from hookctl.settings.targets import GUARD, Target
 from hookctl.system import project
 from hookctl.system.folders import Folders
