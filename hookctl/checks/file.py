@@ -19,9 +19,9 @@ from hookctl.hosts.shapes import event_of
 from hookctl.masking import masked
 from hookctl.model import WRAP, Current, Entry, HookEntry, PackRecord, Record
 from hookctl.ownership import committed, consent, engine, store
-from hookctl.ownership.disabled import list_taken
 from hookctl.ownership.own_files import FORMER_CALL, list_programs, parse_config
 from hookctl.ownership.sources import current_of
+from hookctl.ownership.store import list_taken
 from hookctl.packs import MANIFEST, choices, guard, run_packs
 from hookctl.packs.listing import loads_code
 from hookctl.packs.programs import version_of_launcher

@@ -26,8 +26,12 @@ from hookctl.model import (
     Prune,
     Put,
 )
-from hookctl.ownership import disabled, engine, store
-from hookctl.ownership.disabled import (
+from hookctl.ownership import engine, store
+from hookctl.ownership.draft import Draft
+from hookctl.ownership.engine import same
+from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
+from hookctl.ownership.sources import Sources, current_of
+from hookctl.ownership.store import (
     CONTAINER,
     HOOK,
     NAME,
@@ -39,10 +43,6 @@ from hookctl.ownership.disabled import (
     Step,
     count_equal,
 )
-from hookctl.ownership.draft import Draft
-from hookctl.ownership.engine import same
-from hookctl.ownership.plan import Drafts, Job, Plan, plan_jobs
-from hookctl.ownership.sources import Sources, current_of
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
 
@@ -117,7 +117,7 @@ class Disable(Job):
         if draft.snapshot.data is None:
             made = files.missing_folders(os.path.dirname(draft.path))
             known = known._replace(made=(draft.path, *made))
-        return known.keep(lambda hook: not disabled.is_back(self.host, draft.before, hook))
+        return known.keep(lambda hook: not store.is_back(self.host, draft.before, hook))
 
     def _take_hook(self, hook: DisabledHook, path: Path) -> None:
         """Take out a hook, or switch it off; `path` is where it stands in its file."""
@@ -175,7 +175,7 @@ def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
         is_there = (at, hook.name) in [(element.path, element.id) for element in ours]
     else:
         found = {one: handler for one, handler, _ in shapes.handlers(shape, document.value)}
-        is_there = disabled.plain_fields(found.get(at, {})) == hook.fields
+        is_there = store.plain_fields(found.get(at, {})) == hook.fields
     if step.kind == HOOK and not is_there:
         message = f"{draft.host.title} takes no hook from here, or it has just changed"
         hint = "`hookctl hooks` lists what is there now."
@@ -194,7 +194,7 @@ def find_away(known: Mapping[str, DisabledFile], reader: Sources) -> Iterator[Di
         with contextlib.suppress(HookctlError):
             document = reader.read(target.path, target.host.format)[1]
         for hook in file.hooks:
-            if document is None or not disabled.is_back(target.host, document, hook):
+            if document is None or not store.is_back(target.host, document, hook):
                 yield hook
 
 
@@ -240,7 +240,7 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
     # The host switches all hooks of a name on together.
     names = [hook.steps[0] for hook in chosen if hook.steps[0].kind == NAME]
     chosen += [hook for hook in known.hooks if hook.steps[0] in names and hook not in chosen]
-    back = [hook for hook in known.hooks if disabled.is_back(host, draft.document, hook)]
+    back = [hook for hook in known.hooks if store.is_back(host, draft.document, hook)]
     layers: list[Layer] = []
     known_ids = {entry.id for entry in draft.entries}
     for layer in reversed(known.layers):
@@ -278,7 +278,7 @@ def _list_path(hook: DisabledHook) -> Path:
 
 def describe(hook: DisabledHook) -> str:
     """What a hook of another tool runs, on one short line, masked; nothing of one of ours."""
-    command = disabled.command_of(hosts.load(hook.host), hook.fields)
+    command = store.command_of(hosts.load(hook.host), hook.fields)
     if hook.name or not isinstance(command, list):
         return ""
     text = " ".join(masked_text(command[0]).split())

@@ -27,10 +27,9 @@ from hookctl.model import (
     Path,
     Record,
 )
-from hookctl.ownership.disabled import DisabledFile, is_back, list_taken
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
-from hookctl.ownership.store import Records
+from hookctl.ownership.store import DisabledFile, Records, is_back, list_taken
 from hookctl.settings.targets import Target
 from hookctl.system import files
 

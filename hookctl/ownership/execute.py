@@ -18,8 +18,8 @@ from hookctl.ownership.codec import (
     parse_object,
     refusals,
 )
-from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.plan import Plan
+from hookctl.ownership.store import DisabledFile
 from hookctl.system import files, packages
 from hookctl.system.files import Changed
 from hookctl.system.folders import Folders

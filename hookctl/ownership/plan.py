@@ -12,11 +12,10 @@ from hookctl.documents import MISSING
 from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.model import Change, Record
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledFile
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.own_files import plan_programs, plan_project_files, remove_files
 from hookctl.ownership.sources import Sources
-from hookctl.ownership.store import Records
+from hookctl.ownership.store import DisabledFile, Records
 from hookctl.settings.targets import Target, own_top, require_inside, top
 from hookctl.system import files
 from hookctl.system.packages import Packages

@@ -10,7 +10,7 @@ from hookctl.errors import HookctlError, nearest, usage_error
 from hookctl.hosts import Host, codex, shapes
 from hookctl.hosts.loading import Unreadable
 from hookctl.ownership import store
-from hookctl.ownership.disabled import NAME, SWITCH, DisabledHook
+from hookctl.ownership.store import NAME, SWITCH, DisabledHook
 from hookctl.packs.runner import find_event
 from hookctl.receipts import HookName, read_runs
 from hookctl.settings.targets import top, variant_of_file

@@ -20,8 +20,8 @@ from hookctl.hosts.loading import Contents, Entry, Fault, Unreadable
 from hookctl.hosts.model import Table
 from hookctl.model import Path, Record
 from hookctl.ownership import store
-from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.sources import Sources
+from hookctl.ownership.store import DisabledHook
 from hookctl.packs.runner import EVENTS
 from hookctl.settings import switches
 from hookctl.settings.switches import Source, Switch

@@ -11,8 +11,8 @@ from hookctl.output.lines import place, say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import plan_disable
-from hookctl.ownership.disabled import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.ownership.run import apply_plan, locked_run
+from hookctl.ownership.store import HOOK, NAME, DisabledHook, Step, plain_fields
 from hookctl.settings.targets import Target, top
 from hookctl.survey.listing import Inventory, find, take_inventory
 from hookctl.survey.model import DISABLED, OFF, Hook

@@ -9,8 +9,8 @@ from hookctl.output.lines import say, tilde, tildes
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
 from hookctl.ownership.disable import describe, plan_enable
-from hookctl.ownership.disabled import DisabledHook
 from hookctl.ownership.run import apply_plan, locked_run
+from hookctl.ownership.store import DisabledHook
 from hookctl.survey.listing import find, find_disabled, take_inventory
 from hookctl.survey.machine import read_disabled
 from hookctl.survey.model import RUNS
