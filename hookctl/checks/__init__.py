@@ -2,7 +2,7 @@
 
 It may import the rooms below it, such as `survey` and `ownership`, and it writes nothing.
 
-- findings.toml lists what can be found, each with one text and one fix; codes.py makes a finding.
+- findings.toml lists what can be found, each with one text and one fix; `finding` makes one.
 - A rule is a function that takes a File (file.py: a settings file) or a HostHere (survey.py: a host
   as it starts here), asks it, the survey and the disk for what it needs, and yields findings.
 - file.py has the rules about a file, survey.py those about a host, and both their lists: doctor
@@ -28,8 +28,6 @@ from typing import Any, NamedTuple
 from hookctl.errors import HookctlError
 from hookctl.hosts.loading import Unreadable
 from hookctl.system import read_data
-
-# What doctor and check can find, by its code: findings.toml lists it, and this fills in the texts.
 
 # What follows from a record that is gone: where it is only unreadable, it says nothing.
 UNRECORDED = "ledger_missing"

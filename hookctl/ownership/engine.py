@@ -1,8 +1,8 @@
 """The ownership table: decides what to change in one settings file.
 
-Its input are the ledger's entries, the file's current values and what a pack wants. It is pure: it
-opens nothing, asks no clock and reads no environment. The numbers in the comments are the rows of
-the table in docs/ownership.md.
+It has three states of a file: `entries`, what hookctl last wrote; `current`, what stands there now;
+`wants`, what a pack wants to stand there. It is pure: it opens nothing, asks no clock and reads no
+environment. The numbers in the comments are the rows of the table in docs/ownership.md.
 """
 
 import json
@@ -275,7 +275,7 @@ class _DecisionBuilder:
         """The decision; our containers that nothing needs any more are pruned."""
         used = list_above(entry.path for entry in self.entries.values())
         unused = [path for path in self.containers if path not in used]
-        for path in sorted(unused, key=len, reverse=True):
+        for path in sorted(unused, key=len, reverse=True):  # only an empty one goes
             container = self.containers.pop(path)
             if path in self.current.values:
                 self.edits.append(Prune(path, container.before))

@@ -61,9 +61,13 @@ class Drafts:
 
 
 class Job:
-    """What a command does in one settings file: `decide` opens its draft and decides on it."""
+    """What a command does in one settings file."""
 
     target: Target
+
+    def decide(self, drafts: Drafts) -> Draft:
+        """Open the file's draft, and decide on it."""
+        raise NotImplementedError
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Decide on files beside it, once all jobs have decided on their own."""

@@ -1,6 +1,7 @@
 """What hookctl asks of the operating system: safe writes, backups, folders, processes, projects.
 
-It may import the values at the root, and nothing else of hookctl.
+It may import the values at the root, and nothing else of hookctl. Here is what reads the files that
+come with it: schemas, templates, hosts, packs, and the packages of the hooks.
 """
 
 import functools
@@ -8,8 +9,6 @@ import importlib
 import os
 import sys
 from types import ModuleType
-
-# Reads the data files of hookctl: schemas, templates, hosts, packs, and the hooks' packages.
 
 _GUARD = "hookctl_guard"  # the name of its package in here
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
