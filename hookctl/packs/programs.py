@@ -1,15 +1,18 @@
-"""The programs that hosts run, as this version writes them: a launcher and its packages."""
+"""What comes with hookctl: the built-in packs, and the programs that hosts run."""
 
 import functools
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable
 from typing import NamedTuple
 
 from hookctl import __version__
-from hookctl.errors import HookctlError
-from hookctl.system import files, read_data, read_folder
+from hookctl.errors import HookctlError, nearest, usage_error
+from hookctl.model import GIT
+from hookctl.packs import Pack, PackHook, Part
+from hookctl.system import files, list_data, read_data, read_folder
 from hookctl.system.packages import (
     HOOK,
     PACKAGES,
@@ -88,3 +91,40 @@ def find_former(top: str, read: Callable[[str], files.Snapshot]) -> set[str]:
         if files.content_digest(b"", programs) in known:
             found |= paths
     return found
+
+
+# The built-in packs.
+
+
+def list_built_in() -> list[str]:
+    """The built-in packs."""
+    return [name[:-5] for name in list_data("packs", ending=".toml")]
+
+
+def is_path(name: str) -> bool:
+    """Whether a PACK on the command line is a path instead of a name."""
+    return os.sep in name or name.endswith(".toml") or name in (os.curdir, os.pardir)
+
+
+def load_pack(name: str) -> Pack:
+    """The built-in pack of this name, or the pack at this path; else a usage error."""
+    if name in list_built_in():
+        # The commands are not in its file, since they depend on its settings.
+        data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
+        hooks = [PackHook(hook["id"], hook["event"], "", hook["timeout"]) for hook in data["hooks"]]
+        return Pack(
+            **data["pack"],
+            files=tuple(data["files"]["include"]),
+            parts={"": Part(hooks=tuple(hooks))},
+            rules=data["rules"]["text"].strip("\n"),
+        )
+    if name.startswith(GIT):
+        hint = "Give the pack's name, or the path of a copy."
+        raise usage_error("this command fetches no pack", hint, name)
+    if is_path(name) or os.path.isdir(name):
+        from hookctl.packs.pack import load_file  # late: most calls are about the guard
+
+        return load_file(name)
+    hint = f"{nearest(name, list_built_in())}Built-in packs: {', '.join(list_built_in())}. "
+    hint += f"Or give the path of a pack file, as ./{name}.toml."
+    raise usage_error(f"unknown pack {name!r}", hint)

@@ -17,8 +17,9 @@ from hookctl.ownership.install import check_request, find_lacking, plan_install
 from hookctl.ownership.plan import Plan
 from hookctl.ownership.run import apply_plan, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
-from hookctl.packs import MANIFEST, Pack, load
+from hookctl.packs import MANIFEST, Pack
 from hookctl.packs.choices import Choice, Request, Settings, asked_names, settings_from
+from hookctl.packs.programs import load_pack
 from hookctl.settings.targets import GUARD, RULES, Target
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
@@ -104,7 +105,7 @@ def load_source(folders: Folders, source: str) -> Pack:
         from hookctl.packs.pack import load_from_git  # late: few packs come from git
 
         return load_from_git(source, folders, progress)
-    return load(source)
+    return load_pack(source)
 
 
 def install_agreed(

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts as known
-from hookctl import packs
 from hookctl.documents.toml import block
 from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
 from hookctl.firing.calls import Asked, Place, Shot, is_meant, make_call
@@ -21,7 +20,7 @@ from hookctl.hosts.matchers import FOR_ALL
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
 from hookctl.output.lines import amount, cut, progress, tilde
-from hookctl.packs import CLAUDE, Pack, PackHook
+from hookctl.packs import CLAUDE, Pack, PackHook, programs
 from hookctl.packs.pack import parse, read_toml
 from hookctl.packs.runner import (
     EVENTS,
@@ -85,17 +84,17 @@ def pack(
         return result
     path = subject or os.curdir
     verb = "pack test" if is_check and load_cases(content) else "install"
-    shown = path if packs.is_path(path) else os.path.join(os.curdir, path)
+    shown = path if programs.is_path(path) else os.path.join(os.curdir, path)
     words = ["hookctl", verb, shlex.quote(shown), *(f"--host {one}" for one in host)]
     return result._replace(text=(*result.text, Line(f"Next: {' '.join(words)}")))
 
 
 def load_pack(path: str) -> Pack:
     """A pack by its path, with a bare name as a folder here."""
-    if path in packs.names():
+    if path in programs.list_built_in():
         raise usage_error(f"{path} is built in", "Give the path of a pack of your own.")
-    name = path if packs.is_path(path or ".") else os.path.join(os.curdir, path)
-    return packs.load(name or os.curdir)
+    name = path if programs.is_path(path or ".") else os.path.join(os.curdir, path)
+    return programs.load_pack(name or os.curdir)
 
 
 # new
@@ -113,7 +112,7 @@ def _new_folder(folders: Folders, path: str) -> str:
 
 
 def _require_name(name: str) -> None:
-    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", name) or name in packs.names():
+    if not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", name) or name in programs.list_built_in():
         hint = 'Use a-z, 0-9 and "-", and no name of a built-in pack; with -o DIR the folder\'s.'
         raise usage_error(f"a pack cannot be called {name!r}", hint)
 

@@ -14,9 +14,9 @@ from hookctl.output.lines import amount
 from hookctl.ownership import engine
 from hookctl.ownership.install import check_request, find_lacking
 from hookctl.ownership.own_files import new_config
-from hookctl.packs import Pack, guard, load
+from hookctl.packs import Pack, guard
 from hookctl.packs.choices import Request, Settings, choose, require_portable
-from hookctl.packs.programs import load_programs
+from hookctl.packs.programs import load_pack, load_programs
 from hookctl.packs.runner import describe, find_programs, hosts_file, needs_runner
 from hookctl.packs.runner import wants as pack_wants
 from hookctl.settings.targets import GUARD, Target, own_top, require_scope
@@ -64,7 +64,7 @@ def render(
     allow_run: bool = False,
 ) -> Result:
     """The text that an install into an empty settings file of this scope would write."""
-    content = load(pack)
+    content = load_pack(pack)
     if len(host) != 1 or "all" in host:
         hint = "Name it, as in `hookctl render --host claude`."
         raise usage_error("which host? render prints the text of one", hint)

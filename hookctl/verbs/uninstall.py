@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from hookctl import errors, packs
+from hookctl import errors
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
@@ -17,7 +17,7 @@ from hookctl.ownership import store
 from hookctl.ownership.install import Uninstall
 from hookctl.ownership.plan import Plan, plan_jobs
 from hookctl.ownership.run import apply_plan, changed_meanwhile, finish_pending, locked_run
-from hookctl.packs import Pack
+from hookctl.packs import Pack, programs
 from hookctl.settings.targets import GUARD, Target, all_files, readable
 from hookctl.system.folders import Folders
 from hookctl.verbs import choosing
@@ -48,7 +48,7 @@ def uninstall(
     json: bool = False,
 ) -> Result:
     """Take a pack out of the settings files that are meant, after a question where there is one."""
-    content = packs.load(pack) if packs.is_path(pack) else None
+    content = programs.load_pack(pack) if programs.is_path(pack) else None
     name = content.name if content else pack or ("" if everywhere else GUARD)
     scope_of_targets = scope or "user"
     host = () if "all" in host else host
@@ -63,8 +63,8 @@ def uninstall(
     finish_pending(folders, say, dry_run=dry_run)
     targets = choosing.find_targets(folders, hosts, scope_of_targets, project, recorded=True)
     loaded = {}
-    if name in ("", *packs.names()):
-        loaded = {one: packs.load(one) for one in packs.names()}
+    if name in ("", *programs.list_built_in()):
+        loaded = {one: programs.load_pack(one) for one in programs.list_built_in()}
     elif content:
         loaded[name] = content
     elif not recovers:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from hookctl import errors, packs
+from hookctl import errors
 from hookctl.errors import HookctlError
 from hookctl.model import GIT, Line, Message, Record, Result
 from hookctl.output.lines import say, tilde
@@ -12,7 +12,7 @@ from hookctl.ownership import store
 from hookctl.ownership.consent import Review, agree, require_agreement
 from hookctl.ownership.run import changed_meanwhile, finish_pending, locked_run
 from hookctl.ownership.sources import Sources
-from hookctl.packs import Pack
+from hookctl.packs import Pack, programs
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.guard import is_newer
 from hookctl.settings.targets import GUARD, Target
@@ -112,7 +112,7 @@ def _bring(
     """The packs that are not built in, as their sources have them now, shown and agreed to."""
     brought = _Brought()
     for name, source, targets in installed:
-        if name in packs.names():
+        if name in programs.list_built_in():
             continue
         command = f"hookctl upgrade {name}"
         try:
@@ -136,8 +136,8 @@ def _upgrade_pack(
 ) -> Result:
     name, source, targets = item
     found = brought.get((name, source), changed_meanwhile())  # or it came just now
-    if name in packs.names():
-        found = packs.load(name), None
+    if name in programs.list_built_in():
+        found = programs.load_pack(name), None
     try:
         if isinstance(found, HookctlError):
             raise found
