@@ -36,7 +36,7 @@ class Case:
         return self.driver.__name__.rpartition(".")[2]
 
     def shell(self, command: str) -> Call:
-        return self.driver.bash(command) if self.driver is claude else self.driver.shell(command)
+        return self.driver.shell(command)
 
     def writes(self, place: Place, name: str = "made.txt", text: str = "text") -> Call:
         """A call that writes a file in the project."""

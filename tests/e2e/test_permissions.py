@@ -14,7 +14,7 @@ from hookctl import hosts
 from . import codex, copilot, droid, gemini, qwen
 from .agent import Driver, Start
 from .agent import Place as AnyPlace
-from .claude import Place, bash, play
+from .claude import Place, play, shell
 from .clients import Client
 from .dialects import Call
 from .product import codes, hookctl, leave_work
@@ -41,7 +41,7 @@ def with_program(place: Place) -> dict[str, str]:
 @pytest.mark.parametrize("scope", ["user", pytest.param("project", marks=pytest.mark.full)])
 def test_an_agent_that_may_report_need_not_ask(claude: Client, place: Place, scope: str) -> None:
     install, environment = ("install", "--host", "claude", "--scope", scope), with_program(place)
-    work = [bash(REPORT), *(f"reply {number}" for number in range(12))]
+    work = [shell(REPORT), *(f"reply {number}" for number in range(12))]
     hookctl(place, *install, *TOLD)
     leave_work(place, 1)
     refused = play(claude, place, work, environment=environment)
@@ -54,7 +54,7 @@ def test_an_agent_that_may_report_need_not_ask(claude: Client, place: Place, sco
     assert codes(place)[stops:] == ["no_work"]
     hidden = "hookctl run remaining $(sh -c 'touch other')"
     for command in ("hookctl verify -- touch other", f"{REPORT}; touch other", hidden):
-        play(claude, place, [bash(command), "done"], environment=environment)
+        play(claude, place, [shell(command), "done"], environment=environment)
         assert not (place.project / "other").exists()
 
 
