@@ -1,31 +1,25 @@
 """What a client makes of hooks, a row a fact: the hooks in its settings, a turn, and what must come of it.
 
-A client's rows stand in tables/CLIENT.toml. There
+A client's rows stand in its table. There
 - a hook is a command; a list of them, one after the other, call by call; or a table with `command`, with `probe` (a
   probe's name, its `answers` and `seconds`), or with what it has to `say`, its `errors` and `code`. What else stands in
   the table stands beside the command in the settings. With `sh` it is called by a shell.
-- a reply is a text, a command for the `shell`, or a `tool` and its `input`.
-- a text that begins with = is an expression: of the client's pins, the `words` of the table, the driver and the test's
-  module. A list takes in what such an element has for a list.
-- @NAME in a command or a file is the command of a probe, and {place.home} the home.
+- @NAME in a command or a file is the command of a probe.
 - `base` has what all rows begin with, and `each` of a row makes one of it for each name, which stands for {}.
 """
 
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 
-from . import hooks as words
+from . import tables
 from .agent import Place, Run
-from .clients import Client, pins_of
-from .dialects import Call, Reply
+from .clients import Client
 from .hooks import handler, in_turn, lost_fields, say
 from .model_server import Script
 from .probe import Probe, make_probe
@@ -107,37 +101,14 @@ class Host(NamedTuple):
     refusals: Callable[[Any], Sequence[str]] = lambda run: ()
 
 
-def table_of(client: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("tables").joinpath(f"{client}.toml").read_text())
-
-
 def read(
     driver: Any, names: Mapping[str, Any], *more: Fact, write: Write | None = None, **ways: Callable[[Any], Any]
 ) -> Host:
     """A client with its rows and some more; the functions that they name are those of the test's module."""
-    client = driver.__name__.rpartition(".")[2]
-    data = table_of(client)
-    pinned = json.loads(json.dumps(pins_of(client)), object_hook=lambda values: SimpleNamespace(**values))
-    scope = {**vars(words), **vars(driver), **names, **vars(pinned), **data.get("words", {})}
-
-    def value(given: Any) -> Any:
-        if isinstance(given, str):
-            return eval(given[1:], scope) if given.startswith("=") else given
-        if isinstance(given, dict):
-            return {value(name): value(each) for name, each in given.items()}
-        if not isinstance(given, list):
-            return given
-        values = []
-        for each in given:
-            found = value(each)
-            values += found if isinstance(each, str) and isinstance(found, list) else [found]
-        return values
-
-    rows = []
-    for row in data["rows"]:
+    base, rows = tables.read(driver, "base"), []
+    for row in tables.read(driver, "rows", names):
         for name, own in row.pop("each", {"": {}}).items():
-            says = row["says"].replace("{}", name)
-            rows.append(Fact(**value({**data.get("base", {}), **row, **own, "says": says})))
+            rows.append(Fact(**{**base, **row, **own, "says": row["says"].replace("{}", name)}))
     return Host(driver, write or claude_like(), [*rows, *more], **ways)
 
 
@@ -174,21 +145,7 @@ class _Probes(dict[str, Probe]):
 def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
     """Make what a row says, and hold what comes of it against the row."""
 
-    def placed(value: Any) -> Any:
-        if isinstance(value, str):
-            return re.sub(r"\{place\.(\w+)\}", lambda found: str(getattr(place, found[1])), value)
-        if isinstance(value, dict):
-            return {placed(name): placed(each) for name, each in value.items()}
-        return list(map(placed, value)) if isinstance(value, list) else value
-
-    def reply(given: Any) -> Reply:
-        if not isinstance(given, dict):
-            return given
-        if "shell" in given:
-            return host.driver.shell(given["shell"])
-        return Call(given["tool"], given["input"])
-
-    fact, probes = Fact(*map(placed, fact)), _Probes(place)
+    fact, probes = Fact(*(tables.placed(value, place) for value in fact)), _Probes(place)
     host.write(place.settings, probes.entries(fact.hooks), fact.more)
     for name, hooks in fact.files.items():
         host.write(place.root / name, probes.entries(hooks), {})
@@ -201,7 +158,7 @@ def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
     fact.prepare(place)
     before, cwd = place.settings.read_bytes(), place.root / fact.cwd if fact.cwd else place.project
     cwd.mkdir(exist_ok=True)
-    script = Script(list(map(reply, fact.replies)), fact.limit, sub_marker=fact.sub_marker)
+    script = Script([tables.reply(host.driver, each) for each in fact.replies], fact.limit, sub_marker=fact.sub_marker)
     more = {"environment": fact.environment, "cwd": cwd, "timeout": fact.timeout}
     runs: list[Run] = [
         host.driver.play(client, place, script, *fact.options, prompt=prompt, **more) for prompt in fact.prompts

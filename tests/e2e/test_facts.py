@@ -8,7 +8,7 @@ import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -209,24 +209,7 @@ def test_fact(client: Client, tmp_path: Path, host: str, fact: Fact) -> None:
 
 # What every client does in its own words: its version, one request without a hook, its folders and its sessions.
 
-DRIVERS = {case.host: case.driver for case in everywhere.CASES}
-
-
-class Words(NamedTuple):
-    """How one client says what these tests ask for."""
-
-    moved_file: str = ""  # the settings file in the folder that the variable names
-    resume: tuple[str, ...] = ()  # goes on with the last session
-    turn: str = ""  # the field that tells a new prompt
-
-
-WORDS = {
-    "claude": Words("settings.json", ("--continue",), "prompt_id"),
-    "codex": Words("hooks.json", ("resume", "--last", "go on"), "turn_id"),
-    "gemini": Words(".gemini/settings.json", ("--resume", "latest"), "prompt"),
-    "qwen": Words("settings.json", ("--continue",), "prompt_id"),
-    "copilot": Words("hooks/operators.json"),
-}
+AGENTS = {case.host: case for case in everywhere.CASES}
 
 
 class Host:
@@ -234,7 +217,7 @@ class Host:
 
     def __init__(self, name: str, client: Client, place: Place) -> None:
         self.name, self.client, self.place = name, client, place
-        self.words = WORDS.get(name, Words())
+        self.agent = AGENTS[name]
         cases = {case.scope: case for case in acceptance.CASES if case.host == name and not case.home_file}
         self.case, self.projects = cases.get("user"), cases.get("project")
         self.options = self.projects.arguments if self.projects else ()
@@ -246,7 +229,7 @@ class Host:
         path.write_text(acceptance.operators_file(self.case.file, command))
 
     def play(self, *arguments: str, reply: str = "done", **options: Any) -> Any:
-        return DRIVERS[self.name].play(self.client, self.place, [reply], *arguments, *self.options, **options)
+        return self.agent.driver.play(self.client, self.place, [reply], *arguments, *self.options, **options)
 
 
 def run_with(*names: str) -> pytest.MarkDecorator:
@@ -256,10 +239,10 @@ def run_with(*names: str) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def own(client: Client, host: str, tmp_path: Any) -> Host:
-    return Host(host, client, DRIVERS[host].Place.make(tmp_path / "place"))
+    return Host(host, client, AGENTS[host].driver.Place.make(tmp_path / "place"))
 
 
-ALL = [name for name in DRIVERS if name != "openhands"]  # which is no program
+ALL = [name for name in AGENTS if name != "openhands"]  # which is no program
 
 
 @run_with(*ALL)
@@ -291,12 +274,12 @@ def test_the_model_is_told_the_reason_of_a_block(own: Host) -> None:
     assert json.loads(BLOCK)["reason"] in json.dumps(run.log[-1].request.body)
 
 
-@run_with(*WORDS)
+@run_with(*(name for name, agent in AGENTS.items() if agent.moved_file))
 def test_the_config_folder_variable_replaces_the_one_in_the_home(own: Host) -> None:
     usual, moved = make_probe(own.place.root, "usual"), make_probe(own.place.root, "moved")
     folder = own.place.home / "elsewhere"
     own.register(own.place.settings, usual)
-    own.register(folder / own.words.moved_file, moved)
+    own.register(folder / own.agent.moved_file, moved)
     environment = {own.client.pins["variables"]["config_folder"]: str(folder)}
     assert own.play(environment=environment).requests == 1
     assert (usual.flags(), moved.flags()) == ("", "F")
@@ -329,10 +312,10 @@ def test_a_resumed_session_keeps_its_id_and_brings_a_new_turn(own: Host) -> None
     own.register(own.place.settings, probe)
     own.play(reply="one")
     # Codex has the prompt among the words that resume a session.
-    own.play(*own.words.resume, reply="two", **({} if "go on" in own.words.resume else {"prompt": "go on"}))
+    own.play(*own.agent.resume, reply="two", **({} if "go on" in own.agent.resume else {"prompt": "go on"}))
     first, second = (heard.payload for heard in probe.heard())
     assert first["session_id"] == second["session_id"]
-    assert first[own.words.turn] != second[own.words.turn]
+    assert first[own.agent.turn] != second[own.agent.turn]
 
 
 @run_with("qwen", "copilot", "droid")

@@ -11,7 +11,7 @@ import yaml
 
 from tests import matching
 
-from . import facts, hermes, kimi, opencode, openhands, pi, vibe
+from . import facts, hermes, kimi, opencode, openhands, pi, tables, vibe
 from .clients import Client, pins_of
 from .dialects import Call
 from .facts import Came, Entries, Fact
@@ -303,7 +303,7 @@ for path in sys.argv[1:]:
         said[path] = type(error).__name__
 print(json.dumps(said))
 """
-STRICT = facts.table_of("openhands")["strict"]
+STRICT = tables.read(openhands, "strict")
 
 
 @pytest.mark.parametrize("host", ["openhands"])
