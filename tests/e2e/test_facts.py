@@ -31,27 +31,6 @@ def start_git(place: Place) -> None:
     subprocess.run(["git", "init", "-q", str(place.project)], env=place.environment(), check=True)
 
 
-# Claude Code
-
-CLAUDE = PINS["claude"]
-
-
-def overridden(came: Came) -> bool:
-    notice = came.run.system_lines("notification")[-1]["key"]
-    return bool(came.run.result == "" and came.run.was_overridden and notice == CLAUDE["cap"]["notification"])
-
-
-def ended(came: Came) -> bool:
-    """Alone it would keep the text; the feedback of the block that it beats takes the reply's place."""
-    reason = came.run.ending["terminal_reason"]
-    return bool(reason == CLAUDE["stop"]["ended_by_hook"] and came.run.result == "" and came.run.texts[-1] == "three")
-
-
-def told_the_session(came: Came) -> bool:
-    (heard,) = came.probes["it"].heard()
-    return heard.payload["session_id"] == heard.environment[CLAUDE["variables"]["session"]] == came.run.session
-
-
 # Codex
 
 
@@ -141,11 +120,6 @@ def tools_are_told_neither(came: Came) -> None:
     assert heard.environment[GEMINI["session"]] == heard.payload["session_id"]
     tools = {line.partition("=")[0] for line in (came.place.project / "environment").read_text().splitlines()}
     assert tools.isdisjoint({GEMINI["session"], GEMINI["project"]}) and "GEMINI_CLI" in tools
-
-
-def tells_the_error_of_the_first(came: Came) -> bool:
-    first, *others = (payload["tool_response"].get("error") for payload in came.payloads())
-    return type(first["message"]) is str and others == [None]
 
 
 # Grok Build

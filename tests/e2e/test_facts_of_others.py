@@ -52,15 +52,6 @@ def is_asked_to_the_cap(came: Came) -> None:
     assert heard.payload["extra"]["changed_paths"] == [str(came.place.project / "made.py")]
 
 
-def are_looked_for_as_programs(came: Came) -> bool:
-    return "No closing quotation" in came.place.log() and came.place.log().count("command not found") == 2
-
-
-def is_cut_off(came: Came) -> None:
-    assert came.run.told("user") == ["begin", "in time"]
-    assert "timed out" in came.place.log() and f"timeout={HERMES['timeout']['default']}s" in came.place.log()
-
-
 def agree(place: Any) -> None:
     """What counts is the event and the command, word for word, and not when the script was written."""
     hooks = yaml.safe_load(place.settings.read_text())["hooks"]["pre_verify"]
@@ -82,23 +73,9 @@ def are_refused(came: Came) -> bool:
     return came.made() == ["shell.txt"]
 
 
-def is_kept_aside(came: Came) -> bool:
-    broken = came.place.settings.read_bytes()
-    return [path.read_bytes() for path in came.place.config.glob("config.yaml.corrupt.*.bak")] == [broken]
-
-
-def keeps_its_variables(came: Came) -> bool:
-    agreed = [one["command"] for one in came.place.approvals()]
-    return agreed == [came.probes["it"].command, "sh -c ': ${NOT_SET}'", "sh -c ': $PROBE'"]
-
-
 def manage_the_hooks_alone(place: Any) -> None:
     managed = place.root / "managed/config.yaml"
     managed.write_text(managed.read_text().removeprefix(hermes.BASE))
-
-
-def is_agreed_there(came: Came) -> bool:
-    return (came.place.root / "elsewhere" / came.place.consent.name).exists() and not came.place.consent.exists()
 
 
 HERMES = PINS["hermes"]
