@@ -26,8 +26,8 @@ from .probe import Probe, make_probe
 
 Hooks = Mapping[str, Sequence[Any]]
 Entries = Mapping[str, list[tuple[str, Mapping[str, Any]]]]  # commands with their fields, by event
-# Writes a settings file of the client with these hooks and these keys beside them.
-Write = Callable[[Path, Entries, Mapping[str, Any]], None]
+# The text of a settings file of the client with these hooks and these keys beside them; its name may tell the form.
+Write = Callable[[Path, Entries, Mapping[str, Any]], str]
 
 
 class Came(NamedTuple):
@@ -146,12 +146,13 @@ def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
     """Make what a row says, and hold what comes of it against the row."""
 
     fact, probes = Fact(*(tables.placed(value, place) for value in fact)), _Probes(place)
-    host.write(place.settings, probes.entries(fact.hooks), fact.more)
+    texts = {place.settings: host.write(place.settings, probes.entries(fact.hooks), fact.more)}
     for name, hooks in fact.files.items():
-        host.write(place.root / name, probes.entries(hooks), {})
-    for name, text in fact.texts.items():
-        (place.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (place.root / name).write_text(probes.named(text))
+        texts[place.root / name] = host.write(place.root / name, probes.entries(hooks), {})
+    texts |= {place.root / name: probes.named(text) for name, text in fact.texts.items()}
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     for old, new in fact.text:
         text = re.sub(old, new.replace("\\", "\\\\"), place.settings.read_bytes().decode())
         place.settings.write_bytes(text.encode())
@@ -186,9 +187,9 @@ def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
 
 
 def claude_like(base: Mapping[str, Any] = {}) -> Write:
-    """Writes settings in the form that most hosts share with Claude Code, a group for each matcher of an event."""
+    """Settings in the form that most hosts share with Claude Code, a group for each matcher of an event."""
 
-    def write(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
+    def write(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
         groups: dict[str, list[dict[str, Any]]] = {event: [] for event in events}
         for event, hooks in events.items():
             for hook, fields in hooks:
@@ -197,8 +198,7 @@ def claude_like(base: Mapping[str, Any] = {}) -> Write:
                     groups[event].append({**own, "hooks": []})
                 others = {name: value for name, value in fields.items() if name != "matcher"}
                 groups[event][-1]["hooks"].append(handler(hook, **others))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({**base, **more, "hooks": groups}))
+        return json.dumps({**base, **more, "hooks": groups})
 
     return write
 

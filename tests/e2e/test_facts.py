@@ -67,7 +67,7 @@ def lists_those_of_the_start_folder(came: Came) -> bool:
 NAMES = PINS["copilot"]["variables"]
 
 
-def write_for_copilot(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
+def write_for_copilot(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
     if path.parent.name == ".claude":
         return facts.claude_like()(path, events, more)
     entries: dict[str, list[dict[str, Any]]] = {event: [] for event in events}
@@ -75,8 +75,7 @@ def write_for_copilot(path: Path, events: Entries, more: Mapping[str, Any]) -> N
         for hook, fields in hooks:
             default = {} if "timeout" in fields else {"timeoutSec": 10}
             entries[event].append(handler(hook, **{**default, **fields}))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"version": 1, "hooks": entries}))
+    return json.dumps({"version": 1, "hooks": entries})
 
 
 def tells_an_error(came: Came) -> bool:
@@ -95,11 +94,10 @@ def are_told_their_own_folder(came: Came) -> bool:
 # Factory Droid
 
 
-def write_for_droid(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
-    """Write settings, or a hooks.json: there the events stand at the root."""
-    facts.claude_like()(path, events, more)
-    if path.name == "hooks.json":
-        path.write_text(json.dumps(json.loads(path.read_text())["hooks"]))
+def write_for_droid(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
+    """Settings, or a hooks.json: there the events stand at the root."""
+    text = facts.claude_like()(path, events, more)
+    return json.dumps(json.loads(text)["hooks"]) if path.name == "hooks.json" else text
 
 
 # Gemini CLI

@@ -25,11 +25,10 @@ pytestmark = [pytest.mark.e2e, pytest.mark.full]
 PINS = {name: pins_of(name) for name in ("hermes", "kimi", "openhands", "opencode", "pi", "vibe")}
 
 
-def write_for_hermes(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
+def write_for_hermes(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
     """Commands of a probe or of several lines go through a shell."""
     hooks = {event: [{"command": command, **fields} for command, fields in events[event]] for event in events}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(hermes.BASE + yaml.safe_dump({**more, "hooks": hooks}, width=10_000, sort_keys=False))
+    return hermes.BASE + yaml.safe_dump({**more, "hooks": hooks}, width=10_000, sort_keys=False)
 
 
 def turn(place: Any) -> Script:
@@ -90,7 +89,7 @@ def test_a_new_prompt_of_the_same_session_starts_the_count_again(client: Client,
     """Nothing but the attempt says so: the payload has no identity of the turn."""
     place = place_of(hermes, tmp_path)
     stop = make_probe(place.root, answers=(BLOCK, ""))
-    write_for_hermes(place.settings, {"pre_verify": [(stop.command, {})]}, {})
+    place.settings.write_text(write_for_hermes(place.settings, {"pre_verify": [(stop.command, {})]}, {}))
     for options in ((), ("--continue",)):
         hermes.play(client, place, turn(place), hermes.YOLO, hermes.ACCEPT, *options, timeout=120)
     payloads = [heard.payload for heard in stop.heard()]
@@ -108,9 +107,8 @@ def entry(event: str, command: str, **more: Any) -> str:
     return in_list(event=event, command=command, **more)
 
 
-def write_for_kimi(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(entry(event, hook, **fields) for event in events for hook, fields in events[event]))
+def write_for_kimi(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
+    return "".join(entry(event, hook, **fields) for event in events for hook, fields in events[event])
 
 
 def refused_by_kimi(run: Any) -> list[str]:
@@ -168,12 +166,13 @@ def hook(event: str, command: str, **fields: Any) -> str:
     return in_list(**{"name": event, "type": event, "command": command, **fields})
 
 
-def write_for_vibe(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
+def write_for_vibe(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
     """Hooks, each under a name of its own."""
-    named = [(event, command, fields) for event in events for command, fields in events[event]]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(hook(event, command, **{"name": f"hook {number}", **fields})
-                            for number, (event, command, fields) in enumerate(named)))  # fmt: skip
+    texts: list[str] = []
+    for event in events:
+        for command, fields in events[event]:
+            texts.append(hook(event, command, **{"name": f"hook {len(texts)}", **fields}))
+    return "".join(texts)
 
 
 def sees_the_change(came: Came) -> bool:
@@ -206,15 +205,7 @@ def link_the_config(place: Any) -> None:
 
 VIBES_CAP = PINS["vibe"]["cap"]["default"]
 DENY = verdict("deny", "go on")
-VIBES_CALLS = {
-    "file_system.bash": vibe.shell("true"),
-    "process.start": vibe.within("tools.process.start({command: 'true'})"),
-    "file_system.write_file": Call("write_file", {"path": "made.txt", "content": "made"}),
-    "file_system.edit": Call("edit", {"file_path": "a", "old_string": "one", "new_string": "two"}),
-    "file_system.read_file": Call("read_file", {"path": "a"}),
-    "agents.spawn": vibe.subagent("MARKER"),
-    "vibe.todo": Call("todo", {"action": "read"}),
-}
+VIBES_CALLS = tables.read(vibe, "calls")
 # Older clients have one more tool; a hook on it is told the same fields.
 MATCHERS_OF_VIBE = [
     Fact(f"a matcher is held against every name of {tool}", texts={"project/a": "one\n"},
@@ -231,7 +222,8 @@ def test_three_retries_a_turn_are_heeded_of_all_hooks_together(client: Client, t
     """The one that denies next is asked, but not heeded; a tool call between them changes nothing, a prompt does."""
     place = place_of(vibe, tmp_path)
     first, second = make_probe(place.root, "first", (DENY, "", DENY, "")), make_probe(place.root, "second", (DENY,))
-    write_for_vibe(place.settings, {"post_agent": [(first.command, {}), (second.command, {})]}, {})
+    hooks = {"post_agent": [(first.command, {}), (second.command, {})]}
+    place.settings.write_text(write_for_vibe(place.settings, hooks, {}))
     before = place.settings.read_bytes()
     texts = [reply for name in ("one", "two", "three") for reply in (name, vibe.shell(f"true {name}"))]
     run = vibe.play(client, place, Script([*texts, "done"], limit=12), vibe.YOLO)
@@ -243,10 +235,9 @@ def test_three_retries_a_turn_are_heeded_of_all_hooks_together(client: Client, t
     assert place.settings.read_bytes() == before
 
 
-def write_for_openhands(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_for_openhands(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
     hooks = {event: [group(hook, **fields)] for event, given in events.items() for hook, fields in given}
-    path.write_text(json.dumps({**more, **hooks}))
+    return json.dumps({**more, **hooks})
 
 
 HOSTS = {
