@@ -7,9 +7,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, openhands, pi, qwen, tables, vibe
+from . import grok, pi, tables
 from .agent import Place
 from .dialects import Reply
+from .everywhere import DRIVERS
 from .probe import Probe
 from .product import LIMIT
 
@@ -83,5 +84,4 @@ class Case:
         return self.texts(place)
 
 
-DRIVERS = (claude, codex, gemini, qwen, copilot, droid, grok, openhands, vibe, kimi, hermes, pi)
 CASES = [Case(driver, **row) for driver in DRIVERS for row in tables.read(driver, "acceptance")]

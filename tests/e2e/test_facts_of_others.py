@@ -80,14 +80,9 @@ def manage_the_hooks_alone(place: Any) -> None:
 HERMES = PINS["hermes"]
 
 
-def place_of(driver: Any, tmp_path: Path) -> Any:
-    return driver.Place.make(tmp_path / "place")
-
-
 @pytest.mark.parametrize("host", ["hermes"])
-def test_a_new_prompt_of_the_same_session_starts_the_count_again(client: Client, tmp_path: Path) -> None:
+def test_a_new_prompt_of_the_same_session_starts_the_count_again(client: Client, place: Any) -> None:
     """Nothing but the attempt says so: the payload has no identity of the turn."""
-    place = place_of(hermes, tmp_path)
     stop = make_probe(place.root, answers=(BLOCK, ""))
     place.settings.write_text(write_for_hermes(place.settings, {"pre_verify": [(stop.command, {})]}, {}))
     for options in ((), ("--continue",)):
@@ -125,8 +120,8 @@ MATCHERS_OF_KIMI = [
 
 
 @pytest.mark.parametrize("host", ["kimi"])
-def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(client: Client, tmp_path: Path) -> None:
-    place, cap = place_of(kimi, tmp_path), KIMI["cap"]["default"]
+def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(client: Client, place: Any) -> None:
+    cap = KIMI["cap"]["default"]
     stop = make_probe(place.root, answers=(refusal("Stop", "on"),))
     place.settings.write_text(entry("Stop", stop.command))
     before = place.settings.read_bytes()
@@ -142,9 +137,8 @@ def test_one_block_in_a_turn_is_honoured_then_no_hook_is_asked(client: Client, t
 
 @pytest.mark.parametrize("host", ["kimi"])
 def test_nobody_waits_for_a_hook_on_a_call_that_has_run_and_a_turn_s_end_cuts_it_off(
-    client: Client, tmp_path: Path
+    client: Client, place: Any
 ) -> None:
-    place = place_of(kimi, tmp_path)
     slow, refused, failed = (make_probe(place.root, name) for name in ("slow", "refused", "failed"))
     hooks = [
         entry("PreToolUse", say(code=2, errors="no"), matcher="Write"),
@@ -218,9 +212,8 @@ MATCHERS_OF_VIBE = [
 
 
 @pytest.mark.parametrize("host", ["vibe"])
-def test_three_retries_a_turn_are_heeded_of_all_hooks_together(client: Client, tmp_path: Path) -> None:
+def test_three_retries_a_turn_are_heeded_of_all_hooks_together(client: Client, place: Any) -> None:
     """The one that denies next is asked, but not heeded; a tool call between them changes nothing, a prompt does."""
-    place = place_of(vibe, tmp_path)
     first, second = make_probe(place.root, "first", (DENY, "", DENY, "")), make_probe(place.root, "second", (DENY,))
     hooks = {"post_agent": [(first.command, {}), (second.command, {})]}
     place.settings.write_text(write_for_vibe(place.settings, hooks, {}))
@@ -249,8 +242,8 @@ HOSTS = {
 
 
 @facts.table(HOSTS)
-def test_fact(client: Client, tmp_path: Path, host: str, fact: Fact) -> None:
-    facts.play(HOSTS[host], client, place_of(HOSTS[host].driver, tmp_path), fact)
+def test_fact(client: Client, place: Any, host: str, fact: Fact) -> None:
+    facts.play(HOSTS[host], client, place, fact)
 
 
 @pytest.mark.parametrize("host", ["openhands"])
@@ -275,8 +268,7 @@ STRICT = tables.read(openhands, "strict")
 
 
 @pytest.mark.parametrize("host", ["openhands"])
-def test_how_strict_it_is_with_its_file(client: Client, tmp_path: Path) -> None:
-    place = place_of(openhands, tmp_path)
+def test_how_strict_it_is_with_its_file(client: Client, place: Any) -> None:
     paths = {str(place.root / f"{number}.json"): name for number, name in enumerate(STRICT)}
     for path, name in paths.items():
         Path(path).write_text(STRICT[name][0])
@@ -300,9 +292,9 @@ BROKEN = ["export default (pi) => {", "export default 5", "export default () => 
 class Modules:
     """Modules of one of the two in a place of its own."""
 
-    def __init__(self, host: str, client: Client, root: Path) -> None:
+    def __init__(self, host: str, client: Client, place: Any) -> None:
         self.driver, self.client = (opencode, pi)[host == "pi"], client
-        self.place, self.log, self.code = self.driver.Place.make(root), root / "loaded", CODE[host]
+        self.place, self.log, self.code = place, place.root / "loaded", CODE[host]
 
     def write(self, more: str = "", **files: Path) -> None:
         for name, file in files.items():
@@ -320,8 +312,8 @@ class Modules:
 
 
 @pytest.fixture
-def modules(host: str, client: Client, tmp_path: Path) -> Modules:
-    return Modules(host, client, tmp_path / "place")
+def modules(host: str, client: Client, place: Any) -> Modules:
+    return Modules(host, client, place)
 
 
 on_opencode = pytest.mark.parametrize("host", ["opencode"])
