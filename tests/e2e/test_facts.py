@@ -24,8 +24,6 @@ from .probe import BLOCK, Probe, make_probe
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
 
-PINS = {name: pins_of(name) for name in ("claude", "codex", "copilot", "droid", "gemini", "grok", "qwen")}
-
 
 def start_git(place: Place) -> None:
     subprocess.run(["git", "init", "-q", str(place.project)], env=place.environment(), check=True)
@@ -64,7 +62,7 @@ def lists_those_of_the_start_folder(came: Came) -> bool:
 
 # Copilot CLI
 
-NAMES = PINS["copilot"]["variables"]
+NAMES = pins_of("copilot")["variables"]
 
 
 def write_for_copilot(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
@@ -102,8 +100,7 @@ def write_for_droid(path: Path, events: Entries, more: Mapping[str, Any]) -> str
 
 # Gemini CLI
 
-GEMINI = PINS["gemini"]["variables"]
-UNTRUSTED = dict.fromkeys(gemini.TRUST, "")
+GEMINI = pins_of("gemini")["variables"]
 
 
 def refused_by_gemini(run: Any) -> list[str]:
@@ -122,7 +119,7 @@ def tools_are_told_neither(came: Came) -> None:
 
 # Grok Build
 
-GROK = PINS["grok"]["variables"]
+GROK = pins_of("grok")["variables"]
 
 
 def grok_flags(probe: Probe) -> str:
