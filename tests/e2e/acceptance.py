@@ -1,14 +1,16 @@
 """What each client needs for the story that hookctl's promises are kept by: test_acceptance.py tells it."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from . import claude, codex, copilot, droid, gemini, grok, hermes, kimi, openhands, pi, qwen, vibe
+from . import grok, pi, tables
 from .agent import Place
 from .dialects import Reply
+from .everywhere import DRIVERS
 from .probe import Probe
 from .product import LIMIT
 
@@ -28,16 +30,16 @@ class Case:
     file: str  # the operator's own, of those in operators/
     project_file: str = ""  # at project and local scope: the settings file, from the project
     home_file: str = ""  # where it is not the usual one, from the home
-    arguments: tuple[str, ...] = ()
+    arguments: Sequence[str] = ()
     trusts: bool = False  # a user has trusted the project before
     cap: int = LIMIT  # so many blocks in a turn does the client heed, if they are fewer than the limit
     tells_the_last: bool = True  # it tells of the stop behind these, too
     says: str = ""  # what a person or a program that drives it reads then
-    turn: Callable[[Place], Sequence[Reply]] = lambda place: ["done"]
+    replies: Sequence[Any] = ("done",)
 
     @property
     def host(self) -> str:
-        return self.driver.__name__.rpartition(".")[2]
+        return tables.name_of(self.driver)
 
     @property
     def id(self) -> str:
@@ -55,6 +57,9 @@ class Case:
     def prepare(self, place: Place) -> None:
         if self.trusts:
             self.driver.trust_project(place, place.project)
+
+    def turn(self, place: Place) -> list[Reply]:
+        return [tables.reply(self.driver, each) for each in tables.placed(self.replies, place)]
 
     def settings(self, place: Place) -> Path:
         if self.home_file:
@@ -79,31 +84,4 @@ class Case:
         return self.texts(place)
 
 
-CASES = [
-    Case(claude, "claude.json", says="Stop says: hookctl guard: "),
-    Case(claude, "claude.json", ".claude/settings.json"),
-    Case(claude, "claude.json", ".claude/settings.local.json"),
-    Case(codex, "codex.json", arguments=(codex.BYPASS,)),
-    Case(codex, "codex.toml", home_file=".codex/config.toml", arguments=(codex.BYPASS,)),
-    Case(codex, "codex.json", ".codex/hooks.json", arguments=(codex.BYPASS,), trusts=True),
-    Case(gemini, "gemini.json", says="Hook system message: hookctl guard: stopped blocking after 5 blocks"),
-    Case(gemini, "gemini.json", ".gemini/settings.json"),
-    Case(qwen, "qwen.json"),
-    Case(qwen, "qwen.json", ".qwen/settings.json"),
-    Case(copilot, "copilot.json"),
-    Case(copilot, "copilot.json", ".github/hooks/hookctl.json", arguments=(copilot.TRUST,)),
-    Case(droid, "droid.json"),
-    Case(droid, "droid.json", ".factory/settings.json"),
-    Case(grok, "grok.json"),
-    Case(grok, "grok.json", ".grok/hooks/hookctl.json", trusts=True),
-    Case(openhands, "openhands.json"),
-    Case(openhands, "openhands-wrapped.json"),
-    Case(openhands, "openhands.json", ".openhands/hooks.json"),
-    Case(vibe, "vibe.toml", cap=3),
-    Case(vibe, "vibe.toml", ".vibe/hooks.toml", arguments=(vibe.TRUST,), cap=3),
-    Case(kimi, "kimi.toml", cap=1, tells_the_last=False),
-    Case(hermes, "hermes.yaml", arguments=(hermes.YOLO, hermes.ACCEPT), cap=3, tells_the_last=False,
-         turn=lambda place: [hermes.write_file(place), "done"]),
-    Case(pi, "pi.js", says="stopped blocking after 5 blocks"),
-    Case(pi, "pi.js", ".pi/extensions/operators.js", arguments=(pi.TRUST,)),
-]  # fmt: skip
+CASES = [Case(driver, **row) for driver in DRIVERS for row in tables.read(driver, "acceptance")]

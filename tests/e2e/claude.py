@@ -82,7 +82,7 @@ DRIVER = Driver(anthropic, starts(*OPTIONS, **KEYS, CLAUDE_CODE_TMPDIR="TMP", **
 play = DRIVER.play
 
 
-def bash(command: str, **more: Any) -> Call:
+def shell(command: str, **more: Any) -> Call:
     """Return a call of the Bash tool; the settings must allow the command."""
     return Call("Bash", {"command": command, "description": "a step", **more})
 

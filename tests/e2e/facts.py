@@ -1,46 +1,33 @@
-"""What a client makes of hooks, a row a fact: the hooks in its settings, a turn, and what must come of it."""
+"""What a client makes of hooks, a row a fact: the hooks in its settings, a turn, and what must come of it.
+
+A client's rows stand in its table. There
+- a hook is a command; a list of them, one after the other, call by call; or a table with `command`, with `probe` (a
+  probe's name, its `answers` and `seconds`), or with what it has to `say`, its `errors` and `code`. What else stands in
+  the table stands beside the command in the settings. With `sh` it is called by a shell.
+- @NAME in a command or a file is the command of a probe.
+- `base` has what all rows begin with, and `each` of a row makes one of it for each name, which stands for {}.
+"""
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from . import tables
 from .agent import Place, Run
 from .clients import Client
-from .dialects import Reply
-from .hooks import handler, in_turn, lost_fields
+from .hooks import handler, in_turn, lost_fields, say
 from .model_server import Script
-from .probe import BLOCK, Probe, make_probe
+from .probe import Probe, make_probe
 
-
-class Hook(NamedTuple):
-    """A hook of a row: a probe of that name, unless there is a command; and what stands beside the command."""
-
-    name: str
-    answers: tuple[str, ...]
-    seconds: float
-    command: str
-    fields: Mapping[str, Any]
-
-
-def probe(called: str = "it", /, *answers: str, seconds: float = 0, **fields: Any) -> Hook:
-    """A probe that gives these answers; one name is one probe, wherever it stands."""
-    return Hook(called, answers or ("",), seconds, "", fields)
-
-
-def beside(command: str, /, **fields: Any) -> Hook:
-    """A command with further fields of its element."""
-    return Hook("", (), 0, command, fields)
-
-
-Given = Hook | str | tuple[str, ...]  # a tuple: one command after the other, call by call
-Hooks = Mapping[str, Sequence[Given]]
+Hooks = Mapping[str, Sequence[Any]]
 Entries = Mapping[str, list[tuple[str, Mapping[str, Any]]]]  # commands with their fields, by event
-# Writes a settings file of the client with these hooks and these keys beside them.
-Write = Callable[[Path, Entries, Mapping[str, Any]], None]
+# The text of a settings file of the client with these hooks and these keys beside them; its name may tell the form.
+Write = Callable[[Path, Entries, Mapping[str, Any]], str]
 
 
 class Came(NamedTuple):
@@ -56,13 +43,9 @@ class Came(NamedTuple):
         """What lies in the project."""
         return sorted(path.name for path in self.place.project.iterdir() if not path.name.startswith("."))
 
-    def silent(self) -> bool:
-        """Nothing on stderr."""
-        return bool(self.run.errors == "")
-
-    def refused(self) -> bool:
-        """The run went on until the model server refused it."""
-        return bool(self.run.count("refused"))
+    def ran(self) -> list[str]:
+        """The probes that were called."""
+        return [name for name, probe in self.probes.items() if probe.heard()]
 
     def payloads(self, name: str = "it") -> list[dict[str, Any]]:
         return [heard.payload for heard in self.probes[name].heard()]
@@ -73,26 +56,26 @@ class Came(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A row; what is None is not looked at. Files are named from the place's folder on.
-
-    In commands and texts @NAME is a probe's command; in texts, variables and environment {place.home} is the home.
-    """
+    """A row; what is None is not looked at. Files are named from the place's folder on."""
 
     says: str
-    hooks: Mapping[str, Sequence[Given]] = {}
+    hooks: Mapping[str, Sequence[Any]] = {}
     more: Mapping[str, Any] = {}  # in the settings beside the hooks
     files: Mapping[str, Hooks] = {}  # further files of the client's form
     texts: Mapping[str, str] = {}  # files as they are
-    text: Callable[[str], str] | None = None  # what becomes of the settings' text
+    text: Sequence[tuple[str, str]] = ()  # expressions for what is replaced in the settings' text, and what by
     prepare: Callable[[Any], object] = lambda place: None
-    replies: Sequence[Reply] | Script | Callable[[Any], Sequence[Reply]] = ("done",)
+    replies: Sequence[Any] = ("done",)
+    limit: int = 20
+    sub_marker: str = ""
     prompts: Sequence[str] = ("begin",)  # a run each
-    options: tuple[str, ...] = ()
+    options: Sequence[str] = ()
     environment: Mapping[str, str] = {}
     cwd: str = ""
     requests: int | None = None
     code: int | None = 0
     out: str | None = None
+    errors: str | None = None
     flags: Mapping[str, str] | str | None = None  # of each probe, or of the one that is called it
     distinct: Mapping[str, int] = {}  # how many values a field of its payloads had
     heard: Mapping[str, int] | int | None = None  # how often
@@ -101,6 +84,9 @@ class Fact(NamedTuple):
     unsaid: Sequence[str] = ()  # to nobody
     keeps: bool = False  # the settings' bytes
     variables: Mapping[str, str | None] = {}  # that its first call was told, or was not
+    made: Sequence[str] | None = None
+    refusals: str | None = None  # what the model was told of each call that was refused
+    sees: Mapping[str, Any] = {}  # expressions of what came, with their values
     timeout: float = 60
     check: Callable[[Came], bool | None] | None = None
 
@@ -112,6 +98,18 @@ class Host(NamedTuple):
     write: Write
     rows: Sequence[Fact]
     flags: Callable[[Probe], str] = Probe.flags
+    refusals: Callable[[Any], Sequence[str]] = lambda run: ()
+
+
+def read(
+    driver: Any, names: Mapping[str, Any], *more: Fact, write: Write | None = None, **ways: Callable[[Any], Any]
+) -> Host:
+    """A client with its rows and some more; the functions that they name are those of the test's module."""
+    base, rows = tables.read(driver, "base"), []
+    for row in tables.read(driver, "rows", names):
+        for name, own in row.pop("each", {"": {}}).items():
+            rows.append(Fact(**{**base, **row, **own, "says": row["says"].replace("{}", name)}))
+    return Host(driver, write or claude_like(), [*rows, *more], **ways)
 
 
 class _Probes(dict[str, Probe]):
@@ -121,20 +119,24 @@ class _Probes(dict[str, Probe]):
         super().__init__()
         self.place = place
 
-    def element(self, hook: Given) -> tuple[str, Mapping[str, Any]]:
-        if isinstance(hook, tuple) and not isinstance(hook, Hook):
-            return in_turn(self.place.root, *map(self.named, hook)), {}
+    def element(self, hook: Any) -> tuple[str, Mapping[str, Any]]:
         if isinstance(hook, str):
             return self.named(hook), {}
-        if hook.command:
-            return self.named(hook.command), hook.fields
-        if hook.name not in self:
-            self[hook.name] = make_probe(self.place.root, hook.name, hook.answers, seconds=hook.seconds)
-        return self[hook.name].command, hook.fields
+        if isinstance(hook, list):
+            return in_turn(self.place.root, *(self.element(each)[0] for each in hook)), {}
+        fields = dict(hook)
+        own = {name: fields.pop(name) for name in ("say", "errors", "code", "command", "sh") if name in fields}
+        if "probe" in fields:
+            name, answers, seconds = fields.pop("probe"), fields.pop("answers", [""]), fields.pop("seconds", 0)
+            if name not in self:
+                self[name] = make_probe(self.place.root, name, tuple(answers), seconds)
+            return self[name].command, fields
+        command = own.get("command") or say(own.get("say", ""), own.get("code", 0), own.get("errors", ""))
+        return f"sh -c {shlex.quote(command)}" if "sh" in own else self.named(command), fields
 
     def named(self, text: str) -> str:
         """A text with the commands of the probes that it names."""
-        return re.sub(r"@(\w+)", lambda found: self.element(probe(found[1]))[0], text)
+        return re.sub(r"@(\w+)", lambda found: self.element({"probe": found[1]})[0], text)
 
     def entries(self, hooks: Hooks) -> Entries:
         return {event: list(map(self.element, given)) for event, given in hooks.items()}
@@ -143,29 +145,28 @@ class _Probes(dict[str, Probe]):
 def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
     """Make what a row says, and hold what comes of it against the row."""
 
-    def placed(values: Mapping[str, str | None]) -> dict[str, Any]:
-        return {name: value and re.sub(r"\{place\.(\w+)\}", _of(place), value) for name, value in values.items()}
-
-    probes = _Probes(place)
-    host.write(place.settings, probes.entries(fact.hooks), fact.more)
+    fact, probes = Fact(*(tables.placed(value, place) for value in fact)), _Probes(place)
+    texts = {place.settings: host.write(place.settings, probes.entries(fact.hooks), fact.more)}
     for name, hooks in fact.files.items():
-        host.write(place.root / name, probes.entries(hooks), {})
-    for name, text in placed(fact.texts).items():
-        (place.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (place.root / name).write_text(probes.named(text))
-    if fact.text:
-        place.settings.write_bytes(fact.text(place.settings.read_bytes().decode()).encode())
+        texts[place.root / name] = host.write(place.root / name, probes.entries(hooks), {})
+    texts |= {place.root / name: probes.named(text) for name, text in fact.texts.items()}
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for old, new in fact.text:
+        text = re.sub(old, new.replace("\\", "\\\\"), place.settings.read_bytes().decode())
+        place.settings.write_bytes(text.encode())
     fact.prepare(place)
     before, cwd = place.settings.read_bytes(), place.root / fact.cwd if fact.cwd else place.project
     cwd.mkdir(exist_ok=True)
-    replies = fact.replies(place) if callable(fact.replies) else fact.replies
-    more = {"environment": placed(fact.environment), "cwd": cwd, "timeout": fact.timeout}
+    script = Script([tables.reply(host.driver, each) for each in fact.replies], fact.limit, sub_marker=fact.sub_marker)
+    more = {"environment": fact.environment, "cwd": cwd, "timeout": fact.timeout}
     runs: list[Run] = [
-        host.driver.play(client, place, replies, *fact.options, prompt=prompt, **more) for prompt in fact.prompts
+        host.driver.play(client, place, script, *fact.options, prompt=prompt, **more) for prompt in fact.prompts
     ]
-    run, asked = runs[-1], sum(run.requests for run in runs)
-    expected = {"requests": fact.requests, "code": fact.code, "out": fact.out}
-    found = {"requests": asked, "code": run.code, "out": run.out}
+    run, came = runs[-1], Came(runs[-1], runs, client, place, probes)
+    expected = {"requests": fact.requests, "code": fact.code, "out": fact.out, "errors": fact.errors, "made": fact.made}
+    found = {**vars(run), "requests": sum(run.requests for run in runs), "made": came.made()}
     assert [(name, found[name]) for name in expected if expected[name] not in (None, found[name])] == [], run.errors
     wanted = {"it": fact.flags} if isinstance(fact.flags, str) else fact.flags or {}
     assert {name: host.flags(probes[name]) for name in wanted} == wanted
@@ -177,57 +178,18 @@ def play(host: Host, client: Client, place: Any, fact: Fact) -> None:
     assert [words for words in fact.said if words not in run.errors] == []
     assert [words for words in fact.unsaid if words in run.out + run.errors] == []
     assert not fact.keeps or place.settings.read_bytes() == before
-    told = placed(fact.variables)
-    assert {name: probes["it"].heard()[0].environment.get(name) for name in told} == told
-    assert fact.check is None or fact.check(Came(run, runs, client, place, probes)) is not False
-
-
-def _of(place: Any) -> Callable[["re.Match[str]"], str]:
-    return lambda found: str(getattr(place, found[1]))
-
-
-def passes(event: str, hooks: Sequence[Given], says: str = "what passes", **row: Any) -> Fact:
-    """All these hooks let a turn end."""
-    return Fact(says, {event: hooks}, requests=1, **row)
-
-
-def blocks(event: str, *hooks: str, **row: Any) -> Fact:
-    """Each of these hooks sends the agent on, one after the other."""
-    return Fact("what blocks", {event: [hooks]}, requests=len(hooks) + 1, **row)
-
-
-def blocks_for_ever(event: str, says: str, hook: str, *options: str) -> Fact:
-    """The agent goes on until the model server refuses it."""
-    replies = Script(["done"], limit=4)
-    return Fact(says, {event: [hook]}, replies=replies, options=options, requests=4, code=None, check=Came.refused)
-
-
-def times_out(event: str, slow: Sequence[Mapping[str, Any]], quick: Mapping[str, Any], **row: Any) -> Fact:
-    """A block that takes 4 seconds comes too late with each of the fields, one that takes 1.2 in time."""
-    late = [probe(f"slow{number}", BLOCK, seconds=4, **fields) for number, fields in enumerate(slow)]
-    hooks = [*late, probe("quick", BLOCK, "", seconds=1.2, **quick)]
-    return Fact("the unit of a timeout", {event: hooks}, requests=2, **row)
-
-
-def refuses(
-    event: str, shell: Callable[[str], Reply], refusing: Sequence[str], passing: Sequence[str],
-    told: Callable[[Any], Sequence[str]], words: str, **row: Any,
-) -> Fact:  # fmt: skip
-    """Call by call a tool call is refused, then made; `told` are texts that the model was told of the refused ones."""
-    steps = range(len(refusing) + len(passing))
-
-    def check(came: Came) -> None:
-        assert sorted(map(int, came.made())) == list(steps[len(refusing) :])
-        assert set(told(came.run)) == {words}
-
-    replies = [*(shell(f"echo > {step}") for step in steps), "done"]
-    return Fact("how a call is refused", {event: [(*refusing, *passing)]}, replies=replies, check=check, **row)
+    told = {name: probes["it"].heard()[0].environment.get(name) for name in fact.variables}
+    assert told == fact.variables
+    assert fact.refusals is None or set(host.refusals(run)) == {fact.refusals}
+    scope = {**came._asdict(), "payloads": came.payloads, "told": came.told, "ran": came.ran, "json": json}
+    assert {each: eval(each, dict(scope)) for each in fact.sees} == fact.sees
+    assert fact.check is None or fact.check(came) is not False
 
 
 def claude_like(base: Mapping[str, Any] = {}) -> Write:
-    """Writes settings in the form that most hosts share with Claude Code, a group for each matcher of an event."""
+    """Settings in the form that most hosts share with Claude Code, a group for each matcher of an event."""
 
-    def write(path: Path, events: Entries, more: Mapping[str, Any]) -> None:
+    def write(path: Path, events: Entries, more: Mapping[str, Any]) -> str:
         groups: dict[str, list[dict[str, Any]]] = {event: [] for event in events}
         for event, hooks in events.items():
             for hook, fields in hooks:
@@ -236,8 +198,7 @@ def claude_like(base: Mapping[str, Any] = {}) -> Write:
                     groups[event].append({**own, "hooks": []})
                 others = {name: value for name, value in fields.items() if name != "matcher"}
                 groups[event][-1]["hooks"].append(handler(hook, **others))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({**base, **more, "hooks": groups}))
+        return json.dumps({**base, **more, "hooks": groups})
 
     return write
 

@@ -17,6 +17,8 @@ END = json.dumps({"continue": False, "stopReason": "enough"})
 # The form that hookctl writes, around a program that is not there.
 GUARDED = ": hookctl=guard/stop; [ -f {0} ] && [ -r {0} ] && [ -x /bin/sh ] && /bin/sh {0}; exit 0"
 
+GONE, GONE_GUARDED = "python3 /nowhere/hook.py", GUARDED.format("/nowhere/hook.py")
+
 
 def say(out: str = "", code: int = 0, errors: str = "") -> str:
     """A hook that says this, without a probe's log."""
@@ -25,7 +27,7 @@ def say(out: str = "", code: int = 0, errors: str = "") -> str:
 
 
 # What decides nothing, to every client that runs hooks as commands: silence, a message, an answer behind other words.
-UNDECIDED = [say(), say("{}"), say(SPEAK), say("noise\n" + BLOCK), GUARDED.format("/nowhere/hook.py")]
+UNDECIDED = [say(), say("{}"), say(SPEAK), say("noise\n" + BLOCK), GONE_GUARDED]
 
 
 def in_turn(folder: Path, *hooks: str) -> str:
@@ -42,6 +44,10 @@ def in_turn(folder: Path, *hooks: str) -> str:
 def verdict(decision: str, reason: str = "on", **more: Any) -> str:
     """An answer with a decision and a reason."""
     return json.dumps({"decision": decision, "reason": reason, **more})
+
+
+BOTH = verdict("block", **json.loads(SPEAK), **json.loads(END), more=1)
+NESTED_STOP = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "decision": "block", "reason": "on"}})
 
 
 def handler(hook: Probe | str, **more: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hookctl.__main__ import run as run_hookctl
 
-from . import claude, codex, copilot, droid, everywhere, gemini, qwen
+from . import claude, codex, copilot, droid, everywhere, gemini, qwen, tables
 from .agent import Place, Run
 from .clients import Client
 
@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
     @property
     def host(self) -> str:
-        return self.driver.__name__.rpartition(".")[2]
+        return tables.name_of(self.driver)
 
     @property
     def everywhere(self) -> everywhere.Case:
@@ -56,18 +56,8 @@ class Case(NamedTuple):
         return {event: names for event, names in events.items() if event != HEADLESS.get(self.driver)}
 
 
-CASES = {
-    case.host: case
-    for case in (
-        Case(claude, [NAMES], "Bash", "Write", ".claude/settings.json", ("--allowedTools", "Bash", "Write")),
-        Case(codex, [NAMES], "Bash", "apply_patch", ".codex/hooks.json", (codex.YOLO, *codex.PATCHES)),
-        Case(gemini, [GEMINIS], "run_shell_command", "write_file", ".gemini/settings.json", (gemini.YOLO,),
-             gemini.BASE),
-        Case(qwen, [NAMES], "run_shell_command", "write_file", ".qwen/settings.json", (qwen.YOLO,), qwen.BASE),
-        Case(copilot, [COPILOTS, NAMES], "bash", "create", ".copilot/hooks/a.json"),
-        Case(droid, [NAMES], "Execute", "Create", ".factory/settings.json", ("--auto", "high")),
-    )
-}  # fmt: skip
+DRIVERS = (claude, codex, gemini, qwen, copilot, droid)
+CASES = {tables.name_of(driver): Case(driver, **tables.read(driver, "session", globals())) for driver in DRIVERS}
 
 
 def play_session(case: Case, client: Client, place: Any, *options: str) -> Run:

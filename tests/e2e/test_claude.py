@@ -20,7 +20,7 @@ from tests.manifest import manifest
 
 from .acceptance import operators_file
 from .agent import Driver, Start
-from .claude import DRIVER, Place, Run, bash, play, subagent
+from .claude import DRIVER, Place, Run, play, shell, subagent
 from .clients import Client
 from .dialects import Answer, Call, Reply, Request, anthropic
 from .model_server import Script
@@ -111,7 +111,7 @@ def test_the_host_reads_our_entries_behind_a_byte_order_mark(claude: Client, pla
 
 
 def test_an_agent_that_waits_for_a_background_task_is_not_kept(claude: Client, installed: Place) -> None:
-    run = play(claude, installed, [bash("sleep 1.5", run_in_background=True), "waiting", "woken"])
+    run = play(claude, installed, [shell("sleep 1.5", run_in_background=True), "waiting", "woken"])
     assert codes(installed) == ["background"] + ["blocked"] * LIMIT + ["tripped"]
     assert (run.requests, run.result) == (2 + LIMIT + 1, "woken")
 
@@ -123,7 +123,7 @@ def test_nothing_is_written_elsewhere(claude: Client, tmp_path: Path) -> None:
     leave_work(installed)
     shared = [Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), Path(tempfile.gettempdir())]
     before = {entry for folder in shared if folder.is_dir() for entry in folder.iterdir()}
-    run = play(claude, installed, [bash("true 1"), "done"])
+    run = play(claude, installed, [shell("true 1"), "done"])
     assert run.requests == 1 + LIMIT + 1
 
     expected = {"home", "project", "tmp", "state", "data", "runs"}
@@ -242,7 +242,7 @@ def test_without_hookctl_s_own_words_a_deleted_program_refuses_every_tool(claude
     """Python's status for a missing file is a refusal to this host; test_other_hosts.py has it with them."""
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": f"python3 {place.root}/gone.py"}]}]}
     place.settings.write_text(json.dumps({"permissions": {"allow": ["Bash(true:*)"]}, "hooks": hooks}))
-    run = play(claude, place, [bash("true 1"), "done"])
+    run = play(claude, place, [shell("true 1"), "done"])
     assert [hook["exit_code"] for hook in run.hooks("PreToolUse")] == [2]
     blocks = [block for line in run.lines if line["type"] == "user" for block in line["message"]["content"]]
     assert [block["is_error"] for block in blocks if block["type"] == "tool_result"] == [True]
@@ -299,7 +299,7 @@ def test_a_run_that_the_agent_begins_itself_keeps_this_session_and_no_other(clau
     install(place, "--mode", "keepalive")
     folders = {"HOOKCTL_STATE_DIR": str(state_folder(place)), "HOOKCTL_DATA_DIR": str(data_folder(place))}
     folders["PYTHONPATH"] = str(Path(__file__).parents[2])
-    begin = bash(f"{sys.executable} -m hookctl run start --for 1h")
+    begin = shell(f"{sys.executable} -m hookctl run start --for 1h")
     own = play(claude, place, Script([begin, "done"], before=conclude), environment=folders)
     assert codes(place) == ["blocked", "not_owner", "blocked", "conclude"]
     assert (own.requests, own.result) == (4, "done")
@@ -319,7 +319,7 @@ def test_a_wake_up_after_the_guard_has_let_go_buys_new_blocks_only_with_bmad(
 ) -> None:
     install(place, *options)
     leave_work(place)
-    wait = bash(until_logged(place, "tripped"), run_in_background=True)
+    wait = shell(until_logged(place, "tripped"), run_in_background=True)
     played = play(claude, place, [wait, "on and on"])
     told = codes(place)
     assert told in (KEPT + after, ["blocked", *KEPT, *after])  # the transcript may tell of the call a stop later
@@ -329,8 +329,8 @@ def test_a_wake_up_after_the_guard_has_let_go_buys_new_blocks_only_with_bmad(
 # Its policies on tools
 
 REFUSAL = "This exact call was already made too many times in a short period. It was not run."
-NOTE = bash("echo once >> notes")
-OTHER = bash("echo other >> notes")
+NOTE = shell("echo once >> notes")
+OTHER = shell("echo other >> notes")
 LOOK = Call("Read", {"file_path": "/etc/hostname"})
 
 
@@ -437,8 +437,8 @@ SAID = "Stop says: hookctl guard: ended a turn that another hook or a goal force
     "A goal is not cleared: your next prompt goes on with it, and `/goal clear` ends it."
 )
 WORDS = tuple(f"reply {number}" for number in range(1, 100))
-SAME = tuple(reply for words in WORDS for reply in (bash("echo same"), words))
-NEW = tuple(reply for words in WORDS for reply in (bash(f"echo {words}"), words))
+SAME = tuple(reply for words in WORDS for reply in (shell("echo same"), words))
+NEW = tuple(reply for words in WORDS for reply in (shell(f"echo {words}"), words))
 NO_END = 40  # where the script ends an agent that nothing else ends
 
 

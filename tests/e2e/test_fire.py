@@ -10,7 +10,7 @@ import pytest
 from hookctl import hosts
 
 from . import agent
-from .claude import Place, bash, play
+from .claude import Place, play, shell
 from .clients import Client
 from .everywhere import EVERY, Case
 from .everywhere import play as play_case
@@ -53,7 +53,7 @@ def test_plain_hooks_before_a_tool_call(claude: Client, place: Place) -> None:
         for name in made[-1]:
             (place.project / name).unlink()
 
-    run = play(claude, place, Script([*[bash("touch made")] * len(HOOKS), "done"], limit=20, before=look))
+    run = play(claude, place, Script([*[shell("touch made")] * len(HOOKS), "done"], limit=20, before=look))
     by_outcome = {"deny": set(), "change": {"other"}, "none": {"made"}}
     assert dict(zip(HOOKS, made[1:], strict=True)) == {
         name: by_outcome[outcome] for name, outcome in zip(HOOKS, expected, strict=True)

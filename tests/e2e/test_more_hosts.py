@@ -16,9 +16,8 @@ from tests.test_entries_of_hosts import DROPPED, TAKEN, text_of
 
 from . import grok, kimi, opencode, openhands, pi, vibe
 from .acceptance import OPERATORS
-from .agent import Place, Run
+from .agent import Run
 from .clients import Client
-from .conftest import driver_of
 from .dialects import Call
 from .everywhere import receipt_lines, told
 from .hooks import group, verdict
@@ -30,15 +29,11 @@ from .product import KEPT, LIMIT, codes, decisions, hookctl, hookctl_json, leave
 from .test_facts_of_others import entry, hook
 
 pytestmark = [pytest.mark.e2e, pytest.mark.full]
+OWN_FOLDERS = True
 
 
 def on(host: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("host", [host])
-
-
-@pytest.fixture
-def place(host: str, tmp_path: Path) -> Any:
-    return driver_of(host).Place.make(tmp_path / "place", own_folders=True)
 
 
 # Kimi Code
@@ -322,7 +317,7 @@ WHERE = [["claude"], ["grok"], ["claude", "grok"]]
 everywhere = pytest.mark.parametrize("hosts", WHERE, ids=" and ".join)
 
 
-def play_grok(client: Client, place: Place, *replies: Any) -> Run:
+def play_grok(client: Client, place: Any, *replies: Any) -> Run:
     return grok.play(client, place, Script([*replies, "done"], limit=20), grok.YOLO, environment=TRUSTS)
 
 

@@ -15,6 +15,7 @@ from . import claude as anthropic_client
 from . import codex as openai
 from . import gemini as google
 from . import qwen as qwen_code
+from . import tables
 from .clients import Client
 from .plugins import by_own_means
 
@@ -40,7 +41,7 @@ def contents(host: str, event: str, *hooks: object) -> loading.Contents:
 def test_comments_keep_no_client_from_starting(
     request: pytest.FixtureRequest, tmp_path: Path, driver: Any, text: str
 ) -> None:
-    name = driver.__name__.rpartition(".")[2]
+    name = tables.name_of(driver)
     place = driver.Place.make(tmp_path / "place")
     place.settings.write_bytes(text.encode())
     run = driver.play(request.getfixturevalue(name), place, ["done"])

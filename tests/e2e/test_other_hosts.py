@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class Host:
         """The shell tool's name as a hook is told."""
         return "Bash" if self.name == "codex" else self.case.shell("").tool
 
-    def play(self, *replies: Reply, arguments: tuple[str, ...] = (), **options: str) -> list[str]:
+    def play(self, *replies: Reply, arguments: Sequence[str] = (), **options: str) -> list[str]:
         """Run the client and return the guard's reasons of this run."""
         before = len(codes(self.place))
         script = Script(replies, limit=30)
@@ -82,12 +83,10 @@ def test_new_tool_calls_are_progress(host: Host) -> None:
     assert said == ["blocked"] * (LIMIT + 2 + late) + ["tripped"]
 
 
-RESUMES = {"codex": ("resume", "--last", "go on"), "gemini": ("--resume", "latest")}
-RESUMES |= dict.fromkeys(("claude", "qwen", "copilot", "grok"), ("--continue",))
-
-
-@pytest.mark.parametrize(("host", "resume"), [mark(*row) for row in RESUMES.items()], indirect=["host"])
-def test_a_person_s_next_prompt_begins_anew(host: Host, resume: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("host", "resume"), [mark(name, case.resume) for name, case in THESE.items() if case.resume], indirect=["host"]
+)
+def test_a_person_s_next_prompt_begins_anew(host: Host, resume: Sequence[str]) -> None:
     hookctl(host.place, *INSTALL, "--host", host.name)
     assert host.play("one") == KEPT
     options = {} if "go on" in resume else {"prompt": "go on"}

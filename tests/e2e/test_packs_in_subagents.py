@@ -2,33 +2,17 @@
 
 import pytest
 
-from . import claude, codex, opencode, vibe
+from . import codex
 from .agent import Place
 from .clients import Client
 from .dialects import Call
-from .everywhere import EVERY, SUMMARY, Case, receipts
+from .everywhere import EVERY, Case, receipts
 from .model_server import Script
 from .product import codes, hookctl, leave_work
 from .test_packs_everywhere import install
 
 pytestmark = pytest.mark.e2e
 
-PROMPT = "MARKER: look around"
-TASK = {"description": "look", "prompt": PROMPT}
-STARTS = {
-    "claude": claude.subagent("MARKER"),
-    "codex": Call("spawn_agent", {"message": PROMPT}),
-    "gemini": Call("invoke_agent", {"agent_name": "generalist", "prompt": PROMPT}),
-    "qwen": Call("agent", {**TASK, "subagent_type": "general-purpose"}),
-    "copilot": Call("task", {**TASK, "agent_type": "general-purpose", "name": "looker"}),
-    "opencode": opencode.subagent("MARKER"),
-    "openhands": Call("task", {**TASK, "subagent_type": "bash-runner", **SUMMARY}),
-    "droid": Call("Task", {**TASK, "subagent_type": "worker", "await": True}),
-    "grok": Call("spawn_subagent", {**TASK, "background": False}),
-    "kimi": Call("Agent", {**TASK, "subagent_type": "coder"}),
-    "hermes": Call("delegate_task", {"goal": PROMPT, "context": "none"}),
-    "vibe": vibe.subagent(PROMPT),
-}
 # Some run it in the background, and end without it.
 AWAIT = "timeout 30 sh -c 'until [ -e looked ]; do sleep 0.1; done'"
 # Gemini CLI's sub-agents end with a tool of theirs.
@@ -47,7 +31,7 @@ def test_a_refused_call_of_a_sub_agent_does_not_happen_and_it_reads_the_reason(
     said = install(case, place)
     forbidden = case.shell("touch gone; rm -rf gone2")
     inner = [forbidden, case.shell("touch looked"), ENDS.get(case.host, "looked")]
-    outer = [STARTS[case.host], case.shell(AWAIT), "done"]
+    outer = [case.starts_a_subagent(), case.shell(AWAIT), "done"]
     if case.host in GUARDED:
         hookctl(place, "install", "--set", "MAX_STOP_BLOCKS=2", "--host", case.host)
         leave_work(place)

@@ -3,20 +3,19 @@
 import os
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from hookctl import hosts
 
-from . import codex, copilot, droid, gemini, qwen
+from . import codex
 from .agent import Driver, Start
 from .agent import Place as AnyPlace
-from .claude import Place, bash, play
+from .claude import Place, play, shell
 from .clients import Client
 from .dialects import Call
+from .everywhere import EVERY, Case
 from .product import codes, hookctl, leave_work
 
 pytestmark = pytest.mark.e2e
@@ -41,7 +40,7 @@ def with_program(place: Place) -> dict[str, str]:
 @pytest.mark.parametrize("scope", ["user", pytest.param("project", marks=pytest.mark.full)])
 def test_an_agent_that_may_report_need_not_ask(claude: Client, place: Place, scope: str) -> None:
     install, environment = ("install", "--host", "claude", "--scope", scope), with_program(place)
-    work = [bash(REPORT), *(f"reply {number}" for number in range(12))]
+    work = [shell(REPORT), *(f"reply {number}" for number in range(12))]
     hookctl(place, *install, *TOLD)
     leave_work(place, 1)
     refused = play(claude, place, work, environment=environment)
@@ -54,7 +53,7 @@ def test_an_agent_that_may_report_need_not_ask(claude: Client, place: Place, sco
     assert codes(place)[stops:] == ["no_work"]
     hidden = "hookctl run remaining $(sh -c 'touch other')"
     for command in ("hookctl verify -- touch other", f"{REPORT}; touch other", hidden):
-        play(claude, place, [bash(command), "done"], environment=environment)
+        play(claude, place, [shell(command), "done"], environment=environment)
         assert not (place.project / "other").exists()
 
 
@@ -71,52 +70,32 @@ def test_an_agent_without_hookctl_may_write_that_file_alone(claude: Client, plac
         assert run.requests > 2, "the guard knows of the work"
 
 
-def writes(name: str, path: str = "file_path", text: str = "content") -> Callable[[Path], Call]:
-    return lambda file: Call(name, {path: str(file), text: WORK})
-
-
-def write_by_shell(path: Path) -> Call:
-    return codex.shell(f"mkdir -p {path.parent} && echo '{WORK}' > {path}")
-
-
-OTHERS = [
-    (codex, write_by_shell, ()),
-    (gemini, writes("write_file"), ()),
-    (qwen, writes("write_file"), ()),
-    (droid, writes("Create"), ("--auto", "medium")),
-    (copilot, writes("create", "path", "file_text"), ("--allow-all-tools",)),
-]
+# What the other tests start a client with, which is not to be there.
+USUAL = {"codex": (), "gemini": (), "qwen": (), "droid": ("--auto", "medium"), "copilot": ("--allow-all-tools",)}
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("driver", "call", "usual"), [pytest.param(*row, id=row[0].__name__.rpartition(".")[2]) for row in OTHERS]
-)
-def test_the_option_of_the_page_is_needed_and_enough(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    driver: ModuleType,
-    call: Callable[[Path], Call],
-    usual: tuple[str, ...],
-) -> None:
-    """Where a host has no list: as install says it too; `usual` is what the other tests start it with."""
-    host = driver.__name__.rpartition(".")[2]
+@pytest.mark.parametrize("case", [case for case in EVERY if case.id in USUAL])
+def test_the_option_of_the_page_is_needed_and_enough(case: Case, stage: tuple[Client, AnyPlace]) -> None:
+    """Where a host has no list: as install says it too."""
+    (client, place), driver, host = stage, case.driver, case.host
     known = hosts.load(host)
     (command,) = re.findall(rf"^\| {known.title} \| `([^`]+)` \|", PAGE, re.MULTILINE)
     assert command == known.permission.instead
-    client: Client = request.getfixturevalue(host)
 
     def started(client: Client, place: AnyPlace, url: str, prompt: str) -> Start:
         start: Start = driver.DRIVER.call(client, place, url, prompt)
-        return start._replace(command=[word for word in start.command if word not in usual])
+        return start._replace(command=[word for word in start.command if word not in USUAL[host]])
 
     run = Driver(driver.DRIVER.dialect, started, driver.DRIVER.kind).play
-    place = driver.Place.make(tmp_path / "place", own_folders=True)
     task = place.project / RUN / "task.json"
     task.parent.mkdir(parents=True)
+    call = case.writes(place, str(RUN / "task.json"), WORK)
+    if case.driver is codex:  # which has no tool that writes a file whole
+        call = case.shell(f"mkdir -p {task.parent} && echo '{WORK}' > {task}")
     hookctl(place, "install", "--host", host, "--scope", "project", "--allow-run", code=1)
-    run(client, place, [call(task), "done"])
+    run(client, place, [call, "done"])
     assert not task.exists()
     options = command[command.index("--") :].split()
-    run(client, place, [call(task), "done"], *options)
+    run(client, place, [call, "done"], *options)
     assert task.read_text().strip() == WORK

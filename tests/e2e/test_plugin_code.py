@@ -12,7 +12,7 @@ from hookctl import hosts
 from hookctl.documents.plugin import PluginDocument
 from tests.templates.wraps import alive
 
-from . import mcp_server, opencode, pi
+from . import mcp_server, opencode, pi, tables
 from .acceptance import OPERATORS
 from .agent import Run
 from .clients import Client
@@ -83,7 +83,7 @@ only_pi = pytest.mark.parametrize("agent", EACH[1:], indirect=True)
 
 @pytest.fixture(params=EACH)
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
-    client = request.getfixturevalue(request.param.__name__.rpartition(".")[2])
+    client = request.getfixturevalue(tables.name_of(request.param))
     return Agent(request.param, client, tmp_path / "place")
 
 

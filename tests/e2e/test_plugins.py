@@ -15,7 +15,7 @@ from hookctl.survey.listing import list_hooks
 from hookctl.survey.model import Hook
 from hookctl.survey.plugins import read_plugins
 
-from . import claude, codex, copilot, droid, gemini, openhands, qwen
+from . import claude, codex, copilot, droid, gemini, openhands, qwen, tables
 from . import opencode as opencode_driver
 from . import pi as pi_driver
 from .agent import Place
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
     @property
     def host(self) -> str:
-        return self.driver.__name__.rpartition(".")[2]
+        return tables.name_of(self.driver)
 
 
 def _codex(client: Client, place: Place, plugin: Path) -> None:

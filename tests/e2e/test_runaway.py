@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from . import claude
+from . import claude, tables
 from .agent import Place, Run
 from .clients import Client
 from .everywhere import EVERY, Case
@@ -28,12 +28,6 @@ class End(NamedTuple):
     alone: int = 0  # so many requests, and the client itself ends a turn of equal calls
 
 
-_TEXT = "asked the client to end the turn, since the same call of "
-ENDS = {
-    "claude": End(True, _TEXT), "gemini": End(True, _TEXT, alone=6), "qwen": End(alone=5), "grok": End(alone=12),
-    "droid": End(True, alone=9), "opencode": End(True), "pi": End(True, _TEXT, code=1),
-    "kimi": End(alone=13),
-}  # fmt: skip
 CLAUDE = [case for case in EVERY if case.id == "claude"]
 
 
@@ -60,7 +54,7 @@ def ends(place: Place) -> list[str]:
 @pytest.mark.parametrize("case", EVERY)
 def test_one_call_for_ever(case: Case, stage: tuple[Client, Place]) -> None:
     client, place = stage
-    run, end = play(case, client, place, "--dispatch", f"*:{LIMIT}/300"), ENDS.get(case.host, End())
+    run, end = play(case, client, place, "--dispatch", f"*:{LIMIT}/300"), End(**tables.read(case.driver, "runaway"))
     if end.alone:  # its own detector is faster
         assert (run.requests, run.count("refused")) == (end.alone, 0)
         assert ran(place) == LIMIT

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .agent import Place as AnyPlace
-from .claude import Place, bash, play
+from .claude import Place, play, shell
 from .clients import Client
 from .dialects import Reply
 from .everywhere import EVERY, Case
@@ -103,7 +103,7 @@ def test_a_resumed_session_keeps_its_work(claude: Client, installed: Place) -> N
 @pytest.mark.full
 def test_a_nested_call_is_not_held_by_the_work_of_the_outer_one(claude: Client, installed: Place) -> None:
     inner = f"{shlex.quote(str(claude.program))} -p inner"
-    begin = bash(f"{in_tool('remaining 2')} && {inner}")
+    begin = shell(f"{in_tool('remaining 2')} && {inner}")
     outer = play(claude, installed, [begin, "done"], environment=folders(installed))
     assert codes(installed) == ["not_owner", *KEPT]
     assert len({entry["session"] for entry in decisions(installed)}) == 2
