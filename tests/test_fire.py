@@ -370,7 +370,7 @@ def test_what_is_left_in_the_background_is_not_waited_for(hookctl: Hookctl, sett
 def test_output_is_bounded_and_a_hook_that_reads_nothing_is_fine(
     hookctl: Hookctl, settings: Path, tmp_path: Path
 ) -> None:
-    put(settings, events(Stop=["yes \"$(seq -s ' ' 99)\" | head -c 3000000", "true"]))
+    put(settings, events(Stop=["yes x | head -c 3000000", "true"]))
     large = str(put(tmp_path / "large.json", json.dumps({"x": "y" * 3_000_000})))
     result = only(hookctl("fire", "stop", "--payload", large, "--json"))
     first, second = result["hooks"]

@@ -269,6 +269,9 @@ def test_a_long_text_is_looked_at_in_parts() -> None:
     secret = "ghp_abcdef0123456789"
     assert masking.by_look("a word\n" * 1_000 + secret) == "a word\n" * 1_000 + "***"
     assert masking.by_look(f"x {secret}{'a' * masking.LONGEST} y") == "x ***y"
+    for lines in (1, 5_000):  # a key and a value go on in the next line there, too
+        text = "a word\n" * lines
+        assert masking.masked_text(f"{text}token:\n  hunter2\n{KEY}\n{text}") == f"{text}token:\n  ***\n***\n{text}"
     ours = f": hookctl=p/stop; run {'a' * masking.LONGEST} --token {secret}"
     assert masking.masked_text(ours) == ours.replace(secret, "***"), "a pack cannot hide what it runs"
 
