@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.texts import all_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "hookctl"
@@ -67,7 +67,7 @@ def imports(path: Path) -> Iterator[str]:
                     yield inner if inner in known else base or "__init__"
 
 
-@pytest.mark.parametrize("name", sorted(modules()))
+@all_of("name", sorted(modules()))
 def test_imports_run_one_way(name: str) -> None:
     own = name.partition(".")[0]
     for imported in imports(modules()[name]):

@@ -31,7 +31,7 @@ from tests.matching import OF_SHELL, SHELLS, VIBES, of_vibe
 from tests.templates.hosts import NAMES, PAYLOADS
 from tests.templates.wraps import alive
 from tests.test_cli_contract import check_envelope
-from tests.texts import rows
+from tests.texts import all_of, rows
 
 
 def handler(command: str, **more: Any) -> dict[str, Any]:
@@ -472,7 +472,7 @@ def named(cell: str) -> set[str]:
     return EVERY - names if cell.startswith("all but ") else names - {"nobody"}
 
 
-@pytest.mark.parametrize(("event", "answer", "status", "err", "who"), rows("refusals"))
+@all_of(("event", "answer", "status", "err", "who"), rows("refusals"))
 def test_who_takes_an_answer_for_a_refusal(event: str, answer: str, status: str, err: str, who: str) -> None:
     assert refusing(told(answer), int(status), told(err), event=event) == named(who)
 
@@ -595,7 +595,7 @@ def shape(value: Any, name: str = "") -> Any:
     return type(value).__name__
 
 
-@pytest.mark.parametrize(("name", "event"), EVENTS)
+@all_of(("name", "event"), EVENTS)
 def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
     made, sent = payload(name, event, "Bash", {"command": "make check"}), PAYLOADS[name][event]
     assert shape(made) == shape(sent)
@@ -630,7 +630,7 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
 
 
 # A matcher of another host's tools is known to match nothing; what may match is left alone.
-@pytest.mark.parametrize(("host", "matcher", "instead"), rows("matchers"))
+@all_of(("host", "matcher", "instead"), rows("matchers"))
 def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None:
     matcher, instead = document_of(matcher).decode(), document_of(instead).decode()
     reason = explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher)
@@ -638,10 +638,8 @@ def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None
     assert instead in reason
 
 
-@pytest.mark.parametrize("host", hosts.names())
-@pytest.mark.parametrize(
-    "matcher", [".*", "mcp_hub_create", ".*Own", "MyOwnTool", "Bash|MyOwnTool", "Bash,Write|MyOwnTool", None, 3]
-)
+@all_of("host", hosts.names())
+@all_of("matcher", [".*", "mcp_hub_create", ".*Own", "MyOwnTool", "Bash|MyOwnTool", "Bash,Write|MyOwnTool", None, 3])
 def test_what_may_match(host: str, matcher: object) -> None:
     described = hosts.load(host)
     if described.matchers.prefix and isinstance(matcher, str):
@@ -655,7 +653,7 @@ FITTING = [(host, SHELLS[host], *row) for host, rows in OF_SHELL.items() for row
 FITTING += [("vibe", tool, *row) for tool in VIBES for row in of_vibe(tool).items()]
 
 
-@pytest.mark.parametrize(("host", "tool", "matcher", "fits"), FITTING)
+@all_of(("host", "tool", "matcher", "fits"), FITTING)
 def test_a_matcher_fits_what_it_fits_on_the_real_client(host: str, tool: str, matcher: str, fits: bool) -> None:
     described = hosts.load(host)
     call = Call(described, described.events["pre-tool"], "PreToolUse", {}, b"", tool)
