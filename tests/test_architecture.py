@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,7 @@ LAYERS = [
 ]
 
 
+@functools.cache
 def modules() -> dict[str, Path]:
     names = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
     return {".".join(parts).removesuffix(".__init__"): path for path, parts in names.items()}
