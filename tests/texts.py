@@ -86,9 +86,13 @@ def all_of(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[..., An
     many = (names,) if isinstance(names, str) else names
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        given = inspect.signature(test)
+        kept = [one for name, one in given.parameters.items() if name not in many]
+
         @functools.wraps(test)
-        def play(**fixtures: Any) -> None:
+        def play(*known: Any, **fixtures: Any) -> None:
             failures = []
+            fixtures |= dict(zip((one.name for one in kept), known, strict=False))
             for case in cases:
                 values = (case,) if isinstance(names, str) else getattr(case, "values", case)
                 try:
@@ -99,8 +103,6 @@ def all_of(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[..., An
             if failures:
                 raise ExceptionGroup(f"{len(failures)} rows", failures)
 
-        given = inspect.signature(test)
-        kept = [one for name, one in given.parameters.items() if name not in many]
         play.__signature__ = given.replace(parameters=kept)  # type: ignore[attr-defined]
         return play
 
