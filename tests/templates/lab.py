@@ -120,8 +120,8 @@ class Lab:
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run a command as a host does; without other input it gets the payload."""
         stdin = json.dumps(self.payload).encode() if stdin is None else stdin
-        if command[1:3] == ["-I", "-S"] and self.user is None and self.is_served:
-            return run_served(command, stdin, self.environment, cwd or self.root)
+        if command[1:3] == ["-I", "-S"] and self.is_served:
+            return run_served(command, stdin, self.environment, cwd or self.root, self.user)
         return subprocess.run(
             command,
             input=stdin,
@@ -130,9 +130,6 @@ class Lab:
             cwd=cwd or self.root,
             timeout=60,
             check=False,
-            user=self.user,
-            group=self.user,
-            extra_groups=None if self.user is None else [],
         )
 
     def on_a_full_disk(self, event: str, size: int) -> "subprocess.CompletedProcess[bytes]":
