@@ -40,10 +40,7 @@ UNREADABLE = [(format, document_of(text), *more) for format, text, *more in read
 UNREADABLE += [(format, text.encode(), *more) for format, text, *more in LONG]
 
 
-@all_of(
-    ("format", "data", "wanted", "words"),
-    UNREADABLE,
-)
+@all_of(("format", "data", "wanted", "words"), UNREADABLE)
 def test_what_cannot_be_read_is_refused_with_its_place(format: str, data: bytes, wanted: str, words: str) -> None:
     code, line, column = refused(lambda: formats.parse(format, data, where=WHERE))
     assert f"{code} {line}:{column}" == wanted
