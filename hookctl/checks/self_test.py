@@ -8,6 +8,7 @@ Variables of settings files reach only the guard, because some could change the 
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import re
 import subprocess
@@ -32,10 +33,10 @@ Part = tuple[str, bool]  # a setting, or a variable (True), that may keep the gu
 # They move the guard's state, which stays in our folder, or its clock.
 _LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _START = """
-import json, posix, sys
+import marshal, posix, sys
 variables, modules, launcher, *words = sys.argv[1:]
-with open(variables) as file:
-    for name, text in json.load(file).items():
+with open(variables, "rb") as file:
+    for name, text in marshal.load(file).items():
         posix.environ[name.encode("utf-8", "replace")] = text.encode("utf-8", "replace")
 package = sys.modules["hook"] = type(sys)("hook")
 package.__path__, package.__file__ = [modules], launcher
@@ -197,8 +198,8 @@ def _tool_call(settings: Any) -> tuple[str, dict[str, str]]:
 
 def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:
     modules = asset("templates", "guard", "guard")
-    variables = os.path.join(place, "variables.json")
-    _write(variables, json.dumps(environ).encode())
+    variables = os.path.join(place, "variables")
+    _write(variables, marshal.dumps(environ))
     try:
         process = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _START, variables, modules, *words],
