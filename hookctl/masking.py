@@ -74,6 +74,11 @@ _BARE = r"[\"']?[\w+=~%-]+[\"']?"
 _BRACKETS = r"[\[{](?s:.*[\]}]|.*)"
 _DATA = rf"{_BRACKETS}|(?P<quote>\\*[\"'])(?s:.*?)(?:(?<!\\)(?P=quote)|\Z)|[^\"'\r\n]+"
 _WORD = r"""(?:\\.|\"[^\"]*\"?|'[^']*'?|[^\s\"';&|<>()])+"""
+_SPLIT = r"\s\",;"  # what may end a part of a long text
+_PARTS = (
+    rf"(?s)(?P<long>[^{_SPLIT}]{{{LONGEST}}}[^{_SPLIT}]*+.?)"
+    rf"|.{{1,{LONGEST}}}\Z|.{{0,{LONGEST - 1}}}\n|.{{0,{LONGEST - 1}}}[{_SPLIT}]"
+)
 # By name, since their categories are those of letters, marks and symbols.
 _EMPTY = (
     "VARIATION SELECTOR|HANGUL .*FILLER|GRAPHEME JOINER|VOWEL INHERENT|PATTERN BLANK|NULL NOTEHEAD"
@@ -172,19 +177,17 @@ def by_look(text: str) -> str:
 
 
 def _in_parts(text: str, mask: Callable[[str], str]) -> str:
-    """A long text, masked in parts that end between two words.
+    """A long text, masked in parts that end between two lines, or two words of a long line.
 
     A word longer than a part is secret, except in a command of hookctl's.
     """
-    is_ours = re.search(_OURS, text)
-    parts = [""]
-    for word in re.split(r"(?<=[\s\",;])", text):
-        if len(word) > LONGEST and not is_ours:
-            word = MASK
-        if len(parts[-1]) + len(word) > LONGEST or parts[-1].endswith("\n"):
-            parts.append("")
-        parts[-1] += word
-    return "".join(part if len(part) > LONGEST else mask(part) for part in parts)
+    is_ours, parts = re.search(_OURS, text), []
+    for part in re.finditer(_PARTS, text):
+        if part["long"]:
+            parts.append(part[0] if is_ours else MASK)
+        else:
+            parts.append(mask(part[0]))
+    return "".join(parts)
 
 
 def _mask(secret: str, text: str) -> str:

@@ -47,15 +47,16 @@ posix._exit(128 + (status & 127) if status & 127 else status >> 8)
 
 
 def run_served(
-    command: Sequence[str], stdin: bytes, environ: Mapping[str, str], cwd: str | os.PathLike[str]
-) -> subprocess.CompletedProcess[bytes]:
+    command: Sequence[str], stdin: bytes, environ: Mapping[str, str], cwd: str | os.PathLike[str],
+    user: int | None = None,
+) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
     """Run `PYTHON -I -S FILE ...` or `PYTHON -m hookctl ...` with this input as subprocess.run does."""
     is_hook = list(command[1:3]) == ["-I", "-S"]
     with ONE_AT_A_TIME:
         address = server_of(command[0], OF_HOOKS) if is_hook else server_of_hookctl()
     words = list(command[3:]) if is_hook else ["hookctl", *command[3:]]
     values = {name.encode(): os.fsencode(value) for name, value in environ.items()}
-    request = marshal.dumps([words, values, os.fspath(cwd), None], 2)
+    request = marshal.dumps([words, values, os.fspath(cwd), None, user], 2)
     out, child_out = os.pipe()
     with (
         socket.socket(socket.AF_UNIX) as connection,
@@ -150,8 +151,14 @@ def answer(connection: socket.socket) -> None:
     os._exit(0)
 
 
-def become(words: list[str], environ: dict[bytes, bytes], folder: str, umask: int | None) -> None:
-    """Be the process of a program, to its end."""
+def become(
+    words: list[str], environ: dict[bytes, bytes], folder: str, umask: int | None, user: int | None = None
+) -> None:
+    """Be the process of a program, to its end; of a user, if one is given."""
+    if user is not None:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
     os.chdir(folder)
     if umask is not None:
         os.umask(umask)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.texts import all_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "hookctl"
@@ -34,6 +35,7 @@ LAYERS = [
 ]
 
 
+@functools.cache
 def modules() -> dict[str, Path]:
     names = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
     return {".".join(parts).removesuffix(".__init__"): path for path, parts in names.items()}
@@ -67,7 +69,7 @@ def imports(path: Path) -> Iterator[str]:
                     yield inner if inner in known else base or "__init__"
 
 
-@pytest.mark.parametrize("name", sorted(modules()))
+@all_of("name", sorted(modules()))
 def test_imports_run_one_way(name: str) -> None:
     own = name.partition(".")[0]
     for imported in imports(modules()[name]):

@@ -20,6 +20,7 @@ from tests.conftest import Hookctl, put
 from tests.manifest import hook, manifest
 from tests.templates.modules import module
 from tests.test_cli_contract import COMMANDS, options_of
+from tests.texts import all_of
 
 KNOBS = module("settings").DEFAULTS
 ROOT = Path(__file__).parents[1]
@@ -101,7 +102,7 @@ def test_every_promise_and_every_group_of_the_museum_names_tests_that_there_are(
 TEXTS = ("", " ", "x", "22:00-06:00", "a\nb", "0", "breaker", "project", "heartbeat")
 
 
-@pytest.mark.parametrize("name", sorted(KNOBS))
+@all_of("name", sorted(KNOBS))
 def test_schema_hook_and_hookctl_agree_on_what_is_valid(name: str) -> None:
     rule, default = choices.schema()[name], KNOBS[name]
     plain = {key: value for key, value in rule.items() if key not in ("minimum", "maximum")}

@@ -30,7 +30,7 @@ from tests.matching import OF_SHELL, SHELLS, VIBES, of_vibe
 from tests.templates.hosts import NAMES, PAYLOADS
 from tests.templates.wraps import alive
 from tests.test_cli_contract import check_envelope
-from tests.texts import rows
+from tests.texts import all_of, rows
 
 
 def handler(command: str, **more: Any) -> dict[str, Any]:
@@ -369,7 +369,7 @@ def test_what_is_left_in_the_background_is_not_waited_for(hookctl: Hookctl, sett
 def test_output_is_bounded_and_a_hook_that_reads_nothing_is_fine(
     hookctl: Hookctl, settings: Path, tmp_path: Path
 ) -> None:
-    put(settings, events(Stop=["yes \"$(seq -s ' ' 99)\" | head -c 3000000", "true"]))
+    put(settings, events(Stop=["yes x | head -c 3000000", "true"]))
     large = str(put(tmp_path / "large.json", json.dumps({"x": "y" * 3_000_000})))
     result = only(hookctl("fire", "stop", "--payload", large, "--json"))
     first, second = result["hooks"]
@@ -471,7 +471,7 @@ def named(cell: str) -> set[str]:
     return EVERY - names if cell.startswith("all but ") else names - {"nobody"}
 
 
-@pytest.mark.parametrize(("event", "answer", "status", "err", "who"), rows("refusals"))
+@all_of(("event", "answer", "status", "err", "who"), rows("refusals"))
 def test_who_takes_an_answer_for_a_refusal(event: str, answer: str, status: str, err: str, who: str) -> None:
     assert refusing(told(answer), int(status), told(err), event=event) == named(who)
 
@@ -594,7 +594,7 @@ def shape(value: Any, name: str = "") -> Any:
     return type(value).__name__
 
 
-@pytest.mark.parametrize(("name", "event"), EVENTS)
+@all_of(("name", "event"), EVENTS)
 def test_it_has_the_fields_of_the_real_clients(name: str, event: str) -> None:
     made, sent = payload(name, event, "Bash", {"command": "make check"}), PAYLOADS[name][event]
     assert shape(made) == shape(sent)
@@ -629,7 +629,7 @@ def test_a_failed_call_is_told_as_one_where_there_is_one_event_for_both(name: st
 
 
 # A matcher of another host's tools is known to match nothing; what may match is left alone.
-@pytest.mark.parametrize(("host", "matcher", "instead"), rows("matchers"))
+@all_of(("host", "matcher", "instead"), rows("matchers"))
 def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None:
     matcher, instead = document_of(matcher).decode(), document_of(instead).decode()
     reason = explain_mismatch(hosts.load(host), hosts.load(host).events["pre-tool"], matcher)
@@ -637,10 +637,8 @@ def test_a_matcher_of_other_tools(host: str, matcher: str, instead: str) -> None
     assert instead in reason
 
 
-@pytest.mark.parametrize("host", hosts.names())
-@pytest.mark.parametrize(
-    "matcher", [".*", "mcp_hub_create", ".*Own", "MyOwnTool", "Bash|MyOwnTool", "Bash,Write|MyOwnTool", None, 3]
-)
+@all_of("host", hosts.names())
+@all_of("matcher", [".*", "mcp_hub_create", ".*Own", "MyOwnTool", "Bash|MyOwnTool", "Bash,Write|MyOwnTool", None, 3])
 def test_what_may_match(host: str, matcher: object) -> None:
     described = hosts.load(host)
     if described.matchers.prefix and isinstance(matcher, str):
@@ -654,7 +652,7 @@ FITTING = [(host, SHELLS[host], *row) for host, rows in OF_SHELL.items() for row
 FITTING += [("vibe", tool, *row) for tool in VIBES for row in of_vibe(tool).items()]
 
 
-@pytest.mark.parametrize(("host", "tool", "matcher", "fits"), FITTING)
+@all_of(("host", "tool", "matcher", "fits"), FITTING)
 def test_a_matcher_fits_what_it_fits_on_the_real_client(host: str, tool: str, matcher: str, fits: bool) -> None:
     described = hosts.load(host)
     call = Call(described, described.events["pre-tool"], "PreToolUse", {}, b"", tool)

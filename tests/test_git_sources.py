@@ -27,7 +27,7 @@ from hookctl.system import fetch
 from tests.conftest import Hookctl, Outcome, put
 from tests.documents.table import document_of
 from tests.manifest import hook, manifest
-from tests.texts import rows
+from tests.texts import all_of, rows
 
 ROOT = Path(__file__).parents[1]
 PACK = manifest("bell", hook("stop", "sh {{files}}/ring.sh"), version="{version}", protocol="host", files=["ring.sh"])
@@ -117,7 +117,7 @@ def left_in_cache(isolated: Path) -> list[str]:
     return os.listdir(cache) if cache.exists() else []
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@all_of("text", REFUSED)
 def test_an_address_that_could_mean_something_else_is_refused(text: str, hookctl: Hookctl, isolated: Path) -> None:
     with pytest.raises(HookctlError) as refused:
         fetch.parse_address(text)

@@ -27,6 +27,7 @@ from tests.hostfiles import KINDS, Kind
 from tests.made_by_0_2_0 import CASES, TOP, Hook, registered, said
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
+from tests.texts import all_of
 from tests.trees import tree
 
 pytestmark = pytest.mark.usefixtures("fixed_python")
@@ -253,7 +254,7 @@ def test_whatever_becomes_of_its_files_the_host_sees_nothing(
 OLD = [(case, hook) for case in CASES for hook in said(case)[0] if " guard/" in hook.name]
 
 
-@pytest.mark.parametrize(("case", "hook"), OLD, ids=[f"{case} {hook.name}" for case, hook in OLD])
+@all_of(("case", "hook"), OLD)
 def test_a_command_of_0_2_0_is_known_word_for_word_and_an_edit_of_it_is_none(case: str, hook: Hook) -> None:
     name, scope, id = hook.name.split()
     project = "" if scope == "user" else str(TOP / case / "project")

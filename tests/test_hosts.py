@@ -23,7 +23,7 @@ from tests.conftest import Hookctl, put
 from tests.documents.table import document_of
 from tests.hostfiles import KINDS
 from tests.templates.modules import module
-from tests.texts import rows
+from tests.texts import all_of, rows
 from tests.trees import tree
 
 FOLDER = Path(hosts.__file__).parent
@@ -48,8 +48,8 @@ def test_every_host_stands_wherever_a_new_one_belongs() -> None:
         assert (GOLDEN / "shapes" / f"{kind.name}.json").is_file()
 
 
-@pytest.mark.parametrize("name", hosts.names())
-@pytest.mark.parametrize("folder", ["$USER", "${HOME}", "a $1 '$USER' b", "~", "$", "plain"])
+@all_of("name", hosts.names())
+@all_of("folder", ["$USER", "${HOME}", "a $1 '$USER' b", "~", "$", "plain"])
 def test_a_path_is_the_same_behind_the_host_and_the_shell(name: str, folder: str) -> None:
     """Some hosts fill in variables first; whatever is in the environment, the shell gets the path."""
     host = hosts.load(name)

@@ -29,7 +29,7 @@ from hookctl.verbs import status
 from tests.conftest import Hookctl, Outcome, put
 from tests.documents.table import document_of
 from tests.manifest import hook, manifest
-from tests.texts import rows
+from tests.texts import all_of, rows
 
 CLAUDE = ("--host", "claude")
 
@@ -42,8 +42,8 @@ def texts_of(name: str) -> list[str]:
 LOOKS = texts_of("secrets-by-look")
 
 
-@pytest.mark.parametrize("secret", LOOKS)
-@pytest.mark.parametrize("around", ["{}", "run {}", "x='{}'", "({}),", "https://h/{}/x", "a_{}", "é{}é", "{}\nb"])
+@all_of("secret", LOOKS)
+@all_of("around", ["{}", "run {}", "x='{}'", "({}),", "https://h/{}/x", "a_{}", "é{}é", "{}\nb"])
 def test_a_secret_is_known_by_its_look(secret: str, around: str) -> None:
     around = around.replace("a_", "a ") if secret.startswith(("npm_", "pypi-")) else around
     around = around.replace("/x", "") if secret.startswith(("sntrys_", "fm2_")) else around
@@ -54,7 +54,7 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\ndef\n-----END RSA PRIVATE KEY---
 TEXTS = texts_of("secrets-in-texts")
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@all_of("text", TEXTS)
 def test_of_a_text_only_the_secret_is_masked(text: str) -> None:
     plain = re.sub(r"<((?s:[^>]*))>", r"\1", text) if "<" in text else text
     assert masking.masked_text(plain) == re.sub(r"<(?s:[^>]*)>", "***", text)
@@ -271,6 +271,9 @@ def test_a_long_text_is_looked_at_in_parts() -> None:
     secret = "ghp_abcdef0123456789"
     assert masking.by_look("a word\n" * 1_000 + secret) == "a word\n" * 1_000 + "***"
     assert masking.by_look(f"x {secret}{'a' * masking.LONGEST} y") == "x ***y"
+    for number in (1, 5_000):  # a key and a value go on in the next line there, too
+        text = "a word\n" * number
+        assert masking.masked_text(f"{text}token:\n  hunter2\n{KEY}\n{text}") == f"{text}token:\n  ***\n***\n{text}"
     ours = f": hookctl=p/stop; run {'a' * masking.LONGEST} --token {secret}"
     assert masking.masked_text(ours) == ours.replace(secret, "***"), "a pack cannot hide what it runs"
 
@@ -353,6 +356,6 @@ def test_where_messages_go_to_a_full_disk_the_command_ends(monkeypatch: pytest.M
         lines.say("x")
 
 
-@pytest.mark.parametrize(("kind", "key"), [*rows("secrets-by-name"), ("plain", "")])
+@all_of(("kind", "key"), [*rows("secrets-by-name"), ("plain", "")])
 def test_names_of_secrets_are_known_and_others_are_not_taken_for_them(kind: str, key: str) -> None:
     assert masking.is_secret(key) == (kind == "secret")

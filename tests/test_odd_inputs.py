@@ -437,4 +437,4 @@ def test_no_command_takes_more_than_its_length(name: str, reader: str) -> None:
         gc.enable()
         return end - start
 
-    assert any(taken(40_000) < 11 * taken(10_000) + 0.02 for _ in range(5))
+    assert any(taken(20_000) < 11 * taken(5_000) + 0.005 for _ in range(5))

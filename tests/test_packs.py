@@ -29,7 +29,7 @@ from hookctl.system.files import content_digest
 from tests.conftest import Hookctl, put
 from tests.documents.table import document_of
 from tests.manifest import hook as pack_hook
-from tests.texts import rows
+from tests.texts import all_of, rows
 
 CLAUDE = hosts.load("claude")
 HEAD = '[pack]\nname = "notify"\nversion = "1"\n'
@@ -92,7 +92,7 @@ def test_the_size_of_a_pack_file_has_a_limit(folder: Path) -> None:
 REFUSED = {what: (document_of(text).decode(), document_of(said).decode()) for what, text, said in rows("packs-refused")}
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@all_of("name", REFUSED)
 def test_refused(folder: Path, name: str) -> None:
     text, said = REFUSED[name]
     error = refused(folder, text)
@@ -287,8 +287,8 @@ def test_the_command_runs_and_a_deleted_file_never_blocks(folder: Path, name: st
     assert run(command, shell).returncode == 0
 
 
-@pytest.mark.parametrize("matcher", ["*", ""])
-@pytest.mark.parametrize("host", hosts.names())
+@all_of("matcher", ["*", ""])
+@all_of("host", hosts.names())
 def test_a_matcher_for_all_tools_is_left_out(folder: Path, host: str, matcher: str) -> None:
     """Copilot and Hermes never run a hook with `*`, and Copilot none with an empty matcher."""
     pack = pack_of(folder, HEAD + f'[[hooks]]\nevent = "pre-tool"\ncommand = "true"\nmatcher = "{matcher}"\n')

@@ -184,7 +184,7 @@ def test_a_killed_supervisor_leaves_nothing_that_starts_again(stage: Stage) -> N
     os.kill(agent, signal.SIGKILL)
     while alive(agent):
         time.sleep(0.02)
-    time.sleep(3)
+    time.sleep(1)
     assert len(stage.pids) == 1
     stage.script("sys.exit(0)")
     assert stage.run()[0] == 0

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
+import inspect
 import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.documents.table import read_table
 
@@ -76,3 +79,31 @@ def lay(files: Iterable[tuple[str, list[str], str]], top: Path, time: int) -> No
 def rows(name: str) -> list[list[str]]:
     """The cells of each row of a table in tests/rows/."""
     return read_table(name, Path(__file__).parent / "rows")
+
+
+def all_of(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[..., Any]:
+    """One test of all rows, which need no folder of their own; it names each row that fails."""
+    many = (names,) if isinstance(names, str) else names
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        given = inspect.signature(test)
+        kept = [one for name, one in given.parameters.items() if name not in many]
+
+        @functools.wraps(test)
+        def play(*known: Any, **fixtures: Any) -> None:
+            failures = []
+            fixtures |= dict(zip((one.name for one in kept), known, strict=False))
+            for case in cases:
+                values = (case,) if isinstance(names, str) else getattr(case, "values", case)
+                try:
+                    test(**fixtures, **dict(zip(many, values, strict=True)))
+                except Exception as error:
+                    error.add_note(f"the row: {values!r}")
+                    failures.append(error)
+            if failures:
+                raise ExceptionGroup(f"{len(failures)} rows", failures)
+
+        play.__signature__ = given.replace(parameters=kept)  # type: ignore[attr-defined]
+        return play
+
+    return decorate

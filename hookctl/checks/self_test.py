@@ -1,10 +1,12 @@
 """Asks hookctl's own copy of the guard whether it would do what a configuration promises.
 
-It never runs the project's copy, but hookctl's own bytes in a private, otherwise empty folder.
+It never runs the project's copy, but hookctl's own modules, as if their launcher lay in a private,
+otherwise empty folder.
 Variables of settings files reach only the guard, because some could change the interpreter.
 """
 
 import json
+import marshal
 import os
 import re
 import subprocess
@@ -16,9 +18,8 @@ from typing import Any
 from hookctl.hosts import Host
 from hookctl.packs.choices import MODES, confine, variables_of
 from hookctl.packs.guard import HOSTS, can_refuse, host_table
-from hookctl.packs.programs import load_programs
 from hookctl.settings.targets import OWN
-from hookctl.system import guard_module
+from hookctl.system import asset, guard_module
 from hookctl.system.files import private_folder
 from hookctl.system.packages import CONFIGS, HOOK
 from hookctl.system.project import session_hash, state_folder
@@ -30,15 +31,18 @@ Part = tuple[str, bool]  # a setting, or a variable (True), that may keep the gu
 # They move the guard's state, which stays in our folder, or its clock.
 _LEFT_OUT = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR", "HOOKCTL_NOW")
 _START = """
-import json, posix, sys
-variables, hook = sys.argv[1:3]
-with open(variables) as file:
-    for name, text in json.load(file).items():
+import marshal, posix, sys
+variables, modules, launcher, *words = sys.argv[1:]
+with open(variables, "rb") as file:
+    for name, text in marshal.load(file).items():
         posix.environ[name.encode("utf-8", "replace")] = text.encode("utf-8", "replace")
-sys.argv = sys.argv[2:]
-with open(hook, "rb") as file:
-    program = compile(file.read(), hook, "exec")
-exec(program, {"__name__": "__main__", "__file__": hook})
+package = sys.modules["hook"] = type(sys)("hook")
+package.__path__, package.__file__ = [modules], launcher
+try:
+    __import__("hook.call")
+    sys.modules["hook.call"].prepare(words)()
+finally:
+    posix._exit(0)
 """
 
 
@@ -113,8 +117,6 @@ def _ask(
     """The guard's answer to an event in a project of the new folder `place`."""
     project, config = os.path.join(place, "project"), {HOSTS: host_table(host), **given}
     own = os.path.join(project, OWN)
-    for name, data in load_programs().all.items():
-        _write(os.path.join(own, name), data)
     _write(os.path.join(own, CONFIGS, f"{host.name}.json"), json.dumps(config).encode())
     variables = _confine(texts, of_project, config, project)
     personal = {name: text for name, text in variables.items() if name not in of_project}
@@ -193,11 +195,12 @@ def _tool_call(settings: Any) -> tuple[str, dict[str, str]]:
 
 
 def _call(words: list[str], place: str, environ: dict[str, str], payload: dict[str, Any]) -> str:
-    variables = os.path.join(place, "variables.json")
-    _write(variables, json.dumps(environ).encode())
+    modules = asset("templates", "guard", "guard")
+    variables = os.path.join(place, "variables")
+    _write(variables, marshal.dumps(environ))
     try:
         process = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", "-c", _START, variables, *words],
+            [sys.executable, "-I", "-S", "-c", _START, variables, modules, *words],
             input=json.dumps(payload),
             capture_output=True,
             text=True,

@@ -24,6 +24,7 @@ from tests.documents.generated import FORMS, INSERTED, SETTINGS_TEXT, edits
 from tests.documents.judge import BOM, edited, judge, read, value_of
 from tests.documents.refused import WHERE, refused
 from tests.documents.table import Edit, document_of, read_table
+from tests.texts import all_of
 
 EDITS = [(format, *row) for format in ("json", "toml", "yaml") for row in read_table(f"edits-{format}")]
 EVENT = ("hooks", "pre_verify")
@@ -35,7 +36,7 @@ def parse(format: str, cell: str) -> Document:
     return formats.parse(format, document_of(cell), where=WHERE)
 
 
-@pytest.mark.parametrize(("format", "edit", "before", "after"), EDITS)
+@all_of(("format", "edit", "before", "after"), EDITS)
 def test_an_edit_gives_these_bytes_and_a_new_document(format: str, edit: str, before: str, after: str) -> None:
     document, asked = parse(format, before), Edit.read(edit)
     edited = asked.of(document)
@@ -69,7 +70,7 @@ def test_a_hook_that_is_removed_again_leaves_the_very_bytes(before: str, after: 
     assert document.data == document_of(before)
 
 
-@pytest.mark.parametrize(("format", "asked", "text", "answer"), read_table("reads"))
+@all_of(("format", "asked", "text", "answer"), read_table("reads"))
 def test_what_is_read_at_a_path(format: str, asked: str, text: str, answer: str) -> None:
     document, edit = parse(format, text), Edit.read(asked)
     found = edit.of(document)
@@ -112,8 +113,8 @@ INVALID = [text for kind, text in TEXTS if kind == "invalid"]
 LENIENT = [(text, kind) for kind, text in TEXTS if "valid" not in kind]
 
 
-@pytest.mark.parametrize("text", VALID)
-@pytest.mark.parametrize("lenient", [False, True])
+@all_of("text", VALID)
+@all_of("lenient", [False, True])
 def test_valid_json_is_read_in_every_dialect(text: str, lenient: bool) -> None:
     for data in (text.encode("utf-8"), b"\xef\xbb\xbf" + text.encode("utf-8")):
         document = JsonDocument.parse(data, strict=not lenient)
@@ -122,8 +123,8 @@ def test_valid_json_is_read_in_every_dialect(text: str, lenient: bool) -> None:
         document.require_strict(comments=False, trailing_commas=False)
 
 
-@pytest.mark.parametrize("text", INVALID)
-@pytest.mark.parametrize("lenient", [False, True])
+@all_of("text", INVALID)
+@all_of("lenient", [False, True])
 def test_what_is_not_json_is_refused_in_every_dialect(text: str, lenient: bool) -> None:
     with pytest.raises(HookctlError) as caught:
         JsonDocument.parse(text.encode("utf-8"), strict=not lenient)
@@ -258,7 +259,7 @@ CODES = {  # by how a file's name begins
 OF_YAML = ("unparsable", "not_utf8", "wrong_shape", "duplicate_key", "unsupported_yaml")
 
 
-@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.name)
+@all_of("path", REFUSED)
 def test_the_corpus_of_refused_files_is_refused_with_line_and_column(path: Path) -> None:
     format = path.suffix[1:]
     with pytest.raises(HookctlError) as caught:

@@ -21,6 +21,7 @@ from tests.documents.generated import call_everything
 from tests.documents.refused import WHERE, refused
 from tests.documents.table import Edit, document_of, read_table
 from tests.documents.test_document_rows import parse_json as parse
+from tests.texts import all_of
 
 LONG = [
     ("toml", "a = " + "[" * 5000 + "]" * 5000, "unparsable 1:1", "deep"),
@@ -39,11 +40,7 @@ UNREADABLE = [(format, document_of(text), *more) for format, text, *more in read
 UNREADABLE += [(format, text.encode(), *more) for format, text, *more in LONG]
 
 
-@pytest.mark.parametrize(
-    ("format", "data", "wanted", "words"),
-    UNREADABLE,
-    ids=[f"{row[0]}-{at}-{row[3]}" for at, row in enumerate(UNREADABLE)],
-)
+@all_of(("format", "data", "wanted", "words"), UNREADABLE)
 def test_what_cannot_be_read_is_refused_with_its_place(format: str, data: bytes, wanted: str, words: str) -> None:
     code, line, column = refused(lambda: formats.parse(format, data, where=WHERE))
     assert f"{code} {line}:{column}" == wanted
@@ -51,7 +48,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(format: str, data: bytes,
         formats.parse(format, data)
 
 
-@pytest.mark.parametrize(("format", "edit", "text", "wanted"), read_table("unfit"))
+@all_of(("format", "edit", "text", "wanted"), read_table("unfit"))
 def test_an_edit_that_does_not_fit_is_refused_with_its_place(format: str, edit: str, text: str, wanted: str) -> None:
     document = formats.parse(format, document_of(text), where=WHERE)
     code, line, column = refused(lambda: Edit.read(edit).of(document))

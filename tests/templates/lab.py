@@ -49,7 +49,7 @@ class Lab:
         self.run = self.project / ".hookctl" / "run"
         for folder in (self.run, self.home):
             folder.mkdir(parents=True)
-        shutil.copytree(laid_programs(), self.top)
+        link_programs(self.top)
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "HOOKCTL_STATE_DIR": str(self.state)}
         self.payload: dict[str, Any] = {"session_id": "S1", "cwd": str(self.project)}
         self.host, self.python = "claude", PYTHON
@@ -120,8 +120,8 @@ class Lab:
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run a command as a host does; without other input it gets the payload."""
         stdin = json.dumps(self.payload).encode() if stdin is None else stdin
-        if command[1:3] == ["-I", "-S"] and self.user is None and self.is_served:
-            return run_served(command, stdin, self.environment, cwd or self.root)
+        if command[1:3] == ["-I", "-S"] and self.is_served:
+            return run_served(command, stdin, self.environment, cwd or self.root, self.user)
         return subprocess.run(
             command,
             input=stdin,
@@ -130,9 +130,6 @@ class Lab:
             cwd=cwd or self.root,
             timeout=60,
             check=False,
-            user=self.user,
-            group=self.user,
-            extra_groups=None if self.user is None else [],
         )
 
     def on_a_full_disk(self, event: str, size: int) -> "subprocess.CompletedProcess[bytes]":
@@ -224,6 +221,25 @@ def laid_programs() -> str:
         subprocess.run([PYTHON, "-I", "-S", "-m", "compileall", "-q", str(package)], check=True)
         (package / "__pycache__").chmod(0o700)
     return folder
+
+
+def link_programs(top: Path) -> None:
+    """Put the programs into a folder: a launcher of its own, and links to the packages, which all tests share."""
+    laid = Path(laid_programs())
+    for folder in (top, top / "runtime", top / "guard"):
+        folder.mkdir(0o700)
+    for package in (laid / "runtime").iterdir():
+        (top / "runtime" / package.name).symlink_to(package)
+    for name in ("hook.py", "guard/claude.json"):
+        (top / name).write_bytes((laid / name).read_bytes())
+
+
+def own_programs(top: Path) -> None:
+    """Have a copy of the packages in such a folder, which a test may change."""
+    for package in (top / "runtime").iterdir():
+        if package.is_symlink():
+            package.unlink()
+            shutil.copytree(Path(laid_programs(), "runtime", package.name), package)
 
 
 def spoil(path: Path, how: str) -> None:

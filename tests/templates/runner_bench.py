@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from hookctl.packs.runner import hosts_file
 from tests.served import run_served
 
 from .hosts import PAYLOADS
-from .lab import PYTHON, laid_programs
+from .lab import PYTHON, link_programs
 
 HOSTS = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "openhands", "droid", "hermes", "pi", "vibe")
 BASES = {
@@ -57,7 +56,7 @@ class Bench:
         self.root, self.project, self.state = root, root / "project", root / "state"
         (self.project / ".git").mkdir(parents=True)
         self.top = root / "data"
-        shutil.copytree(laid_programs(), self.top)
+        link_programs(self.top)
         self.hook, self.table = self.top / "hook.py", self.top / "runtime" / "hosts.json"
         self.register({name: ["p"] for name in hosts.names()})
         self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(root)}

@@ -1,5 +1,6 @@
 """The hook runs on every Python that it promises, tried with those that are on this machine."""
 
+import os
 import shutil
 import subprocess
 from functools import cache
@@ -12,6 +13,7 @@ from .hosts import NAMES, Session
 from .lab import Lab
 from .play import Row, play, rows
 
+_PATH = os.environ["PATH"]  # as it was before the tests
 VERSIONS = [f"3.{minor}" for minor in range(8, 16)]
 
 
@@ -19,8 +21,8 @@ VERSIONS = [f"3.{minor}" for minor in range(8, 16)]
 def find(version: str) -> str:
     """A Python of this version that runs: on the path, or beside a version manager's shims; empty if there is none."""
     name = f"python{version}"
-    found = [path for path in [shutil.which(name)] if path]
-    shim = Path(shutil.which("python3") or "/").parent
+    found = [path for path in [shutil.which(name, path=_PATH)] if path]
+    shim = Path(shutil.which("python3", path=_PATH) or "/").parent
     found += map(str, sorted((shim.parent / "versions").glob(f"{version}.*/bin/{name}")))
     return next((path for path in found if runs(path, version)), "")
 

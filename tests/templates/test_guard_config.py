@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from hookctl import hosts
 from hookctl.packs import choices, guard
 
-from .lab import Lab, package_in
+from .lab import Lab, own_programs, package_in
 from .modules import module
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "schemas" / "guard-config.schema.json").read_text())
@@ -45,6 +45,7 @@ def test_the_usual_call_imports_none_of_the_dear_modules(lab: Lab) -> None:
     """Each of them alone costs as much as the whole call."""
     lab.is_served = False
     lab.task(remaining=2)
+    own_programs(lab.top)
     module = package_in(lab.top) / "call.py"
     end = '        posix.write(2, " ".join(set(sys.modules) & {"json", "hashlib", "os", "re", "enum"}).encode())\n'
     text = module.read_text().replace("        posix._exit(0)", end + "        posix._exit(0)")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.documents.table import read_table
+from tests.texts import all_of
 
 from .lab import PYTHON, TABLE, WAKE_TEXT, Lab, letter, name_of
 from .modules import module
@@ -123,7 +124,7 @@ def test_a_droids_subagent_that_stops_as_a_session_of_its_own_may_stop_too(lab: 
     assert lab.codes() == ["subagent" if is_sub else "blocked"]
 
 
-@pytest.mark.parametrize("wrong", [row[0] for row in read_table("wrong-tables", Path(__file__).parent / "rows")])
+@all_of("wrong", [row[0] for row in read_table("wrong-tables", Path(__file__).parent / "rows")])
 def test_a_hosts_words_of_the_wrong_type_are_noticed(wrong: str) -> None:
     table = {**TABLE, "claude": {**TABLE["claude"], **json.loads(wrong)}}
     assert module("hosts").find_host(table, "claude", {}) is None

@@ -12,7 +12,7 @@ import pytest
 from hookctl import __version__
 from hookctl.packs.programs import load_programs
 
-from .lab import PYTHON, Lab, lay, package_in, spoil
+from .lab import PYTHON, Lab, lay, own_programs, package_in, spoil
 from .runner_bench import Bench
 from .wraps import Wrapped
 
@@ -25,6 +25,7 @@ def lab(tmp_path: Path) -> Lab:
     """A hook that was never called: there is no bytecode yet."""
     lab = Lab(tmp_path / "lab")
     lab.is_served = False
+    own_programs(lab.top)
     shutil.rmtree(package_in(lab.top) / "__pycache__")
     return lab
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .lab import Lab, name_of, spoil
+from .lab import Lab, name_of, own_programs, spoil
 
 EVERYTHING: dict[str, Any] = {
     "mode": "keepalive",
@@ -53,6 +53,7 @@ def test_the_hook_starts_nothing_and_talks_to_nobody(lab: Lab) -> None:
 
 
 def test_no_file_of_the_state_tells_anything_all_are_private_and_nothing_lies_elsewhere(lab: Lab) -> None:
+    own_programs(lab.top)
     lab.config(**EVERYTHING)
     old = os.umask(0)
     try:

@@ -19,6 +19,7 @@ from hookctl import hosts
 from hookctl.hosts.matchers import fits
 from hookctl.packs.runner import fit
 from tests.documents.table import read_table
+from tests.texts import all_of
 
 from .runner_bench import BASES, HOSTS, SHELLS, Bench, decide
 
@@ -67,7 +68,7 @@ def test_a_hook_is_asked_about_all_that_a_call_does(bench: Bench, name: str, cal
     assert len(seen) == len(call["asks"])
 
 
-@pytest.mark.parametrize(("name", "call"), [case for case in CALLS if "tool_name" in str(case.values[1]["asks"])])
+@all_of(("name", "call"), [case for case in CALLS if "tool_name" in str(case.values[1]["asks"])])
 def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> None:
     """The host's own matcher of a pack for one of Claude Code's tools fits what the host says that it calls."""
     host, payload = hosts.load(host_of(name)), call["payload"]
@@ -79,7 +80,7 @@ def test_a_pack_is_registered_for_all_that_a_call_does(name: str, call: Any) -> 
             assert (matcher or not lost) and fits(host, matcher, [tool]), (tool, matcher)
 
 
-@pytest.mark.parametrize(("name", "tool", "kind"), TOOLS)
+@all_of(("name", "tool", "kind"), TOOLS)
 def test_every_tool_that_changes_files_or_runs_commands_is_of_a_class(name: str, tool: str, kind: str) -> None:
     host = hosts.load(host_of(name))
     if kind in ("shell", "write", "edit", "read"):

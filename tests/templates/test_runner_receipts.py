@@ -10,7 +10,7 @@ import pytest
 from hookctl.receipts import read_runs
 from hookctl.system import guard_module
 
-from .lab import name_of, never_falling, run_and_kill
+from .lab import name_of, never_falling, own_programs, run_and_kill
 from .runner_bench import HOSTS, SHELLS, Bench, decide, nested
 
 PRE = "PreToolUse"
@@ -80,6 +80,7 @@ def test_nothing_of_prompts_arguments_and_outputs_is_kept(bench: Bench) -> None:
 
 def test_calls_at_once_over_many_full_files_and_kills_are_counted_exactly(bench: Bench) -> None:
     """Each call has a hook of its own, so that each is accounted for: it has one receipt, or one at most if killed."""
+    own_programs(bench.top)
     for path in bench.top.glob("runtime/*/receipts.py"):
         text = path.read_text()
         assert "LOG_LIMIT = 1024 * KIB" in text

@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookctl import hosts
 from hookctl.system import guard_module
+from tests.texts import all_of
 
 from .runner_bench import HOSTS
 
@@ -134,9 +134,9 @@ def told(host: str, answer: Any, status: int, error: str, *, may_allow: bool) ->
     return json.loads(rendered.data or b"{}")
 
 
-@pytest.mark.parametrize("host", HOSTS)
 @settings(max_examples=400, deadline=None)
 @given(answer=ANSWERS, status=st.sampled_from([0, 0, 0, 1, 2, 3]), may_allow=st.booleans())
+@all_of("host", HOSTS)
 def test_no_answer_is_weakened(host: str, answer: Any, status: int, may_allow: bool) -> None:
     said = told(host, answer, status, "why", may_allow=may_allow)
     stopped = STOPS[host](said)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .lab import Lab, lay
+from .lab import Lab, lay, own_programs
 from .play import play
 
 STRANGER, USER = 12345, 23456
@@ -85,6 +85,7 @@ def locked() -> Iterator[LockedLab]:
     root.chmod(0o755)
     lab = LockedLab(root)
     lab.user = USER
+    own_programs(lab.top)
     for folder in (lab.top, *(path for path in lab.top.rglob("*") if path.is_dir())):
         folder.chmod(0o755)
     for path in (lab.project, lab.project / ".hookctl", lab.run, lab.home):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.documents.table import document_of, read_table
 
-from .lab import Lab, package_in
+from .lab import Lab, own_programs, package_in
 from .wraps import Wrapped, alive
 
 ROWS_FOLDER = Path(__file__).parent / "rows"
@@ -192,6 +192,7 @@ def test_switched_off_everything_passes_for_ever(lab: Lab) -> None:
 @pytest.mark.parametrize("module", ["call", "wrapped"])
 @pytest.mark.parametrize("text", [None, "def (", "raise OSError", "import no_such_module", "prepare = 5"], ids=str)
 def test_without_modules_that_work_the_other_hook_runs_by_itself(lab: Lab, module: str, text: str | None) -> None:
+    own_programs(lab.top)
     path = package_in(lab.top) / f"{module}.py"
     path.unlink()
     if text is not None:
