@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookctl import packs
 from hookctl.model import Change
 from hookctl.ownership import execute
+from hookctl.packs import programs
 from tests.conftest import Hookctl, put
 from tests.documents.test_rules import texts as rule_texts
 
-TEXT = packs.load("guard").rules
+TEXT = programs.load_pack("guard").rules
 BEGIN, END = "<!-- hookctl=guard begin", "<!-- hookctl=guard end -->"
 SECRET = "hunter2-of-the-operator"
 PROJECT = ("--scope", "project")

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hookctl import __version__, hosts, packs
+from hookctl import __version__, hosts
 from hookctl.ownership import codec
+from hookctl.packs import programs
 from tests.e2e.clients import CLIENTS, FILE
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +76,7 @@ def test_the_guard_the_collection_and_the_changelogs_have_hookctls_version() -> 
     released = yaml.safe_load((COLLECTION / "changelogs" / "changelog.yaml").read_text())["releases"]
     top = re.search(rf"(?m)^## ({NUMBER}) ", (ROOT / "CHANGELOG.md").read_text())
     named = {
-        "hookctl/packs/guard.toml": packs.load("guard").version,
+        "hookctl/packs/guard.toml": programs.load_pack("guard").version,
         "ansible/galaxy.yml": galaxy["version"],
         "ansible/changelogs/changelog.yaml": max(released, key=numbers),
         "CHANGELOG.md": top and top[1],

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hookctl import hosts, packs
+from hookctl import hosts
+from hookctl.packs import programs
 
 from .acceptance import CASES, Case
 from .agent import Place
@@ -15,7 +16,7 @@ from .product import hookctl
 
 pytestmark = pytest.mark.e2e
 # A sentence of the block, as it stands on one line of it.
-SENTENCE = packs.load("guard").rules.splitlines()[2]
+SENTENCE = programs.load_pack("guard").rules.splitlines()[2]
 FILES = ("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md")
 TOLD = [case for case in CASES if case.scope in hosts.load(case.host).rules and not case.home_file]
 
