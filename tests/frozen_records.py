@@ -26,6 +26,7 @@ from hookctl import __version__
 from hookctl.__main__ import run
 from hookctl.ownership import execute
 from hookctl.packs import programs
+from hookctl.system import read_data
 from tests import texts
 
 TOP = Path("/tmp/hookctl-records")
@@ -123,9 +124,13 @@ def hookctl(command: str, code: int = 0) -> str:
 def _made_up_programs() -> Iterator[None]:
     """Packages of one small module each, and a launcher that only names them."""
     launcher = b'VERSION = ""\nGUARD = "guard"\nRUNNER = "runner"\n'
+
+    def read(*path: str) -> bytes:
+        return launcher if path[0] == "templates" else read_data(*path)
+
     with (
         mock.patch.object(programs, "read_folder", lambda *path, ending: {f"{path[-1]}.py": b"# of the fixture\n"}),
-        mock.patch.object(programs, "read_data", lambda *path: launcher),
+        mock.patch.object(programs, "read_data", read),
     ):
         programs.load_programs.cache_clear()
         try:

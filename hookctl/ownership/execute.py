@@ -231,7 +231,7 @@ def recover(folders: Folders) -> list[str]:
     # A project's ledger is written last, so it still has its own. Where it is missing or cannot be
     # trusted, nothing is known of the project.
     projects = [record.project for record in journal.records.values() if record and record.project]
-    before = store.read(folders, projects, [])
+    before = store.read(folders, projects, [], known=True)
     removed = _removed_folders(folders, before, journal.records)
     records = {
         path: record for path, record in journal.records.items() if not path.startswith(removed)

@@ -233,11 +233,13 @@ def read(
     folders: Folders,
     projects: Iterable[str] = (),
     unread: list[HookctlError] | None = None,
+    *,
+    known: bool = False,
 ) -> Records:
     """The records of the state folder's ledger, and of the ledgers of these projects.
 
-    With `unread`, also of those that the state folder has a stub of; the error of a ledger that
-    cannot be read is added to it.
+    With `known`, also of those that the state folder has a stub of. The error of a ledger that
+    cannot be read is added to `unread`, if that is given.
     """
     records, stubs = Records(), dict[str, Record]()
     ledger = load(folders)
@@ -250,7 +252,7 @@ def read(
             records[key] = record
     records.disabled, records.ledgers = ledger.disabled, {}
     records.projects = {key: stub.project for key, stub in stubs.items()}
-    if unread is not None:
+    if known:
         projects = [*projects, *map(real_path, filter(None, records.projects.values()))]
     for project in filter(None, dict.fromkeys(projects)):
         from hookctl.ownership import committed  # late: most calls are about no project
@@ -274,7 +276,7 @@ def read_known(folders: Folders) -> tuple[dict[str, Record], list[HookctlError]]
     root = project_folder.search(folders.cwd, folders.environ)
     problems: list[HookctlError] = []
     projects = [] if project_folder.is_foreign(root) else [root]
-    return read(folders, projects, problems), problems
+    return read(folders, projects, problems, known=True), problems
 
 
 def away(folders: Folders, records: Mapping[str, Record]) -> dict[str, str]:
