@@ -257,7 +257,10 @@ def check_entries(file: File) -> Iterator[Finding]:
         elif entry.kind != "container" and entry.mode == "owned":
             ours.append(entry)
     if engine.is_wiped(ours, current):
-        yield file.find("entries_wiped", count=len(ours))
+        command = file.repair
+        if file.target.shared:
+            command = consent.upgrade_command(file.target, file.machine.cwd_project)
+        yield file.find("entries_wiped", count=len(ours), command=command)
         return
     for entry in ours:
         yield from _check_entry(file, current, entry)
@@ -533,7 +536,7 @@ def check_limit(file: File) -> Iterator[Finding]:
 _STATE = ("HOME", "XDG_STATE_HOME", "HOOKCTL_STATE_DIR")  # they move the guard's state
 _NO_SETTINGS = ("max_stop_blocks", "state_dir")  # of the guard, which have no such variable
 # A PATH with the one before it, or that begins with a folder of the system.
-_KEEPS_PATH = r".*[$~]|(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/bin/?(?::|$)"
+_KEEPS_PATH = r".*[$~]|(?:/[^:]*:)*(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/bin/?(?::|$)"
 OVERRIDES = "overrides the hook's configuration"
 
 

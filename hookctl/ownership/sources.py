@@ -96,6 +96,7 @@ def current_of(
     if not isinstance(root, dict):
         raise wrong_shape(document, (), "an object")
     items = {(one.path, one.kind): None for one in (*wants, *entries)}
+    items |= {(one.follows, "leaf"): None for one in wants if one.follows}
     values: dict[Path, Any] = {}
     raw: dict[Path, str] = {}
     inside = list_above(path[:-1] for path, _ in items)

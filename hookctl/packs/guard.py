@@ -174,9 +174,10 @@ def wants(
         leaves = {key: Wanted((*host.env_path, key), "leaf", value) for key, value in env.items()}
         if needed_cap and host.cap_key:
             wanted_cap = Wanted((*host.env_path, host.cap_key), "leaf", cap or needed_cap)
-            if LIMIT_KEY in leaves and not cap:
+            if not cap:
                 after = partial(cap_for, host, settings.mode)
-                wanted_cap = wanted_cap._replace(follows=leaves[LIMIT_KEY].path, value_after=after)
+                path = (*host.env_path, LIMIT_KEY)
+                wanted_cap = wanted_cap._replace(follows=path, value_after=after)
             leaves[host.cap_key] = wanted_cap
         wanted += leaves.values()
     allowed = host.permission.texts if settings.allow_run else ()

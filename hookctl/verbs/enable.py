@@ -46,8 +46,14 @@ def enable(
 
 def _explain_not_disabled(folders: Folders, text: str) -> Message:
     """What to say of a hook that runs; refuses what does not, and what means no hook."""
-    hooks = find(take_inventory(folders).hooks, text)
-    if all(hook.state != RUNS for hook in hooks):
+    hooks = []
+    try:
+        hooks = find(take_inventory(folders).hooks, text)
+    except HookctlError:
+        records = store.read_known(folders)[0].values()
+        if not any(text in record.packs for record in records):
+            raise
+    if hooks and all(hook.state != RUNS for hook in hooks):
         reason, fix = tildes(hooks[0].reason), tildes(hooks[0].fix)
         message = f"{text} is not disabled by hookctl, and does not run: {reason}"
         raise HookctlError("not_disabled", message, path=hooks[0].file, hint=fix, exit_code=FAILED)
