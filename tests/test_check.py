@@ -598,6 +598,12 @@ def test_a_variable_that_ends_the_guard_is_named(clone: Clone, name: str) -> Non
         assert name in errors[0]["message"] and errors[0]["path"].endswith("settings.json")
 
 
+@pytest.mark.parametrize("path", ["/usr/local/sbin:/usr/bin:/bin", "/opt/x/bin:/usr/bin", "bin:$PATH"])
+def test_a_path_with_the_system_s_folders_is_fine(clone: Clone, path: str) -> None:
+    clone.set(PATH=path)
+    assert not clone.findings("check", "--require", "guard", code=0)
+
+
 # To refuse, to end, and to block: while a run goes on, and while work remains.
 OF_EACH_PROMISE = [CHOSEN[1], CHOSEN[4], ("--mode", "keepalive"), ("--preset", "bmad")]
 ON_OTHER_HOSTS = itertools.product(["codex", "gemini", "openhands"], OF_EACH_PROMISE)

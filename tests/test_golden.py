@@ -17,7 +17,7 @@ import pytest
 
 from hookctl import hosts
 from hookctl.documents.formats import PROGRAMS
-from hookctl.documents.plugin import current_code
+from hookctl.documents.jsonc import current_code
 from hookctl.packs import guard
 from hookctl.settings.targets import Target
 from tests import screens

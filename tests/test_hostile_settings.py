@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hookctl.documents.plugin import current_code
+from hookctl.documents.jsonc import current_code
 from hookctl.masking import MASK
 from hookctl.packs import choices
 from hookctl.packs.choices import PRESETS, schema

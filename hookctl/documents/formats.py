@@ -4,7 +4,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from hookctl.documents import LISTED, Document
-from hookctl.documents.jsonc import JsonDocument
+from hookctl.documents.jsonc import JsonDocument, PluginDocument
 from hookctl.system.files import digest
 
 # The formats that are a program of ours with the settings in it, and the host that loads it.
@@ -32,8 +32,6 @@ def parse(format: str, data: bytes, *, where: str = "") -> Document:
 
         return ListedDocument(parse(format, data, where=where), Listing.parse(listing))
     if format in PROGRAMS:
-        from hookctl.documents.plugin import PluginDocument  # late: a host has one format
-
         is_ours = digest(data) in _OURS
         return PluginDocument.parse(data, where=where, host=PROGRAMS[format], is_ours=is_ours)
     if format in ("toml", "yaml", "rules"):

@@ -4,11 +4,11 @@ import hashlib
 
 import pytest
 
-from hookctl.documents import plugin
-from hookctl.documents.plugin import PluginDocument
+from hookctl.documents import jsonc
+from hookctl.documents.jsonc import PluginDocument
 from hookctl.errors import HookctlError
 
-TEMPLATES = {host: "{}\n".join(plugin.current_code(host)) for host in ("opencode", "pi")}
+TEMPLATES = {host: "{}\n".join(jsonc.current_code(host)) for host in ("opencode", "pi")}
 TEMPLATE = TEMPLATES["opencode"]
 EMPTY = PluginDocument.parse(b"", where="f.js")
 ONE = EMPTY.append(("hooks", "session.idle"), {"command": "true", "timeout": 10})
@@ -99,7 +99,7 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(monkeypatch: pytest.
     earlier = ONE.data.decode().replace("hookctl plugin 3", "hookctl plugin 0").replace("1 << 24", "1 << 25")
     earlier = "// It began with one line more.\n" + earlier
     assert refused(earlier).code == "foreign_file"
-    monkeypatch.setattr(plugin, "_EARLIER", (hashlib.sha256(around(earlier).encode()).hexdigest(),))
+    monkeypatch.setattr(jsonc, "_EARLIER", (hashlib.sha256(around(earlier).encode()).hexdigest(),))
     document, where = parse(earlier), ("hooks", "session.idle", 0, "timeout")
     assert document.position(where)[0] == 10, "a line further down in the file"
     assert document.data.decode() == earlier
@@ -132,4 +132,4 @@ def test_code_that_users_may_have_is_known(host: str, first: str, digest: str) -
     code = around(TEMPLATES[host])
     assert code.startswith(first)
     assert hashlib.sha256(code.encode()).hexdigest() == digest
-    assert digest not in plugin._EARLIER
+    assert digest not in jsonc._EARLIER

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookctl import hosts
-from hookctl.documents.plugin import PluginDocument
+from hookctl.documents.jsonc import PluginDocument
 from tests.templates.wraps import alive
 
 from . import mcp_server, opencode, pi, tables
