@@ -16,7 +16,7 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (24_641, 25_500),
+    "lines of hookctl/": (24_646, 25_500),
     "statements of hookctl/": (16_998, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_226, 5_500),

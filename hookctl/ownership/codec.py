@@ -64,7 +64,7 @@ def from_json(kind: Any, data: Any, name: str, change: Change = str) -> Any:
     kinds = get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     if type(data) in kinds:  # here a bool is not an int
         return change(data) if type(data) is str and data and name in _PATHS else data
-    kind, origin = kinds[0], get_origin(kinds[0])
+    kind, origin = kinds[0], get_origin(kinds[0])  # of X | None: X
     if hasattr(kind, "_fields"):
         return _read_object(kind, from_json(dict, data, name), change)
     if origin is dict:
@@ -75,7 +75,7 @@ def from_json(kind: Any, data: Any, name: str, change: Change = str) -> Any:
         if isinstance(data, dict):  # 0.2.0 had a digest with each name
             data = list(data)
         inner, items = get_args(kind)[0], from_json(list, data, name)
-        change = str if name == "path" else change  # that of an entry is one of keys
+        change = str if name == "path" else change  # an entry's is of keys, and no file's
         return tuple(from_json(inner, item, name, change) for item in items)
     names = [each.__name__ for each in kinds if each is not types.NoneType]
     raise TypeError(f"{name} is not of type {' or '.join(names)}")

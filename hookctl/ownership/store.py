@@ -245,7 +245,7 @@ def read(
     ledger = load(folders)
     for key, record in ledger.files.items():
         if record.format in formats.PROGRAMS:
-            formats.remember(record.sha256_after)
+            formats.remember(record.sha256_after)  # so that it is parsed as ours
         if record.scope == "project":
             stubs[real_path(key)] = record  # the project may lie behind a link by now
         else:

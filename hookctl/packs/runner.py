@@ -333,9 +333,12 @@ def hooks_of(pack: Pack, host: str) -> list[PackHook]:
 
 
 def _host_command(pack: Pack, hook: PackHook, host: Host, event: str) -> str:
-    """A hook's command, which does nothing where the pack's files are gone."""
-    closed = host.registration.fails_closed
-    text = FAILS_OPEN * any(host.events.get(name) == event for name in closed)
+    """A hook's command, which does nothing where the pack's files are gone.
+
+    `event` is the host's name of it. Folders are marks in the command, filled in for a target.
+    """
+    closed = [host.events.get(name) for name in host.registration.fails_closed]
+    text = FAILS_OPEN if event in closed else ""
     if pack.files:
         first = f"{_FILES}/{pack.files[0]}"
         text += f"{_LEAD}[ -f {first} ] && [ -r {first} ] || exit 0; "
@@ -435,6 +438,7 @@ def slots(command: str) -> Iterator[Slot]:
         elif match["open"]:
             if match["open"] not in command[match.end() :]:
                 raise Unreadable(f"{match['open']} is opened and never closed")
+            # It has an end, but not one that is sure.
             if re.search(_KNOWN, command):
                 raise Unreadable(f"what stands inside {match['open']} cannot be followed")
             return

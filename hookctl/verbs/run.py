@@ -191,6 +191,7 @@ def _release(run_files: RunFiles) -> list[str]:
         name, session = work.owner, work.holder.session
         if not session:
             return ["no session holds this work, so nothing changes"]
+        # A person, who has no session, may give back anybody's.
         if run_files.session and not work.holder.is_self(run_files):
             return [f"this work belongs to {name}"]
         if session_hash(work_files.find_kept_owner(run_files)) == session:
