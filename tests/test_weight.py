@@ -16,8 +16,8 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (24_646, 25_500),
-    "statements of hookctl/": (16_998, 17_500),
+    "lines of hookctl/": (24_643, 25_500),
+    "statements of hookctl/": (16_996, 17_500),
     "lines of templates/": (5_190, 5_200),
     "lines of host data": (5_226, 5_500),
     "lines of tests/": (37_231, 38_000),

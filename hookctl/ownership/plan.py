@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from hookctl.documents import MISSING
@@ -64,10 +64,7 @@ class Job:
     """What a command does in one settings file."""
 
     target: Target
-
-    def decide(self, drafts: Drafts) -> Draft:
-        """Open the file's draft, and decide on it."""
-        raise NotImplementedError
+    decide: Callable[[Drafts], Draft]  # each job's own: opens the file's draft, and decides on it
 
     def follow(self, draft: Draft, drafts: Drafts) -> None:
         """Decide on files beside it, once all jobs have decided on their own."""
