@@ -388,7 +388,7 @@ def test_a_list_of_files_has_an_end(
 ) -> None:
     monkeypatch.setattr(fetch, "LIMIT", 60)
     done = hookctl("install", repository.address, *HOST, "--json")
-    assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files there")
+    assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files or tags")
     assert is_untouched(isolated)
 
 
