@@ -615,6 +615,13 @@ def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     assert (packs["bell"]["version"], packs["horn"]["version"]) == ("1", "2")
 
 
+def test_doctor_says_what_it_does_not_fetch(installed: Repository, hookctl: Hookctl, settings: Path) -> None:
+    settings.write_text("{}")
+    said = "bell is left as it is for claude: it comes from git; `hookctl upgrade bell` asks first"
+    assert said in hookctl("doctor", "--fix").err
+    assert settings.read_text() == "{}"
+
+
 @pytest.fixture
 def team(repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project in which a colleague has installed the pack, on another machine; its folder."""
