@@ -156,17 +156,15 @@ def _upgrade_pack(
         line = Line(f"{name}: left as it is", "error", path=tilde(source))
         code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
         return Result({}, (line,), errors=(error.as_dict(),), exit_code=code)
-    title, found = f"{name} {pack.version}", f" ({review.moves})" if review and review.moves else ""
-    result = plan_result(plan, [Line(f"{title} is up to date{found}.")], dry_run=dry_run)
+    title, moves = f"{name} {pack.version}", f" ({review.moves})" if review and review.moves else ""
+    result = plan_result(plan, [Line(f"{title} is up to date{moves}.")], dry_run=dry_run)
     if plan.empty:
-        line = Line(f"{title}: nothing to do{found}", "skip", path=tilde(source))
+        line = Line(f"{title}: nothing to do{moves}", "skip", path=tilde(source))
         result = result._replace(text=(line,))
     elif dry_run:
-        line = Line(f"{name} would change{found}", "warn", path=tilde(source))
+        line = Line(f"{name} would change{moves}", "warn", path=tilde(source))
         result = result._replace(text=(line, *result.text))
-    if review and dry_run:
-        return with_review(result, review, verbose=permission.verbose)
-    return result
+    return with_review(result, review, verbose=permission.verbose) if review and dry_run else result
 
 
 def _find_installed(
