@@ -106,6 +106,14 @@ class PackRecord(NamedTuple):
         return f"{self.folder}/{names[0]}" if names else ""
 
 
+class Release(NamedTuple):
+    """The tag that `@latest` means, and what else a repository has."""
+
+    tag: str  # empty: none of its tags is a version
+    tags: dict[str, str]  # the newest version at each commit
+    skipped: str  # in words: what could be taken for something newer, or for a version
+
+
 class Record(NamedTuple):
     """What the ledger has about one settings file."""
 

@@ -21,6 +21,9 @@ from typing import Any, ClassVar
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import InvalidVersion, Version
 
 from hookctl.errors import HookctlError
 from hookctl.system import fetch
@@ -388,7 +391,7 @@ def test_a_list_of_files_has_an_end(
 ) -> None:
     monkeypatch.setattr(fetch, "LIMIT", 60)
     done = hookctl("install", repository.address, *HOST, "--json")
-    assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files there")
+    assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files or tags")
     assert is_untouched(isolated)
 
 
@@ -476,6 +479,105 @@ def test_what_a_server_says_is_plain_text(repository: Repository, hookctl: Hookc
     assert (done.code, "run me" in done.err, "\033" in done.err, "hunter2" in done.err) == (4, False, False, False)
 
 
+# `@latest`: the newest tag by version. A row has the tags, the one that is meant, and what is skipped.
+TAGS = [tuple(document_of(cell).decode() for cell in row) for row in rows("tags")]
+
+
+@pytest.mark.parametrize(("tags", "newest", "skipped"), TAGS)
+def test_the_newest_release_is_found_among_tags(tags: str, newest: str, skipped: str) -> None:
+    found = fetch.find_release(dict.fromkeys(tags.split("  "), "0" * 40))
+    assert (found.tag or "-", found.skipped or "-") == (newest, skipped)
+
+
+_NUMBERS = st.lists(st.integers(0, 12), min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))
+_ENDS = st.sampled_from(["", "", "", "-rc1", "rc2", ".dev1", "a1", "-beta.2", ".post1", "+build", "-1", "-final", "x"])
+
+
+@given(st.lists(st.builds("{}{}{}".format, st.sampled_from(["", "v", "release-"]), _NUMBERS, _ENDS), max_size=12))
+def test_the_newest_release_is_the_one_that_another_program_finds(names: list[str]) -> None:
+    versions = []
+    for name in names:
+        with contextlib.suppress(InvalidVersion):
+            version = Version(name)
+            versions += [version] if str(version) == str(version.base_version) else []
+    tag = fetch.find_release(dict.fromkeys(names, "0" * 40)).tag
+    assert (Version(tag) if tag else None) == max(versions, default=None)
+
+
+@pytest.mark.parametrize("way", ["address", "ssh"])
+def test_latest_is_followed_from_release_to_release(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, way: str
+) -> None:
+    """Also where a branch and a tag have this name, and where the newest release is taken back."""
+    address = f"{getattr(repository, way)}@latest"
+    repository.git("branch", "latest")
+    repository.git("tag", "latest")
+    repository.git("tag", "v1.9.0")
+    first = repository.git("rev-parse", "HEAD")
+    assert f"(v1.9.0, commit {first}) brings" in hookctl("install", address, *HOST).err
+    assert (pack_of(isolated)["source"], pack_of(isolated)["commit"]) == (address, first)
+    second = repository.release("2")
+    repository.git("tag", "-a", "-m", "x", "v1.10.0")
+    repository.release("3")
+    repository.git("tag", "v2.0.0-rc1")
+    done = hookctl("upgrade", "--dry-run")
+    assert "would change (v1.9.0 → v1.10.0)" in done.out
+    done = hookctl("upgrade", "--yes", "--json", agrees=False)
+    said = {message["code"]: message["message"] for message in done.result["data"]["messages"]}
+    assert said["latest"] == f"bell: the latest is v1.10.0, commit {second}; skipped: v2.0.0-rc1, latest"
+    assert (pack_of(isolated)["version"], pack_of(isolated)["commit"]) == ("2", second)
+    assert "2: nothing to do (v1.10.0 is still the newest)" in hookctl("upgrade", agrees=False).out
+    repository.git("tag", "-d", "v1.10.0")
+    done = hookctl("upgrade", agrees=False)
+    assert (done.code, f"commit {second[:7]} (no release now) → v1.9.0" in done.err) == (2, True), done
+    assert pack_of(isolated)["commit"] == second
+
+
+def test_where_no_tag_is_a_version_the_tags_are_named(repository: Repository, hookctl: Hookctl, isolated: Path) -> None:
+    done = hookctl("install", f"{repository.address}@latest", *HOST, "--json")
+    assert error_of(done)["message"] == "no tag of the repository is a version; it has none"
+    for name in ("latest", "v1-rc1", "a", "b"):
+        repository.git("tag", name)
+    done = hookctl("install", f"{repository.address}@latest", *HOST, "--json")
+    assert (done.code, error_of(done)["code"], "Name a tag" in error_of(done)["hint"]) == (4, "fetch_failed", True)
+    assert error_of(done)["message"].endswith("it has v1-rc1, latest, b, 1 more")
+    assert is_untouched(isolated)
+
+
+def test_a_list_of_tags_is_bounded(
+    repository: Repository, hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, names = repository.git("rev-parse", "HEAD"), [f"{kind}{at:05}" for kind in "xv" for at in range(50_000)]
+    packed = "".join(f"{commit} refs/tags/{name}\n" for name in sorted([*names, "v99.1-rc"]))
+    put(repository.folder / ".git" / "packed-refs", f"# pack-refs with: peeled fully-peeled sorted \n{packed}")
+    done = hookctl("plan", f"{repository.address}@latest", *HOST)
+    assert (done.code, "v49999, commit" in done.err, "x49999, x49998, x49997, 49997 more" in done.err) == (
+        0,
+        True,
+        True,
+    )
+    monkeypatch.setattr(fetch, "LIMIT", 2**20)
+    done = hookctl("plan", f"{repository.address}@latest", *HOST, "--json")
+    assert (done.code, error_of(done)["message"]) == (4, "the repository has too many files or tags")
+
+
+@pytest.mark.parametrize("change", ["-f", "-d"])
+def test_a_tag_that_moves_meanwhile_is_what_is_shown(
+    repository: Repository, hookctl: Hookctl, isolated: Path, ssh: Path, change: str
+) -> None:
+    repository.git("tag", "v1")
+    new = repository.release("2")
+    script = isolated / "ssh-bin" / "ssh"
+    move = f"[ -s {ssh} ] && git -C {repository.folder} tag {change} v1 >&2\n"  # before the fetch
+    script.write_text(script.read_text().replace("\n", f"\n{move}", 1))
+    done = hookctl("install", f"{repository.ssh}@latest", *HOST)
+    assert len(ssh.read_text().splitlines()) == 2
+    if change == "-d":
+        assert (done.code, "refs/tags/v1" in done.err, is_untouched(isolated)) == (4, True, True)
+    else:
+        assert (done.code, f"(v1, commit {new}) brings" in done.err, pack_of(isolated)["commit"]) == (0, True, new)
+
+
 @pytest.fixture
 def installed(repository: Repository, hookctl: Hookctl) -> Repository:
     assert hookctl("install", repository.address, *HOST).code == 0
@@ -511,6 +613,13 @@ def test_a_source_that_is_gone_is_named_and_the_others_go_on(
     assert (done.code, error_of(done)["code"], error_of(done)["path"]) == (1, "fetch_failed", installed.address)
     packs = json.loads((isolated / "state" / "ledger.json").read_text())["files"].popitem()[1]["packs"]
     assert (packs["bell"]["version"], packs["horn"]["version"]) == ("1", "2")
+
+
+def test_doctor_says_what_it_does_not_fetch(installed: Repository, hookctl: Hookctl, settings: Path) -> None:
+    settings.write_text("{}")
+    said = "bell is left as it is for claude: it comes from git; `hookctl upgrade bell` asks first"
+    assert said in hookctl("doctor", "--fix").err
+    assert settings.read_text() == "{}"
 
 
 @pytest.fixture

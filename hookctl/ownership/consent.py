@@ -34,18 +34,22 @@ class Review(NamedTuple):
     is_agreed: bool  # a person on this machine agreed to this very content
     replaces: bool  # other content than was installed under the same version
     refused_env: tuple[str, ...]  # the variables that --allow-env has not let in
-    changes: tuple[str, ...]  # what was, and what is to be
+    moves: str  # from which release or version to which
+    changes: tuple[tuple[str, ...], ...]  # what was, and what is to be: a line, and a difference
+    known: dict[str, str]  # the files that need no second look, and why
 
-    @property
-    def text(self) -> list[str]:
-        """The text to read before consent; none if all of it was agreed to."""
+    def describe(self, *, verbose: bool) -> list[str]:
+        """The text to read before consent, what changes first; none if all was agreed to."""
         if self.is_agreed:
             return []
-        lines = listing.lines(self.pack, self.digest)
-        if self.changes:
-            lines.append(f"what changes in {self.pack.name}:")
-            lines += map(OwnText, self.changes)
-        return lines
+        title, *lines = listing.lines(self.pack, self.digest, self.known, verbose=verbose)
+        changes = list[str]()
+        for what, *difference in self.changes:
+            changes += [what, *listing.fold(difference, verbose=verbose)]
+        if changes:
+            moves = f"what changes in {self.pack.name}: {self.moves}".removesuffix(" ")
+            changes = [moves, *changes, f"all of {self.pack.name}:"]
+        return [title, *map(OwnText, changes), *lines]
 
     def refusals(self) -> Iterator[HookctlError]:
         """What an install refuses without another option."""
@@ -72,7 +76,7 @@ class Review(NamedTuple):
         return {
             **listing.data(self.pack, self.digest),
             "refused_env": list(self.refused_env),
-            "changes": [OwnText(line) for line in self.changes],
+            "changes": [OwnText(line) for change in self.changes for line in change],
         }
 
 
@@ -91,8 +95,9 @@ def agree(
     reviewed = review(sources, pack, plan_install(sources, pack, targets, choice))
     if reviewed is None:
         return None
-    if reviewed.text and permission.show is not None:
-        permission.show(OwnText("\n".join(reviewed.text)))
+    text = reviewed.describe(verbose=permission.verbose)
+    if text and permission.show is not None:
+        permission.show(OwnText("\n".join(text)))
     for error in reviewed.refusals():
         if error.code == "env_refused" or not permission.accept_changed:
             raise error
@@ -113,7 +118,8 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     digest = content_digest(pack.manifest, contents)
     records = store.load(sources.folders).files.values()
     is_agreed = any(_consent_of(record, name).digest == digest for record in records)
-    changes: dict[str, None] = {}
+    changes, moves = dict[tuple[str, ...], None](), dict[str, None]()
+    read = list[dict[str, str]]()  # for each place
     replaces, refused = False, set[str]()
     for file in places:
         after = file.packs[name]
@@ -121,17 +127,21 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         if file.known is None or name not in file.known.packs:
             continue
         known = file.known.packs[name]
-        lines = _describe_changes(sources, file.target, known, pack, after.commit)
-        changes.update(dict.fromkeys(lines))
+        found, words = _describe_changes(sources, file.target, known, pack, after.commit)
+        changes.update(dict.fromkeys(found))
+        moves[listing.describe_move(pack, known)] = None
+        read.append(words)
         if known.version == pack.version:
-            replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
+            replaces = replaces or bool(found) or known.consent.digest not in ("", digest)
     return Review(
         pack=pack,
         digest=digest,
         is_agreed=is_agreed,
         replaces=replaces and not is_agreed,
         refused_env=tuple(each for each in risky_env(pack) if each in refused),
+        moves=", ".join(filter(None, moves)),
         changes=tuple(changes),
+        known=dict(set.intersection(*(set(words.items()) for words in read)) if read else ()),
     )
 
 
@@ -155,30 +165,35 @@ def plan_agreed(
 
 
 def _consent_of(record: Record | None, name: str) -> Consent:
-    if record is None or name not in record.packs:
-        return Consent()
-    return record.packs[name].consent
+    return record.packs[name].consent if record and name in record.packs else Consent()
 
 
 def _describe_changes(
     sources: Sources, target: Target, known: PackRecord, pack: Pack, commit: str
-) -> list[str]:
-    lines = []
+) -> tuple[list[tuple[str, ...]], dict[str, str]]:
+    """What changes, each with its difference; and the files of which that shows all."""
+    changes: list[tuple[str, ...]] = []
     if known.commit not in ("", commit):
-        lines.append(f"  commit: was {known.commit}, now {commit or 'not from git'}")
-    brought = committed_files(pack)
-    for name in sorted({*known.files, *brought}):
-        there, now = None, brought.get(name)
+        changes.append((f"  commit: was {known.commit}, now {commit or 'not from git'}",))
+    brought, installed = committed_files(pack), dict[str, bytes | None]()
+    for name in known.files:
         with contextlib.suppress(HookctlError):
-            if name in known.files:
-                there = read_own(sources, target, os.path.join(known.folder, name)).data
-        if there == now or (there is None and name == MANIFEST):  # the listing has all of it
-            continue
-        what = "is new" if there is None else "goes" if now is None else "changes"
-        lines.append(f"  file {name} {what}")
-        if there is not None and now is not None:
-            lines += listing.file_changes(there, now)
-    return lines
+            installed[name] = read_own(sources, target, os.path.join(known.folder, name)).data
+    agreed = {name: data for name, data in installed.items() if data is not None}
+    manifest = agreed.pop(MANIFEST, b"")
+    is_agreed = content_digest(manifest, agreed) == known.consent.digest
+    words = {}
+    for name in sorted({*known.files, *brought}):
+        there, now = installed.get(name), brought.get(name)
+        if there == now:
+            words[name] = ": as you agreed to it"
+        elif there is not None or name != MANIFEST:  # the listing has all of a manifest
+            what = "is new" if there is None else "goes" if now is None else "changes"
+            difference = listing.file_changes(there, now) if there and now else []
+            changes.append((f"  file {name} {what}", *difference))
+            if difference and listing.fold(difference, verbose=False) == difference:
+                words[name] = ": changes as above, the rest as you agreed to it"
+    return changes, words if is_agreed else {}
 
 
 def require_agreement(

@@ -6,7 +6,7 @@ It may import `settings`, `hosts`, `documents`, `system` and the values at the r
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from hookctl.model import Claim, Record
+from hookctl.model import Claim, Record, Release
 
 MANIFEST = "pack.toml"  # the file of a pack in a folder
 CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
@@ -50,6 +50,7 @@ class Pack(NamedTuple):
     manifest: bytes = b""  # of the pack's file, as they were read; none of a built-in one
     protocol: str = "host"  # host | claude
     commit: str = ""  # of a pack from git, whose source is its address
+    release: Release | None = None  # which tag that is, where the address has `@latest`
     contents: Mapping[str, tuple[bytes, bool]] = {}  # bytes, and if executable
 
     @property

@@ -124,6 +124,7 @@ class Permission(NamedTuple):
     accept_changed: bool = False
     show: Callable[[str], None] | None = None  # shows what the pack brings
     confirm: Callable[[str], bool] | None = None  # asks at a terminal; None: no question
+    verbose: bool = False  # show long texts too
 
 
 class Settings:

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hookctl.masking import OwnText
+from hookctl.model import PackRecord
 from hookctl.packs import Pack, PackHook
 from hookctl.packs.runner import ALL, EVENTS, REFUSING_EVENTS, TOOL_EVENTS
 from hookctl.system import files
@@ -16,12 +17,18 @@ _ASKS = (
     "(?i)permission|approv|(pre|before).*(tool|shell|mcp|read|write|command)|^tool.*(call|before)"
 )
 LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer one only its name
+_MOST = 100  # lines of a text that are shown unasked
+_MOST_COMPARED = 10_000  # lines: an author can make it slow to say how more of them differ
 
 
-def lines(pack: Pack, digest: str) -> list[str]:
-    """The commands, variables and files of a pack, for people; never masked."""
+def lines(pack: Pack, digest: str, known: Mapping[str, str], *, verbose: bool) -> list[str]:
+    """The commands, variables and files of a pack, for people; never masked.
+
+    Without `verbose` a long text is folded, and a file in `known` has what is said there instead.
+    """
     brought = data(pack, digest)
-    source = f"{pack.source} (commit {pack.commit})" if pack.commit else pack.source
+    tag = f"{pack.release.tag}, " if pack.release else ""
+    source = f"{pack.source} ({tag}commit {pack.commit})" if pack.commit else pack.source
     shown = [f"{pack.name} {pack.version} is not built into hookctl. {source} brings:"]
     for (_, hook), command in zip(pack.all_hooks, brought["commands"], strict=True):
         id = "" if hook.id == hook.event else f" ({hook.id})"
@@ -33,12 +40,13 @@ def lines(pack: Pack, digest: str) -> list[str]:
         needed = f"  (needs --allow-env {name})" if variable["risky"] else ""
         shown.append(f"  env      {name}={variable['value']}{_only(variable)}{needed}")
     for file in brought["files"]:
-        shown.append(f"  file     {file['name']} ({file['bytes']} bytes, sha256 {file['sha256']})")
-        text = file["text"]
-        if text is None:
+        text, why = file["text"], "" if verbose else known.get(file["name"], "")
+        about = f"({file['bytes']} bytes, sha256 {file['sha256']}){why}"
+        shown.append(f"  file     {file['name']} {about}")
+        if text is None and not why:
             shown.append("  | (not shown: no text, or longer than 64 KiB; read it yourself)")
-        else:
-            shown += [f"  | {line}" for line in text.split("\n")]
+        elif not why:
+            shown += fold([f"  | {line}" for line in text.split("\n")], verbose=verbose)
     if pack.rules:
         shown.append("  rules    for the agent, in the host's own file (CLAUDE.md, AGENTS.md, ...)")
         shown += [f"  | {line}" for line in pack.rules.split("\n")]
@@ -94,13 +102,35 @@ def data(pack: Pack, digest: str) -> dict[str, Any]:
     }
 
 
+def fold(shown: list[str], *, verbose: bool) -> list[str]:
+    """These lines; in place of many a sentence, without `verbose`."""
+    sentence = f"  | (not shown: {len(shown)} lines; --verbose shows them)"
+    return shown if verbose or len(shown) <= _MOST else [sentence]
+
+
 def file_changes(old: bytes, new: bytes) -> list[str]:
     """The difference between two versions of a file, line by line where both are texts."""
-    old_text, new_text = _text(old), _text(new)
+    old_text, new_text = _text(old, len(old)), _text(new, len(new))
     if old_text is None or new_text is None:
         return []
-    diff = difflib.unified_diff(old_text.split("\n"), new_text.split("\n"), lineterm="", n=1)
+    before, after = old_text.split("\n"), new_text.split("\n")
+    if len(before) + len(after) > _MOST_COMPARED:
+        return []
+    diff = difflib.unified_diff(before, after, lineterm="", n=1)
     return [f"  | {line}" for line in list(diff)[2:]]
+
+
+def describe_move(pack: Pack, known: PackRecord) -> str:
+    """From what is installed to what the source has now: tags, commits or versions; '' if equal."""
+    was, now, same = known.version, pack.version, ""
+    if known.commit and pack.commit:
+        tags = pack.release.tags if pack.release else {}
+        now = tags.get(pack.commit, f"commit {pack.commit[:7]}")
+        was = tags.get(
+            known.commit, f"commit {known.commit[:7]}" + " (no release now)" * bool(tags)
+        )
+        same = f"{now} is still the newest" if pack.release else f"still {now}"
+    return same if was == now else f"{was} → {now}"
 
 
 def _limits(hook: PackHook) -> list[str]:
@@ -124,9 +154,9 @@ def _may_allow(hook: PackHook) -> bool:
     return bool(re.search(_ASKS, EVENTS.get(hook.event, hook.event)))
 
 
-def _text(data: bytes) -> OwnText | None:
+def _text(data: bytes, longest: int = LONGEST_TEXT) -> OwnText | None:
     """The text of a file; None where it is none, or too long to be read at a terminal."""
-    if len(data) > LONGEST_TEXT or b"\0" in data:
+    if len(data) > longest or b"\0" in data:
         return None
     try:
         return OwnText(data.decode("utf-8").removesuffix("\n"))

@@ -342,7 +342,9 @@ def load_from_git(text: str, folders: Folders, tell: Tell) -> Pack:
         except Unfit as problem:
             hint = "Put a file there."
             raise HookctlError("bad_pack", f"this {problem}", path=where, hint=hint) from None
-        return parse(data, where, read_file)._replace(source=address.text, commit=commit.id)
+        return parse(data, where, read_file)._replace(
+            source=address.text, commit=commit.id, release=commit.release
+        )
 
 
 def _find_manifest(address: Address, commit: Commit) -> tuple[str, TreeEntry]:

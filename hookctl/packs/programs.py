@@ -121,6 +121,8 @@ def load_pack(name: str) -> Pack:
     if name.startswith(GIT):
         hint = "Give the pack's name, or the path of a copy."
         raise usage_error("this command fetches no pack", hint, name)
+    if re.match("[a-z]+://", name):  # which may have a password in it
+        raise usage_error("an address needs `git+` in front", "Use git+https://HOST/REPO[@REV].")
     if is_path(name) or os.path.isdir(name):
         from hookctl.packs.pack import load_file  # late: most calls are about the guard
 

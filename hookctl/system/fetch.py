@@ -11,11 +11,11 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hookctl.errors import HookctlError, usage_error
-from hookctl.model import GIT, LIMIT
+from hookctl.model import GIT, LIMIT, Release
 from hookctl.system import owners
 from hookctl.system.files import PRIVATE, folder_in, sweep, write_tree
 from hookctl.system.folders import Folders
@@ -69,6 +69,10 @@ Tell = Callable[[str], None]
 
 
 OF_THIS_MACHINE = f"{GIT}file:"  # never in a committed record
+LATEST = "latest"  # as a revision: the newest tag by version, whatever else has this name
+_NO_RELEASE = "Name a tag, a branch or a commit instead of `latest`, or leave out `@latest`."
+# A version, and what makes it none that is released: v2.0.0-rc1.
+_VERSION = r"(?s)v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(.*)"
 _HOST = r"(?:[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
 _PART = r"(?!(?i:\.git|\.\.?)(?:/|$))[A-Za-z0-9._-]+"  # of a path in the repository
 _ADDRESS = rf"""(?x)
@@ -111,6 +115,29 @@ def parse_address(text: str) -> Address:
     return Address(text, match["url"], match["revision"] or "", match["folder"] or "")
 
 
+def find_release(tags: Mapping[str, str]) -> Release:
+    """The newest version among the names of tags, which have the ids of their commits.
+
+    A pre-release, and a name that is no version, is skipped.
+    """
+    rows = list[tuple[bool, list[int], str]]()
+    for name in tags:
+        match = re.fullmatch(_VERSION, name)
+        numbers = [int(number) for number in match[1].split(".")] if match else []
+        rows.append((bool(match and not match[2]), numbers, name))
+    rows.sort(reverse=True)  # versions first
+    _, newest, tag = rows[0] if rows and rows[0][0] else (False, [], "")
+    skipped = [name for known, numbers, name in rows if not known and not [] < numbers <= newest]
+    versions = [(tags[name], name) for known, _, name in rows[::-1] if known]
+    return Release(tag, dict(versions), _list_few(skipped))
+
+
+def _list_few(names: Sequence[str]) -> str:
+    # A server could put a sentence into a name.
+    few = [name if re.fullmatch("[!-~]{1,60}", name) else ascii(name[:60]) for name in names[:3]]
+    return ", ".join(few + [f"{len(names) - 3} more"] * (len(names) > 3))
+
+
 class TreeEntry(NamedTuple):
     """A file or folder of a commit."""
 
@@ -134,6 +161,7 @@ class Commit:
     """One commit in an empty repository of ours; its files can be read as long as it is open."""
 
     id = ""
+    release: Release | None = None  # where the address has `@latest`
 
     def __init__(self, folder: str, address: Address, folders: Folders) -> None:
         """Make the repository, and the environment that says nothing else."""
@@ -195,15 +223,29 @@ class Commit:
     def fetch(self) -> None:
         """Fetch the revision, and nothing before it."""
         wanted = self._address.revision or "HEAD"
+        upload = [_UPLOAD] if self._address.url.startswith("file:") else []
+        where = [*upload, "--", self._address.url]
+        if wanted == LATEST:
+            self.release = self._find_release(where)
+            wanted = f"refs/tags/{self.release.tag}"
         options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--quiet"]
-        if self._address.url.startswith("file:"):
-            options.append(_UPLOAD)
-        self._read("fetch", *options, "--", self._address.url, f"+{wanted}:{_REF}")
-        named = self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}")
-        self.id = named.decode().strip()
+        self._read("fetch", *options, *where, f"+{wanted}:{_REF}")
+        self.id = (
+            self._read("rev-parse", "--verify", "--quiet", f"{_REF}^{{commit}}").decode().strip()
+        )
         if not is_commit(self.id) or (is_commit(wanted) and self.id != wanted):
             hint = "Name a branch, a tag or a commit."
             raise self._error(f"{wanted} is no commit of the repository", hint)
+
+    def _find_release(self, where: Sequence[str]) -> Release:
+        listed = self._read("ls-remote", "--tags", *where).decode("utf-8", "replace")
+        rows = [line.partition("\trefs/tags/") for line in listed.split("\n")]
+        # Behind an annotated tag comes its commit.
+        release = find_release({name.removesuffix("^{}"): id for id, _, name in rows if name})
+        if not release.tag:
+            message = f"no tag of the repository is a version; it has {release.skipped or 'none'}"
+            raise self._error(message, _NO_RELEASE)
+        return release
 
     def _read(self, *arguments: str) -> bytes:
         """What git prints."""
@@ -235,7 +277,8 @@ class Commit:
                 said.seek(0)
                 raise self._explain(said.read(64 * 1024).decode("utf-8", "replace"))
             if output.seek(0, os.SEEK_END) > LIMIT:
-                raise self._error("the repository has too many files there", "Name a folder in it.")
+                hint = "Name a folder in it, and a tag."
+                raise self._error("the repository has too many files or tags", hint)
             output.seek(0)
             return output.read()
 

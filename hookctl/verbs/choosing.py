@@ -17,10 +17,10 @@ from hookctl.system.folders import Folders, here
 from hookctl.system.project import find, named
 
 
-def permission(yes: bool, accept_changed: bool, as_json: bool) -> Permission:
+def permission(yes: bool, accept_changed: bool, verbose: bool, as_json: bool) -> Permission:
     """What may be done with packs that are not built in."""
     show, ask = (None, None) if as_json else (say, confirm)
-    return Permission(yes, accept_changed, show, ask)
+    return Permission(yes, accept_changed, show, ask, verbose)
 
 
 def choose_hosts(names: Sequence[str], scope: str, as_json: bool) -> list[Host]:

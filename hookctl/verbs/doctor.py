@@ -89,8 +89,9 @@ def _install_again(
         for name, pack in sorted(record.packs.items()) if is_meant(record, names, scope) else ():
             place = name, [record.host], record.scope, record.project
             try:
-                if not pack.source.startswith(GIT):
-                    results.append(upgrade_meant(folders, *place, Permission(), Choice()))
+                if pack.source.startswith(GIT):
+                    raise HookctlError("consent_needed", "it comes from git")
+                results.append(upgrade_meant(folders, *place, Permission(), Choice()))
             except HookctlError as error:
                 reason = f"{error.message}; `hookctl upgrade {name}` asks first"
                 say(f"{name} is left as it is for {record.host}: {reason}")

@@ -46,7 +46,7 @@ Examples:
   hookctl install --host claude --set MAX_STOP_BLOCKS=8
   hookctl install --host claude --scope project  for each clone of it
   hookctl install ./notify.toml --host claude    a pack of your own
-  hookctl install git+https://github.com/ORG/REPO@v1 --host claude
+  hookctl install git+https://github.com/ORG/REPO@latest --host claude
 """
 
 
@@ -70,6 +70,7 @@ def install(
     yes: bool = False,
     allow_env: Sequence[str] = (),
     accept_changed: bool = False,
+    full: bool = False,
     dry_run: bool = False,
     json: bool = False,
     project: str = "",
@@ -92,20 +93,26 @@ def install(
         named = " ".join(f"--host {target.host.name}" for target in targets)
         named += _scope_option(targets[0])
         command = f"hookctl plan {shlex.quote(content.source)} {named}"
-        permission = choosing.permission(yes, accept_changed, json)
+        permission = choosing.permission(yes, accept_changed, full, json)
         review = agree(Sources(folders), content, targets, choice, permission, command)
     with locked_run(folders, say, dry_run=dry_run):
         plan, review = install_agreed(folders, content, targets, choice, review, dry_run=dry_run)
-    return _describe(plan, content, choice, targets, review, dry_run=dry_run)
+    result = _describe(plan, content, choice, targets, review, dry_run=dry_run)
+    return with_review(result, review, verbose=full) if review and dry_run else result
 
 
 def load_source(folders: Folders, source: str) -> Pack:
-    """The pack of this name or path, or from this address of git."""
-    if source.startswith(GIT):
-        from hookctl.packs.pack import load_from_git  # late: few packs come from git
+    """The pack of this name or path, or from this address of git; says what `@latest` is."""
+    if not source.startswith(GIT):
+        return load_pack(source)
+    from hookctl.packs.pack import load_from_git  # late: few packs come from git
 
-        return load_from_git(source, folders, progress)
-    return load_pack(source)
+    pack = load_from_git(source, folders, progress)
+    if pack.release:
+        tag, skipped = pack.release.tag, pack.release.skipped or "none"
+        text = f"{pack.name}: the latest is {tag}, commit {pack.commit}; skipped: {skipped}"
+        say(Message(text, "latest", level="info", path=source))
+    return pack
 
 
 def install_agreed(
@@ -159,8 +166,6 @@ def _describe(
     result = plan_result(plan, done, dry_run=dry_run, warned={error.path for error in ineffective})
     if review and not review.is_agreed:
         result.data["pack"] = review.data
-    if review and dry_run:
-        result = with_review(result, review)
     return result._replace(
         messages=(*result.messages, *messages),
         errors=tuple(error.as_dict() for error in ineffective),
@@ -168,10 +173,11 @@ def _describe(
     )
 
 
-def with_review(result: Result, review: "Review") -> Result:
+def with_review(result: Result, review: "Review", *, verbose: bool) -> Result:
     """The result of a dry run for a pack that is not built in, with what it brings."""
     refused = tuple(Message(str(error), error.code) for error in review.refusals())
-    return result._replace(text=(*review.text, *result.text), messages=result.messages + refused)
+    text = (*review.describe(verbose=verbose), *result.text)
+    return result._replace(text=text, messages=result.messages + refused)
 
 
 def _find_ineffective(

@@ -56,6 +56,7 @@ assign --set KEY=VALUE  A setting of the guard: MAX_STOP_BLOCKS=8, latch=false, 
 --yes -y  Agree to what a pack that is not built in brings.
 --allow-env NAME  Let a pack set PATH, a proxy or another variable that is refused.
 --accept-changed  Take a pack whose content changed under the same version.
+full --verbose -v  Show long files too.
 """,
 }
 

@@ -46,6 +46,7 @@ def upgrade(
     only_project: str = "",
     yes: bool = False,
     accept_changed: bool = False,
+    full: bool = False,
     dry_run: bool = False,
     json: bool = False,
 ) -> Result:
@@ -54,7 +55,7 @@ def upgrade(
     scope = choosing.known_scope(any_scope)
     place = choosing.in_project(folders, only_project)
     root = project.find(place.cwd, place.environ) if only_project else ""
-    permission, choice = choosing.permission(yes, accept_changed, json), Choice(restores=True)
+    permission, choice = choosing.permission(yes, accept_changed, full, json), Choice(restores=True)
     return upgrade_meant(place, pack, names, scope, root, permission, choice, dry_run=dry_run)
 
 
@@ -85,7 +86,8 @@ def upgrade_meant(
             names = ", ".join(sorted({name for name, *_ in others})) or "none"
             raise errors.usage_error(f"{pack!r} is not installed here", f"Installed are: {names}.")
         results = [
-            _upgrade_pack(folders, item, brought, choice, dry_run=dry_run) for item in installed
+            _upgrade_pack(folders, item, brought, permission, choice, dry_run=dry_run)
+            for item in installed
         ]
     here = root or project.find_quietly(folders.cwd, folders.environ)
     for error in problems:
@@ -117,8 +119,9 @@ def _bring(
         command = f"hookctl upgrade {name}"
         try:
             if source.startswith(GIT):
-                of_git = (name, source, records, permission, f"{command} --yes")
-                require_agreement(*of_git, is_named=named == name)
+                require_agreement(
+                    name, source, records, permission, f"{command} --yes", is_named=named == name
+                )
             pack, review = _load(sources.folders, name, source, targets[0].path), None
             if not dry_run:
                 review = agree(sources, pack, targets, choice, permission, f"{command} --dry-run")
@@ -132,7 +135,13 @@ def _bring(
 
 
 def _upgrade_pack(
-    folders: Folders, item: _Installed, brought: _Brought, choice: Choice, *, dry_run: bool
+    folders: Folders,
+    item: _Installed,
+    brought: _Brought,
+    permission: Permission,
+    choice: Choice,
+    *,
+    dry_run: bool,
 ) -> Result:
     name, source, targets = item
     found = brought.get((name, source), changed_meanwhile())  # or it came just now
@@ -147,12 +156,15 @@ def _upgrade_pack(
         line = Line(f"{name}: left as it is", "error", path=tilde(source))
         code = error.exit_code if error.exit_code == errors.UNREADABLE else errors.FAILED
         return Result({}, (line,), errors=(error.as_dict(),), exit_code=code)
-    title = f"{name} {pack.version}"
-    result = plan_result(plan, [Line(f"{title} is up to date.")], dry_run=dry_run)
+    title, moves = f"{name} {pack.version}", f" ({review.moves})" if review and review.moves else ""
+    result = plan_result(plan, [Line(f"{title} is up to date{moves}.")], dry_run=dry_run)
     if plan.empty:
-        line = Line(f"{title}: nothing to do", "skip", path=tilde(source))
+        line = Line(f"{title}: nothing to do{moves}", "skip", path=tilde(source))
         result = result._replace(text=(line,))
-    return with_review(result, review) if review and dry_run else result
+    elif dry_run:
+        line = Line(f"{name} would change{moves}", "warn", path=tilde(source))
+        result = result._replace(text=(line, *result.text))
+    return with_review(result, review, verbose=permission.verbose) if review and dry_run else result
 
 
 def _find_installed(
