@@ -282,8 +282,9 @@ def _check_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         except HookctlError as error:
             what = describe_error(error)
         if what:
-            taken = f"`{file.install_of(name)} --yes --accept-changed` takes it over."
-            fix = f"Undo the change, or {taken}"
+            place = consent.project_option(project.folder, project.machine.cwd_project)
+            command = f"hookctl upgrade {name}{place or ' --project .'} --accept-changed"
+            fix = f"Undo the change, or `{command}` takes it over for every agent."
             yield find(record.source, where="in its own file", what=what, fix=fix)
 
 

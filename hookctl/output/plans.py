@@ -114,7 +114,8 @@ def _describe_file(file: Draft, warned: Container[str], *, dry_run: bool) -> lis
         else:
             text = _name_entry(file, action) + (reason and f": {reason}")
             entries.append(Line(text, indent=4, sign=sign))
-    details: list[str | Line] = [*unified(file)] if dry_run else [*entries]
+    diff = unified(file) if dry_run else []  # it names the file itself
+    details: list[str | Line] = [*diff] if dry_run else [*entries]
     for (sign, folder, reason), contents in names.items():
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
         is_launcher = HOOK in contents and f"/{PACKS}/" not in folder
@@ -123,7 +124,7 @@ def _describe_file(file: Draft, warned: Container[str], *, dry_run: bool) -> lis
         text += reason and f": {reason}"
         details.append(Line(text, indent=4, path=tilde(folder), sign=sign))
     details += kept
-    if dry_run or not details:
+    if diff or not details:
         return details
     target = file.target
     title = "Instructions" if target.host.format == RULES else target.host.title

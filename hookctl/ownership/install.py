@@ -54,7 +54,7 @@ def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice
     if plan.empty:
         return plan
     # Refused where another user could change the settings, or what the hooks run.
-    from hookctl.system.owners import require_safe  # late: most calls find nothing to do
+    from hookctl.system.owners import find_fault, require_safe  # late: most find nothing to do
 
     ways = [file.target.path for file in plan.files]
     ways += [change.path for change in plan.changes if change.settings]
@@ -64,6 +64,11 @@ def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice
     paths += [one.settings.get("python", "") for one in installed]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
+    for file in plan.files:
+        is_open = file.old is not None and os.stat(file.path).st_mode & 0o022
+        if is_open and (fault := find_fault(file.target.path)):
+            text = f"{fault.path} {fault.reason}, so another user could run commands as you"
+            file.warn("loose_mode", f"{text}: `{fault.fix}`")
     return plan
 
 

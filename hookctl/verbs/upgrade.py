@@ -151,7 +151,7 @@ def _upgrade_pack(
     result = plan_result(plan, [Line(f"{title} is up to date.")], dry_run=dry_run)
     if plan.empty:
         line = Line(f"{title}: nothing to do", "skip", path=tilde(source))
-        result = result._replace(text=(line,))
+        result = result._replace(text=(line, *result.text[:-1]))  # what of yours is kept
     return with_review(result, review) if review and dry_run else result
 
 
