@@ -167,7 +167,7 @@ def test_each_change_of_a_pull_request(
     status = int(any(level == "error" for level, _, _ in found))
     assert findings(hookctl, top, "guard", "notify") == (status, found)
     if "M" in parts:  # another content than that of the required file
-        found |= expected_in(top, "pack_required settings")
+        found |= expected_in(top, "pack_required .hookctl/packs/notify")
         status = 1
     if change == "rules" and found:  # of which nothing may be edited
         found = {("error", *rest) for _, *rest in found}
