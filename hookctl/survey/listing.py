@@ -106,7 +106,7 @@ def list_hooks(found: Iterable[Hook]) -> list[Hook]:
             first = firsts.setdefault(key, hook) if runs else hook  # else it hides no other
             if first is not hook:
                 hooks[number] = _behind(first, hook, is_alone=is_alone)
-            elif runs and hook.owner not in ("", GUARD):  # a guard that is there twice counts once
+            elif runs and hook.own_id and hook.owner != GUARD:  # a guard counts once
                 same = firsts.setdefault((hook.host, hook.event, hook.own_id), hook)
                 if same is not hook:
                     note = f"it is on {same.place} too, and both run"
