@@ -131,6 +131,65 @@ def test_a_case_is_not_played_past_a_matcher_that_its_host_holds_against_it(hook
     assert (done.code, "expected deny, and it was not asked" in done.out) == (1, True)
 
 
+def test_hooks_under_test_see_nothing_that_reaches_the_author(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "XDG_RUNTIME_DIR",
+        "SSH_AUTH_SOCK",
+        "GH_TOKEN",
+    ):
+        monkeypatch.setenv(name, "theirs")
+    put(Path("own/pack.toml"), HEAD + hook("SessionStart").replace("true", "env; echo at $HOME"))
+    put(Path("own/tests/cases.toml"), case("SessionStart", "context"))
+    (row,) = hookctl("pack", "test", "own", "--host", "claude", "--json").data["cases"]
+    assert "PATH=" in row["stdout"] and "theirs" not in row["stdout"]
+    assert "at /" in row["stdout"] and str(isolated / "home\n") not in row["stdout"]
+    assert "a HOME of their own" in hookctl("pack", "test", "own", "--host", "claude").out
+
+
+# hookctl pack check: the interpreter of a script is the one that its command names, else that of its first line.
+BASH = "x=(a b)\n"
+CUT = "for (\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "fault"),
+    [
+        ("bash {files}/x.sh", BASH, ""),
+        ("bash {files}/x.sh", CUT, "x.sh: line 1: "),
+        ("{files}/x.sh", "#!/bin/bash\n" + BASH, ""),
+        ("{files}/x.sh", "#!/usr/bin/env bash\n" + BASH, ""),
+        ("{files}/x.sh", BASH, "x.sh: line 1: "),
+        ("sh {files}/x.sh", "#!/bin/bash\n" + BASH, "x.sh: line 2: "),
+        ("env -S bash {files}/x.sh", BASH, ""),
+        ("perl {files}/x.sh", CUT, ""),
+    ],
+)
+def test_a_script_is_read_by_what_runs_it(hookctl: Hookctl, command: str, text: str, fault: str) -> None:
+    put(Path("own/pack.toml"), f"{HEAD}[files]\ninclude = ['x.sh']\n" + hook("Stop").replace("true", command))
+    put(Path("own/x.sh"), text)
+    Path("own/x.sh").chmod(0o755)
+    done = hookctl("pack", "check", "own", "--host", "claude", "--json")
+    assert (done.code, [one.startswith(fault) for one in done.data["faults"]]) == ((1, [True]) if fault else (0, []))
+
+
+def test_a_matcher_that_fits_no_tool_is_said_everywhere_with_the_nearest(hookctl: Hookctl) -> None:
+    slip = 'the matcher "Edti" matches no tool of Claude Code, which has Edit'
+    told = noted(hookctl, hook("PostToolUse", 'matcher = "Edti|Write"'), case("PostToolUse", "none"))
+    assert len(told[f"post-tool: {slip}"]) == len(hookctl("hosts", "--json").data["hosts"])
+    told = noted(hookctl, hook("PostToolUse", 'matcher = "Edti"'), case("PostToolUse", "none"))
+    assert (told[f"post-tool: {slip}"], f"post-tool: {slip}: not registered" in told) == (["claude"], True)
+    assert slip in hookctl("plan", "./own", "--host", "claude").err
+    told = noted(hookctl, hook("PostToolUse", 'matcher = "Nobodys"'), case("PostToolUse", "none"))
+    assert not any("claude" in hosts for hosts in told.values()), "it may be a new tool"
+    told = noted(hookctl, hook("SessionStart", 'matcher = "startpu"'), case("SessionStart", "none"))
+    assert any('"startpu" fits none of startup, resume' in note for note in told)
+
+
 # hookctl pack check: it warns of what the pack really needs and a host lacks, each thing once.
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
 

@@ -5,6 +5,8 @@ against the manifest, and nothing that the record says makes a finding vanish.""
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import re
 import shlex
 import shutil
@@ -165,7 +167,7 @@ def test_each_change_of_a_pull_request(
     status = int(any(level == "error" for level, _, _ in found))
     assert findings(hookctl, top, "guard", "notify") == (status, found)
     if "M" in parts:  # another content than that of the required file
-        found |= expected_in(top, "pack_required settings")
+        found |= expected_in(top, "pack_required .hookctl/packs/notify")
         status = 1
     if change == "rules" and found:  # of which nothing may be edited
         found = {("error", *rest) for _, *rest in found}
@@ -514,3 +516,32 @@ def test_what_nobody_sees_in_a_file_is_shown(hookctl: Hookctl) -> None:
     assert f"+run {shown}\n" in changed.out
     rendered = hookctl("render", "./own.toml", "--host", "claude", "--scope", "managed")
     assert "\u26a0\ufe0f" in json.loads(rendered.out)["hooks"]["Stop"][0]["hooks"][0]["command"], "a file, not a text"
+
+
+def test_a_pack_of_the_project_and_of_the_user_is_said_to_run_twice(isolated: Path, hookctl: Hookctl) -> None:
+    put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "Stop"\ncommand = "true"\n')
+    install = ("install", str(isolated / "bell.toml"), "--host", "claude", "--yes")
+    settles = "so its hooks run twice; `hookctl uninstall bell --host claude --scope user`"
+    assert "twice" not in hookctl(*install).err
+    assert f"bell is at user scope too, {settles}" in hookctl(*install, "--scope", "project").err
+    assert "and both run" in hookctl("hooks").out
+    hookctl("uninstall", "bell", "--scope", "user")
+    assert "and both run" not in hookctl("hooks").out
+    assert f"bell is at project scope in {isolated / 'work'} too, {settles}" in hookctl(*install).err
+
+
+@pytest.mark.parametrize("version", ["3.6", "3.7"])
+def test_a_clones_python_that_is_too_old_lets_the_agent_go_and_is_named(
+    isolated: Path, hookctl: Hookctl, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pythons = [*Path(pwd.getpwuid(os.getuid()).pw_dir, ".pyenv/versions").glob(f"{version}.*/bin/python3")]
+    if not pythons:
+        pytest.skip(f"no Python {version} is here")
+    put(isolated / "bell.toml", '[pack]\nname = "bell"\nversion = "1"\n[[hooks]]\nevent = "Stop"\ncommand = "true"\n')
+    hookctl("install", str(isolated / "bell.toml"), "--host", "claude", "--scope", "project", "--yes")
+    (entry,) = json.loads(Path(".claude/settings.json").read_text())["hooks"]["Stop"][0]["hooks"]
+    monkeypatch.setenv("PATH", f"{pythons[0].parent}:{os.environ['PATH']}")
+    environ = {**os.environ, "CLAUDE_PROJECT_DIR": os.getcwd()}
+    done = subprocess.run(["sh", "-c", entry["command"]], env=environ, input=b"{}", capture_output=True)
+    assert (done.returncode, b"older than 3.8" in done.stdout, b"decision" in done.stdout) == (0, True, False)
+    assert f"the hook's Python is {version}; it needs 3.8 or later" in hookctl("doctor").out

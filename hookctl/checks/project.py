@@ -7,7 +7,7 @@ outside it is read.
 import contextlib
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -148,7 +148,8 @@ def check(project: Project, required: Mapping[str, Pack | None]) -> Iterator[Fin
         # The only finding about a missing record: all others follow from it.
         is_here = project.folder == project.machine.cwd_project
         where = "" if is_here else f" -C {shlex.quote(project.folder)}"
-        install, path = _first_install(project, ""), os.path.join(project.folder, OWN, LEDGER)
+        install = _install_command(project, project.files, "")
+        path = os.path.join(project.folder, OWN, LEDGER)
         fix = f"`git{where} checkout -- {OWN}` brings it back; "
         fix += f"else {install} records the guard again."
         yield finding("ledger_missing", path=path, id="what hookctl wrote", fix=fix)
@@ -282,8 +283,9 @@ def _check_pack(project: Project, file: File, name: str, record: PackRecord) -> 
         except HookctlError as error:
             what = describe_error(error)
         if what:
-            taken = f"`{file.install_of(name)} --yes --accept-changed` takes it over."
-            fix = f"Undo the change, or {taken}"
+            place = consent.project_option(project.folder, project.machine.cwd_project)
+            command = f"hookctl upgrade {name}{place or ' --project .'} --accept-changed"
+            fix = f"Undo the change, or `{command}` takes it over for every agent."
             yield find(record.source, where="in its own file", what=what, fix=fix)
 
 
@@ -336,19 +338,21 @@ def check_required(
     is_named = any(hook.pack == name for file in project.files for hook in file.elements)
     may_be = project.error is not None or (not project.has_record and is_named)
     if not places and not may_be:
-        install = _first_install(project, source)
+        install = _install_command(project, project.files, source)
         yield finding("pack_required", path=project.folder, pack=name, differs="", install=install)
     known = project.manifests.get(name)
     difference = _find_difference(known, pack) if pack and isinstance(known, Pack) else ""
-    for file in places if difference else ():
-        here = project.machine.cwd_project
-        install = f"`{consent.install_command(file.target, name, source, here)} --force`"
-        differs = f" as in the named file: {difference}"
-        yield file.find("pack_required", pack=name, differs=differs, install=install)
+    if places and difference:
+        install = _install_command(project, places, source, " --force --accept-changed")
+        differs, path = f" as in the named file: {difference}", places[0].packs[name].folder
+        named = {"pack": name, "differs": differs, "install": install}
+        yield finding("pack_required", path=path, **named)
 
 
-def _first_install(project: Project, source: str) -> str:
-    names = dict.fromkeys(file.host.name for file in project.files) or ["claude"]
-    pack = f" {shlex.quote(source)}" if source else ""
+def _install_command(
+    project: Project, files: Iterable[File], source: str, options: str = ""
+) -> str:
+    names = dict.fromkeys(file.host.name for file in files) or ["claude"]
+    pack, hosts = f" {shlex.quote(source)}" if source else "", " --host ".join(names)
     where = consent.project_option(project.folder, project.machine.cwd_project)
-    return f"`hookctl install{pack} --host {' --host '.join(names)} --scope project{where}`"
+    return f"`hookctl install{pack} --host {hosts} --scope project{where}{options}`"

@@ -114,8 +114,8 @@ def _describe_file(file: Draft, warned: Container[str], *, dry_run: bool) -> lis
         else:
             text = _name_entry(file, action) + (reason and f": {reason}")
             entries.append(Line(text, indent=4, sign=sign))
-    diff = unified(file) if dry_run else []  # which names the file
-    details: list[str | Line] = [*(diff if dry_run else entries)]
+    diff = unified(file) if dry_run else []  # it names the file itself
+    details: list[str | Line] = [*diff] if dry_run else [*entries]
     for (sign, folder, reason), contents in names.items():
         text = contents[0] if len(contents) == 1 else amount(len(contents), "file")
         is_launcher = HOOK in contents and f"/{PACKS}/" not in folder

@@ -54,7 +54,7 @@ def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice
     if plan.empty:
         return plan
     # Refused where another user could change the settings, or what the hooks run.
-    from hookctl.system.owners import require_safe  # late: most calls find nothing to do
+    from hookctl.system.owners import find_fault, require_safe  # late: most find nothing to do
 
     ways = [file.target.path for file in plan.files]
     ways += [change.path for change in plan.changes if change.settings]
@@ -64,6 +64,11 @@ def plan_install(sources: Sources, pack: Pack, targets: Iterable[Target], choice
     paths += [one.settings.get("python", "") for one in installed]
     paths += [packages.path for packages in plan.packages]
     require_safe(*filter(None, paths), ways=ways)
+    for file in plan.files:
+        is_open = file.old is not None and os.stat(file.path).st_mode & 0o022
+        if is_open and (fault := find_fault(file.target.path)):
+            text = f"{fault.path} {fault.reason}, so another user could run commands as you"
+            file.warn("loose_mode", f"{text}: `{fault.fix}`")
     return plan
 
 
@@ -371,9 +376,12 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
     if off:
         text = f"{off.said} {off.where}, so no hook of {pack.name} runs here"
         draft.warn("hooks_disabled", text)
-    if pack.name != GUARD and pack.all_hooks and not host.runner.get("sub_agents", True):
-        where = f"{pack.name} works in the main agent of {host.title}"
-        draft.warn("sub_agents", f"{where}: its sub-agents do not ask it")
+    if pack.name != GUARD and pack.all_hooks:
+        if draft.is_edited and not host.scope_rules.first_only:
+            _tell_of_second(draft, pack)
+        if not host.runner.get("sub_agents", True):
+            where = f"{pack.name} works in the main agent of {host.title}"
+            draft.warn("sub_agents", f"{where}: its sub-agents do not ask it")
     is_start_only = target.scope != "user" and host.scope_rules.start_folder_only
     if is_start_only or (target.shared and host.environment.project_is_start):
         where = f"{pack.name} works in {target.project}, not in the folders below it"
@@ -381,6 +389,20 @@ def _tell_notices(draft: Draft, pack: Pack) -> None:
         draft.warn("start_folder", text, level="info")
     if draft.is_edited:
         _tell_of_edit(draft)
+
+
+def _tell_of_second(draft: Draft, pack: Pack) -> None:
+    """Say where a pack is in a project and beside it; a guard that is there twice counts once."""
+    target, host = draft.target, draft.host.name
+    for record in store.read_known(draft.folders)[0].values():
+        is_near = target.scope == "user" or record.project in ("", target.project)
+        is_same = record.host == host and pack.name in record.packs
+        if is_same and is_near and target.shared != (record.scope == "project"):
+            where = f" in {record.project}" if record.project else ""
+            text = f"{pack.name} is at {record.scope} scope{where} too, so its hooks run twice"
+            own = record.scope if target.shared else target.scope  # the team keeps its own
+            fix = f"hookctl uninstall {pack.name} --host {host} --scope {own}"
+            draft.warn("pack_twice", f"{text}; `{fix}` leaves the other one alone")
 
 
 def _tell_of_edit(draft: Draft) -> None:

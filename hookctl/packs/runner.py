@@ -12,7 +12,7 @@ from hookctl.hosts import Host, load
 from hookctl.hosts.matchers import FOR_ALL, explain_mismatch
 from hookctl.hosts.shapes import FAILS_OPEN, head
 from hookctl.model import Wanted
-from hookctl.packs import DEFAULT_TIMEOUT, Pack, PackHook, Part, guard
+from hookctl.packs import CLAUDE, DEFAULT_TIMEOUT, Pack, PackHook, Part, guard
 from hookctl.settings.targets import OWN, Target, in_sh, quote
 from hookctl.system import guard_module
 from hookctl.system.packages import HOOK, PACKAGES
@@ -91,6 +91,14 @@ def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[s
         names += host.tools.get("shell", ())
     pattern = "|".join(dict.fromkeys(re.escape(name) for name in names))
     return f"{host.matchers.prefix}^({pattern})$", lacking
+
+
+def find_slips(event: str, matcher: str | None) -> dict[str, str]:
+    """The names in a matcher that fit no tool of Claude Code, each with the reason."""
+    is_list = event in TOOL_EVENTS and _NAMES.fullmatch(matcher or "")
+    names = re.split("[|,] ?", matcher or "") if is_list else [matcher]
+    reasons = {name or "": explain_mismatch(load(CLAUDE), EVENTS[event], name) for name in names}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 def own_names(host: Host, name: str) -> list[str]:
@@ -300,10 +308,14 @@ def _runner_wants(
 ) -> tuple[list[Wanted], list[Note]]:
     """The entries of a hook that the runner runs: several where the host has several events."""
     matcher, lost = fit(host, hook.event, hook.matcher)
-    lack = f"{hook.id}: it has no {', '.join(lost)}"
-    if lost and not matcher:
-        return [], [(f"{lack}: not registered", True)]
-    notes = [(lack, True)] if lost else []
+    slips = find_slips(hook.event, hook.matcher)
+    lacks = [*slips.values()]
+    if unknown := [name for name in lost if name not in slips]:
+        lacks.append(f"it has no {', '.join(unknown)}")
+    end = ": not registered" if lost and not matcher else ""
+    notes = [(f"{hook.id}: {lack}{end}", True) for lack in lacks]
+    if end:
+        return [], notes
     is_about_tools, forms = hook.event in TOOL_EVENTS, host.tools.get("mcp")
     names = ", ".join(re.findall(_MCP_NAME, hook.matcher or "")) if is_about_tools else ""
     if names and not forms:

@@ -13,7 +13,7 @@ from hookctl.ownership import store
 from hookctl.ownership.store import NAME, SWITCH, DisabledHook
 from hookctl.packs.runner import find_event
 from hookctl.receipts import HookName, read_runs
-from hookctl.settings.targets import top, variant_of_file
+from hookctl.settings.targets import GUARD, top, variant_of_file
 from hookctl.survey import model
 from hookctl.survey.machine import (
     Machine,
@@ -106,6 +106,11 @@ def list_hooks(found: Iterable[Hook]) -> list[Hook]:
             first = firsts.setdefault(key, hook) if runs else hook  # else it hides no other
             if first is not hook:
                 hooks[number] = _behind(first, hook, is_alone=is_alone)
+            elif runs and hook.own_id and hook.owner != GUARD:  # a guard counts once
+                same = firsts.setdefault((hook.host, hook.event, hook.own_id), hook)
+                if same is not hook:
+                    note = f"it is on {same.place} too, and both run"
+                    hooks[number] = hook._replace(note=note)
     names = shapes.number_ids(list(map(_digest, hooks)))
     return [hook._replace(id=id) for hook, id in zip(hooks, names, strict=True)]
 

@@ -227,6 +227,8 @@ def _find_broken_files(pack: Pack) -> Iterator[str]:
     for name, (data, _) in pack.contents.items():
         path = os.path.join(folder, name)
         usual = _INTERPRETERS.get(os.path.splitext(name)[1], "")
+        if usual == "sh" and path not in named:  # which shell reads it is not known
+            usual = ""
         interpreter = os.path.basename(named.get(path) or find_interpreter(path) or usual)
         if problem := find_syntax_fault(interpreter, path, data, shutil.which):
             yield f"{name}: {problem}"
@@ -235,6 +237,8 @@ def _find_broken_files(pack: Pack) -> Iterator[str]:
 # test: a pack's cases, asked as every host asks and answered as it answers
 
 
+# What of the author's environment the hooks see: nothing that reaches a desktop, agent or session.
+_KEPT = "PATH|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR"
 # What stands for an outcome on a host that has no form for it.
 _INSTEAD = {
     "ask": ("ask", "deny"),
@@ -266,7 +270,8 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     with files.private_folder("pack", folders.state) as top:
         bench = Bench(top, pack)
         stand = Stand(top, folders.state, bench.project)
-        environ = {**folders.environ, "HOME": top}
+        kept = {key: text for key, text in folders.environ.items() if re.fullmatch(_KEPT, key)}
+        environ = {**kept, "HOME": top}
         for host in load_hosts(names) or map(known.load, known.names()):
             progress(f"{host.title} ...")
             tried = [*_play(bench, stand, environ, host, cases)]
@@ -281,6 +286,8 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
     failed = sum(row["failed"] for row in rows)
     summary = f"{sum(not row['skipped'] for row in rows)} runs, {failed} not as expected"
     lines.append(Line(summary, "error" if failed else "ok"))
+    text = "The hooks saw a HOME of their own, PATH, TERM, TMPDIR, TZ and the locale only."
+    lines.append(Line(text))
     data = {"pack": pack.name, "cases": rows}
     return Result(data, tuple(lines), exit_code=FAILED if failed else OK)
 

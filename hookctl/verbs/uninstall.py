@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from hookctl import errors
@@ -28,11 +28,12 @@ _Selected = tuple[list[Uninstall], dict[str, Record], list[HookctlError]]
 HELP = """
 pack  A pack's name or file; default: guard, with --all every pack.
 --scope S  user, project or local; default: user, with --all every one.
-everywhere --all  Uninstall everywhere, after a question.
+everywhere --all  Uninstall everywhere, after a question; with --project, all that is there.
 --yes -y  Do not ask; --all with --json needs it.
 
 Examples:
   hookctl uninstall --all --yes    do not ask
+  hookctl uninstall --all --scope project --project .
 """
 
 
@@ -72,7 +73,9 @@ def uninstall(
 
     def select() -> _Selected:
         if everywhere:
-            return _list_everywhere(folders, name, only, scope, targets, loaded)
+            place = choosing.in_project(folders, project)
+            roots = {store.real_path(target.project) for target in targets if project}
+            return _list_everywhere(place, name, only, scope, roots, targets, loaded)
         return _list_here(folders, name, only, targets, loaded)
 
     if is_asked:
@@ -151,10 +154,15 @@ def _list_everywhere(
     name: str,
     hosts: Sequence[str],
     scope: str,
+    roots: Collection[str],
     targets: Sequence[Target],
     loaded: Mapping[str, Pack],
 ) -> _Selected:
-    records, unreadable = store.read_known(folders)
+    known_records, unreadable = store.read_known(folders)
+    records = dict[str, Record]()
+    for key, record in known_records.items():
+        if not roots or store.real_path(record.project or "/") in roots:
+            records[key] = record
     away, leavings = store.away(folders, records), []
     for key, record in records.items():
         if key not in away and choosing.is_meant(record, hosts, scope) and _has(record, name):

@@ -160,7 +160,7 @@ def _upgrade_pack(
     result = plan_result(plan, [Line(f"{title} is up to date{moves}.")], dry_run=dry_run)
     if plan.empty:
         line = Line(f"{title}: nothing to do{moves}", "skip", path=tilde(source))
-        result = result._replace(text=(line,))
+        result = result._replace(text=(line, *result.text[:-1]))  # what of yours is kept
     elif dry_run:
         line = Line(f"{name} would change{moves}", "warn", path=tilde(source))
         result = result._replace(text=(line, *result.text))

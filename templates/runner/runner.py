@@ -65,6 +65,7 @@ SWITCHES = ("--may-allow",)
 FAILURE_IS_REFUSAL = ("PreToolUse", "UserPromptSubmit")
 REFUSED = "The hook {id} failed ({why}), and a failing one refuses."
 NO_TARGET = "nobody can tell what this call changes or runs"
+TOO_OLD = "its python3 is older than 3.8"
 TOLD = "hookctl: the hook {id} failed: {why}"
 MATCHED = {
     "SessionStart": "source",
@@ -135,7 +136,8 @@ class Run:
             rendered = None if self.is_elsewhere() else self.judge()
         except Exception as error:  # a command that cannot be asked is one that fails
             report_error(error)
-            rendered = self.fail(type(error).__name__)
+            is_old = sys.version_info < (3, 8)
+            rendered = self.fail(TOO_OLD if is_old else type(error).__name__)
         if rendered and len(rendered.data) > OUTPUT_LIMIT:
             rendered = self.fail(TOO_MUCH)
         if rendered:
