@@ -5,7 +5,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from hookctl.hosts import Host, load
@@ -93,6 +93,7 @@ def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[s
     return f"{host.matchers.prefix}^({pattern})$", lacking
 
 
+@cache
 def find_slips(event: str, matcher: str | None) -> dict[str, str]:
     """The names in a matcher that fit no tool of Claude Code, each with the reason."""
     is_list = event in TOOL_EVENTS and _NAMES.fullmatch(matcher or "")
