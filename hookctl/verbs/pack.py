@@ -448,6 +448,13 @@ def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
 
 FORM = "claude-plugin"
 _ROOT = '"${CLAUDE_PLUGIN_ROOT}"'
+_TAKES = (  # how each client's users take it; Droid calls a marketplace as its folder
+    "claude plugin marketplace add {folder} && claude plugin install {name}@{name}",
+    "codex plugin marketplace add {folder} && codex plugin add {name}@{name}",
+    "copilot plugin marketplace add {folder} && copilot plugin install {name}@{name}",
+    "qwen extensions install {folder}:{name}",
+    "droid plugin marketplace add {folder} && droid plugin install {name}@{base}",
+)
 
 
 def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
@@ -466,10 +473,13 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     notes.append(
         "there is no runner: a program that reads `portable` or HOOKCTL_HOST does not find it"
     )
+    names = {"folder": shlex.quote(folder), "name": pack.name, "base": os.path.basename(folder)}
     lines = (
         Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder),
         *(Line(note, indent=2) for note in notes),
         Line(f"Next: claude --plugin-dir {shlex.quote(output)}"),
+        Line("Its users take it so, with the address of its git repository for the folder:"),
+        *(Line(text.format(**names), indent=2) for text in _TAKES),
     )
     data = {"folder": folder, "files": sorted(written), "lost": lost}
     return Result(data, lines, exit_code=FAILED if lost else OK)
@@ -477,6 +487,8 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
 
 def _plugin(pack: Pack) -> dict[str, bytes]:
     about = {"name": pack.name, "version": pack.version, "description": pack.description}
+    market = {"name": pack.name, "description": pack.description, "owner": {"name": pack.name}}
+    market["plugins"] = [{**about, "source": "./"}]  # a marketplace of this plugin alone
     events: dict[str, list[dict[str, Any]]] = {}
     for hook in hooks_of(pack, CLAUDE):
         # A command that does nothing where the plugin's files are not: an agent may not say where
@@ -497,6 +509,7 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
         events.setdefault(hook.event if hook.native else EVENTS[hook.event], []).append(group)
     written = {name: data for name, (data, _) in pack.contents.items()}
     written[".claude-plugin/plugin.json"] = _dump(about)
+    written[".claude-plugin/marketplace.json"] = _dump(market)
     written["hooks/hooks.json"] = _dump({"hooks": events})
     return written
 
