@@ -554,9 +554,9 @@ def _copy_scripts(
         if len(data) > _LARGEST or b"\0" in data:  # no text
             continue
         base = re.sub("[^A-Za-z0-9_.-]", "-", os.path.basename(script.path)).lstrip(".-")
+        while scripts.get(f"scripts/{base}", (data, False))[0] != data:  # another has this name
+            base = f"{len(scripts)}-{base}"
         name = f"scripts/{base}"
-        if scripts.get(name, (data, False))[0] != data:
-            name = f"scripts/{len(scripts)}-{base}"
         changed = replace_word(command, variables, start, script.path, f"{{files}}/{name}")
         if changed != command:
             scripts[name] = data, os.access(real, os.X_OK)
