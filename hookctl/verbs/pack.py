@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts as known
-from hookctl.documents.toml import block
+from hookctl.documents.toml import block, inline
 from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
 from hookctl.firing.calls import Asked, Place, Shot, find_event, is_meant, make_call
 from hookctl.firing.shooting import Bench, Stand, hooks_of_pack
@@ -426,8 +426,9 @@ def _import(
     written = {"pack.toml": _pack_text(name, host, [*tables.values()], [*scripts])}
     written |= {script: data for script, (data, _) in scripts.items()}
     if cases:
-        lines = "\n".join(block(("cases",), cases))
-        written["tests/cases.toml"] = f"{_CASES}\n{_spaced(lines)}\n".encode()
+        texts = ["\n".join(f"{key} = {inline(case[key])}" for key in case) for case in cases]
+        parts = [_CASES, *(f"[[cases]]\n{text}\n" for text in texts)]
+        written["tests/cases.toml"] = "\n".join(parts).encode()
     programs = [script for script, (_, is_executable) in scripts.items() if is_executable]
     files.write_tree(folder, written, files.PRIVATE if secrets else 0o644, programs)
     said = f"{amount(len(tables), 'hook')} of {host.title} in a pack"
@@ -485,7 +486,7 @@ def _choose(hooks: list[Hook], ids: Sequence[str], path: str) -> list[Hook]:
         except HookctlError as error:
             there = [f"{shapes.shorten(hook.id)} ({_name_hook(hook)})" for hook in hooks]
             raise error.reworded(
-                error.message, f"{path} has {', '.join(there) or 'none'}."
+                error.message, f"{tilde(path)} has {', '.join(there) or 'none'}."
             ) from None
     return [hook for hook in hooks if hook in meant or not ids]
 
@@ -592,10 +593,6 @@ def _make_case(folders: Folders, hook: Hook, table: dict[str, Any]) -> Iterator[
             return
 
 
-def _spaced(text: str) -> str:
-    return re.sub(r"\n(?=\[)", "\n\n", text)
-
-
 def _pack_text(
     name: str, host: Host, hooks: list[dict[str, Any]], scripts: Sequence[str] = ()
 ) -> bytes:
@@ -615,7 +612,7 @@ def _pack_text(
     lines: list[str] = []
     for names, value in tables.items():
         lines += block(names, value) if value else []
-    return (_spaced("\n".join(lines)) + "\n").encode()
+    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode()
 
 
 # export: a pack as a plugin of Claude Code, which other agents read too
