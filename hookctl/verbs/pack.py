@@ -432,16 +432,7 @@ def _import(
     programs = [script for script, (_, is_executable) in scripts.items() if is_executable]
     files.write_tree(folder, written, files.PRIVATE if secrets else 0o644, programs)
     said = f"{amount(len(tables), 'hook')} of {host.title} in a pack"
-    notes = [f"left out: {text}" for text in left]
-    notes += [f"not kept: {text}" for text in dropped]
-    if scripts:
-        notes.append(f"copied, without what they read beside them: {', '.join(scripts)}")
-    if unasked:
-        why = "it runs a file outside the pack, or its event is the host's alone"
-        notes.append(f"no case for {', '.join(unasked)}: {why}")
-    if secrets:
-        said_of = amount(secrets, "command")
-        notes.append(f"{said_of} with a secret, as it looks: take it out before you hand this on")
+    notes = _describe_import(left, dropped, [*scripts], unasked, secrets)
     lines = [
         Line(said, "warn" if left or dropped or secrets else "ok", path=folder),
         Line("read from", indent=2, path=tilde(path)),
@@ -451,9 +442,26 @@ def _import(
         shown = " ".join(shapes.shorten(id) for id in tables)
         text = f"The hooks stay in the settings: `hookctl disable {shown}` before you install."
         lines.append(Line(text))
+    if cases:
+        lines.append(Line("Add to tests/cases.toml what each refuses: `pack check` goes by it."))
     lines.append(Line(f"Next: hookctl pack check {shlex.quote(output)} --host {host.name}"))
     data = {"folder": folder, "hooks": len(tables), "left": left, "dropped": dropped}
     return Result({**data, "files": sorted(written)}, tuple(lines))
+
+
+def _describe_import(
+    left: list[str], dropped: list[str], scripts: list[str], unasked: list[str], secrets: int
+) -> Iterator[str]:
+    yield from (f"left out: {text}" for text in left)
+    yield from (f"not kept: {text}" for text in dropped)
+    if scripts:
+        yield f"copied, without what they read beside them: {', '.join(scripts)}"
+    if unasked:
+        why = "it runs a file outside the pack, or its event is the host's alone"
+        yield f"no case for {', '.join(unasked)}: {why}"
+    if secrets:
+        commands = amount(secrets, "command")
+        yield f"{commands} with a secret, as it looks: take it out before you hand this on"
 
 
 def _find_settings(folders: Folders, host: Host, file: str, scope: str) -> HookFile:
