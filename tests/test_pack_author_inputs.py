@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import tomllib
@@ -11,9 +12,14 @@ from typing import Any
 
 import pytest
 
+from hookctl import hosts
 from tests.conftest import Hookctl, put
 from tests.manifest import hook as pack_hook
 from tests.manifest import manifest
+from tests.texts import rows
+
+CORPUS = Path(__file__).parent / "corpus"
+SECRET = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz012345"
 
 PACK = manifest("own", pack_hook("PreToolUse", "python3 {files}/own.py"), files=["own.py"])
 
@@ -58,7 +64,7 @@ def imported(settings: Path, hookctl: Hookctl, hooks: dict[str, Any]) -> tuple[d
     put(settings, json.dumps({"hooks": hooks}))
     done = hookctl("pack", "import", "--host", "claude", "-o", "my-hooks/", "--json")
     checked = hookctl("pack", "check", "my-hooks", "--host", "claude")
-    assert (checked.code, "Next: hookctl install ./my-hooks --host claude" in checked.out) == (0, True)
+    assert (checked.code, "Next: hookctl pack test ./my-hooks --host claude" in checked.out) == (0, True)
     return tomllib.loads(Path("my-hooks", "pack.toml").read_text()), done.data["left"]
 
 
@@ -87,7 +93,7 @@ def test_an_import_leaves_out_what_claude_code_runs_in_a_way_of_its_own(
     usual = {"async": False, "asyncRewake": False, "shell": "bash", "statusMessage": "x"}
     pack, left = imported(settings, hookctl, {"Stop": [command("a", **{field: value}), command("b", **usual)]})
     assert [hook["command"] for hook in pack["hooks"]] == ["b"]
-    assert left == [f"Stop, `a`: it has `{field}`, which no hook of a pack has"]
+    assert left == [f"Stop, `a{' --fast' * (field == 'args')}`: it has `{field}`, which no hook of a pack has"]
 
 
 def test_an_import_keeps_the_time_that_a_hook_had(settings: Path, hookctl: Hookctl) -> None:
@@ -106,6 +112,104 @@ def test_an_import_keeps_the_time_that_a_hook_had(settings: Path, hookctl: Hookc
     entries = json.loads(settings.read_text())["hooks"]["PreToolUse"]
     ours = [entry for group in entries for entry in group["hooks"] if "hookctl=" in entry["command"]]
     assert [entry["timeout"] for entry in ours] == [602, 9]
+
+
+# The hooks of real-looking files, into a pack and back into the settings.
+@pytest.mark.parametrize(("host", "file"), rows("imports"))
+def test_hooks_of_every_hosts_file_come_back_from_their_pack(
+    isolated: Path, hookctl: Hookctl, host: str, file: str
+) -> None:
+    def list_hooks() -> list[tuple[str, str, str]]:
+        found = hookctl("hooks", "--host", host, "--json").data["hooks"]
+        return [(hook["event"], hook["matcher"], hook["command"]) for hook in found if hook["state"] != "ignored"]
+
+    source = CORPUS / file
+    layouts = hosts.load(host).layouts()
+    variant = layouts["-" in source.parent.name and -1]  # a second file, or another layout of the same
+    at = Path(hosts.settings_path(variant, "user", os.environ, ""))
+    put(at, source.read_text())
+    theirs = list_hooks()
+    done = hookctl("pack", "import", "--host", host, "-o", "mine", "--json")
+    assert (len(theirs), done.data["left"]) == (done.data["hooks"], [])
+    copied = hookctl("pack", "import", str(source), "--host", host, "-o", "copied", "--json")
+    assert copied.data["hooks"] == len(theirs)
+    assert hookctl("pack", "check", "mine", "--host", host).code == 0
+    at.unlink()
+    assert hookctl("install", "./mine", "--host", host, "--yes").code == 0
+    for (event, matcher, command), ours in zip(theirs, list_hooks(), strict=True):
+        assert ours[:2] == (event, "" if matcher == "*" else matcher)
+        plain = command.removeprefix("sh -c ").strip("'") if host == "hermes" else command
+        assert plain in ours[2].replace("'\"'\"'", "'"), "behind our mark"
+
+
+def test_an_import_names_each_field_that_a_pack_does_not_have(settings: Path, hookctl: Hookctl) -> None:
+    fields = {"statusMessage": "x", "_by": "y", "\x1b[2J": None}
+    start = {"matcher": "resume", **command("a", **fields)}
+    wild = {"hooks": [{"type": "http", "url": f"https://x.invalid/{SECRET:/>69}"}]}
+    hooks = {"SessionStart": [start], "Stop": [command("b", once=True), command("c", **{"\x1b[2J": 1}), wild]}
+    pack, left = imported(settings, hookctl, hooks)
+    assert pack["hooks"] == [
+        {"id": "hook-1", "event": "SessionStart", "matcher": "resume", "command": "a", "timeout": 600}
+    ]
+    assert left[0] == "Stop, `b`: it has `once`, which no hook of a pack has"
+    done = hookctl("pack", "import", "--host", "claude", "-o", "again")
+    assert "not kept: SessionStart, `a`: statusMessage, _by" in done.out
+    assert "\x1b" not in done.out and SECRET[:15] not in done.out + str(left)
+    assert "it runs no command" in done.out
+
+
+def test_an_import_takes_a_file_a_scope_or_single_hooks_by_their_ids(isolated: Path, hookctl: Hookctl) -> None:
+    for name, text in (("home", "of-user"), ("work", "of-project")):
+        put(isolated / name / ".claude/settings.json", json.dumps({"hooks": {"Stop": [command(text), command("b")]}}))
+    Path(".git").mkdir()
+    put(Path("mine.json"), json.dumps({"hooks": {"Stop": [command("of-file")]}}))
+    by_id = {hook["command"]: hook["id"] for hook in hookctl("hooks", "--host", "claude", "--json").data["hooks"]}
+
+    def commands(*options: str) -> list[str]:
+        shutil.rmtree("mine", ignore_errors=True)
+        done = hookctl("pack", "import", *options, "--host", "claude", "-o", "mine")
+        assert done.code == 0, done.err
+        return [hook["command"] for hook in tomllib.loads(Path("mine/pack.toml").read_text())["hooks"]]
+
+    assert commands() == ["of-user", "b"]
+    assert commands("--scope", "project") == ["of-project", "b"]
+    assert commands(".claude/settings.json", "--id", by_id["of-project"][:5]) == ["of-project"]
+    assert commands("--id", by_id["of-user"]) == ["of-user"]
+    assert commands("mine.json") == ["of-file"]
+    wrong = hookctl("pack", "import", "--host", "claude", "--id", by_id["of-project"], "-o", "none")
+    assert (wrong.code, f"{by_id['of-user'][:8]} (Stop, `of-user`)" in wrong.err) == (2, True)
+    assert not Path("none").exists()
+
+
+def test_an_import_copies_scripts_of_the_home_and_nothing_from_elsewhere(settings: Path, hookctl: Hookctl) -> None:
+    scripts = settings.parent / "hooks"
+    put(scripts / "a.sh", "#!/bin/sh\nexit 0\n").chmod(0o755)
+    put(scripts / "sub/a.sh", "exit 0 # other\n")
+    (scripts / "link.sh").symlink_to(put(Path("secret.sh"), "exit 0\n").absolute())
+    texts = ['"$HOME/.claude/hooks/a.sh" --now', "sh ~/.claude/hooks/sub/a.sh", "sh ~/.claude/hooks/link.sh"]
+    hooks = {"Stop": [command(text) for text in (*texts, f"true --token={SECRET}")]}
+    pack, _ = imported(settings, hookctl, hooks)
+    assert [hook["command"] for hook in pack["hooks"]][:3] == [
+        "{files}/scripts/a.sh --now", "sh {files}/scripts/1-a.sh", texts[2]
+    ]  # fmt: skip
+    assert sorted(path.name for path in Path("my-hooks/scripts").iterdir()) == ["1-a.sh", "a.sh"]
+    assert os.access("my-hooks/scripts/a.sh", os.X_OK)
+    assert Path("my-hooks/pack.toml").stat().st_mode & 0o777 == 0o600, "it has a secret"
+    tested = hookctl("pack", "test", "my-hooks", "--host", "claude")
+    assert (tested.code, "3 of 3 as expected" in tested.out) == (0, True), "the linked script has no case"
+
+
+@pytest.mark.parametrize(("host", "event"), [("claude", "PreToolUse"), ("gemini", "BeforeTool")])
+def test_the_cases_of_an_import_show_what_refuses_something_harmless(
+    isolated: Path, hookctl: Hookctl, host: str, event: str
+) -> None:
+    group = {"matcher": "write_file" if host == "gemini" else "Write"}
+    hooks = {event: [{**group, **command("true")}, {**group, **command("echo no >&2; exit 2")}]}
+    put(isolated / "home" / f".{host}" / "settings.json", json.dumps({"hooks": hooks}))
+    assert hookctl("pack", "import", "--host", host, "-o", "mine").code == 0
+    done = hookctl("pack", "test", "mine", "--host", host)
+    assert (done.code, "1 of 2 as expected" in done.out) == (1, True)
+    assert "hook-2 says nothing to a harmless Write: expected none, and it was deny" in done.out
 
 
 # test

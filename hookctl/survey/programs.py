@@ -336,6 +336,18 @@ def find_scripts(command: str, variables: Mapping[str, str], start: str = "") ->
     return [one._replace(status=0) for one in scripts] if operator in _LOSES_STATUS else scripts
 
 
+def replace_word(
+    command: str, variables: Mapping[str, str], start: str, path: str, text: str
+) -> str:
+    """The command with a text in place of each word that names this file."""
+
+    def replace(token: re.Match[str]) -> str:
+        value = _value(token["word"], variables) if token["word"] else None
+        return text if value and os.path.join(start, value) == path else token[0]
+
+    return re.sub(_TOKEN, replace, command, flags=re.DOTALL)
+
+
 def name_program(command: str) -> str:
     """The program or script that matters in a command, without arguments: they may be secret."""
     variables = dict.fromkeys(["HOME", *re.findall(_NAME, command)], "/-")

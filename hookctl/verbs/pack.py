@@ -11,21 +11,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookctl import hosts as known
-from hookctl.documents.toml import block
+from hookctl.documents.toml import block, inline
 from hookctl.errors import FAILED, OK, HookctlError, nearest, require_known, usage_error
-from hookctl.firing.calls import Asked, Place, Shot, is_meant, make_call
+from hookctl.firing.calls import Asked, Place, Shot, find_event, is_meant, make_call
 from hookctl.firing.shooting import Bench, Stand, hooks_of_pack
-from hookctl.hosts import Host, shapes
+from hookctl.hosts import Host, loading, shapes
 from hookctl.hosts.matchers import FOR_ALL
 from hookctl.masking import masked_text
 from hookctl.model import Line, Result
-from hookctl.output.lines import amount, cut, progress, tilde
+from hookctl.output.lines import amount, cut, progress, tilde, tildes
 from hookctl.packs import CLAUDE, Pack, PackHook, programs
 from hookctl.packs.pack import parse, read_toml
 from hookctl.packs.runner import (
     EVENTS,
     MATCHED_EVENTS,
     SHORT,
+    TOOL_EVENTS,
     declared_answers,
     fill,
     hooks_of,
@@ -34,9 +35,18 @@ from hookctl.packs.runner import (
     slots,
 )
 from hookctl.settings import targets
-from hookctl.survey.programs import find_interpreter, find_scripts, find_syntax_fault
-from hookctl.system import files, list_data, read_data
+from hookctl.survey.listing import find, list_hooks
+from hookctl.survey.machine import list_hooks_of
+from hookctl.survey.model import Hook, HookFile, command_of
+from hookctl.survey.programs import (
+    find_interpreter,
+    find_scripts,
+    find_syntax_fault,
+    replace_word,
+)
+from hookctl.system import files, guard_module, list_data, read_data
 from hookctl.system.folders import Folders
+from hookctl.system.project import find_quietly
 from hookctl.verbs.choosing import load_hosts
 
 ACTIONS = ("new", "check", "test", "import", "export")
@@ -45,9 +55,12 @@ LANGUAGES = ("sh", "python", "node")
 
 HELP = """
 action ACTION  One of: new, check, test, import, export.
-subject [NAME|PATH]  For new: the pack's name; else the path of a pack or its folder.
+subject [NAME|PATH]  For new: the pack's name; for import: a settings file; else the path of a
+    pack or its folder.
 --lang L  For new: the language of its hook: sh, python or node.
 --host H  Only this host; repeat it for several. For import: the host to read.
+of_file --scope S  For import: user (the default), project or local, where no file is named.
+only --id ID  For import: only this hook, by its ID in `hookctl hooks`; repeat it for several.
 --output -o DIR  For new, import and export: the folder to write; it must be new.
 form --as FORM  For export: claude-plugin.
 
@@ -66,6 +79,8 @@ def pack(
     subject: str = "",
     lang: str = "python",
     host: Sequence[str] = (),
+    of_file: str = "",
+    only: Sequence[str] = (),
     output: str = "",
     form: str = "",
 ) -> Result:
@@ -73,7 +88,7 @@ def pack(
     if action == "new":
         return _make(folders, subject, lang, output)
     if action == "import":
-        return _import(folders, host, output)
+        return _import(folders, subject, host, of_file, only, output)
     require_known("action", action, ACTIONS)
     content = load_pack(subject)
     if action == "export":
@@ -154,7 +169,7 @@ _AS_USUAL: dict[str, Any] = {
     "expect": "none",
     "hook": "",  # every one that the question is for
     "tool": "",
-    "input": {},
+    "input": None,  # a harmless one of the tool
     "fields": {},
     "text": "",  # what stands in the answer
     "hosts": (),  # every one
@@ -249,7 +264,8 @@ _INSTEAD = {
 }
 # The strictest first; "" where the hook was not asked.
 _ORDER = (
-    "timeout", "failed", "deny", "block", "end", "ask", "change", "context", "allow", "none", "",
+    "timeout", "failed", "deny", "block", "end", "ask", "change", "context", "allow", "unknown",
+    "none", "",
 )  # fmt: skip
 _NOT_ASKED: dict[str, Any] = {"outcome": "", "stdout": "", "dropped": [], "ms": 0}
 
@@ -272,8 +288,10 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
         stand = Stand(top, folders.state, bench.project)
         kept = {key: text for key, text in folders.environ.items() if re.fullmatch(_KEPT, key)}
         environ = {**kept, "HOME": top}
+        files.write_tree(bench.project, {"example.txt": b"text\n"}, files.PRIVATE)
         for host in load_hosts(names) or map(known.load, known.names()):
             progress(f"{host.title} ...")
+            files.make_folders(known.config_folder(host, {"HOME": top}), files.PRIVATE)
             tried = [*_play(bench, stand, environ, host, cases)]
             rows += tried
             played = sum(not row["skipped"] for row in tried)
@@ -312,7 +330,8 @@ def _play(
             receipt = shot.receipt
             trials.append(
                 {
-                    "outcome": str(receipt.get("outcome", "")),
+                    # A hook of the host's own protocol leaves no receipt.
+                    "outcome": str(receipt.get("outcome", shot.reading.outcome)),
                     # An exit status that refuses has its reason on stderr.
                     "stdout": shot.ran.err if shot.ran.status == 2 else shot.ran.out,
                     "dropped": [*receipt.get("dropped", ())],
@@ -353,72 +372,169 @@ def _check_outcome(host: Host, case: dict[str, Any], outcome: str, answer: str) 
 # import: a pack of the hooks that stand in a host's settings
 
 
-_USUAL = (None, False, "bash")
+_USUAL = (None, False, "bash", ".", {})  # what a field may say without a change
+# What people alone see of a hook, and what only Windows runs; any other field changes what runs.
+_UNSEEN = (
+    *("name", "description", "comment", "statusMessage", "show_output"),
+    *("powershell", "windows", "commandWindows"),
+)
 _LONGEST = 60  # characters of a command that is named
+_LARGEST = 1 << 20  # bytes of a script that is copied
+_WORDS = re.compile(r"[\w-]+")  # of a matcher
+_CASES = """\
+# Each case asks a hook something harmless. Say what it should answer, and add what it refuses:
+# `pack check` takes what the cases show for all that a hook answers.
+"""
 
 
-def _import(folders: Folders, names: Sequence[str], output: str) -> Result:
+def _import(
+    folders: Folders,
+    file: str,
+    names: Sequence[str],
+    scope: str,
+    ids: Sequence[str],
+    output: str,
+) -> Result:
     if len(names) != 1:
         raise usage_error("import from which host?", "Name one with --host.")
     folder = _new_folder(folders, output)
     name = os.path.basename(folder)
     _require_name(name)
-    host, path = targets.active_file(known.load(names[0]), "user", folders.environ, "")
+    within = _find_settings(folders, known.load(names[0]), file, scope)
+    host, path = within.host, within.path
     snapshot, document = targets.read_settings(path, host.format)
     if snapshot.data is None:
-        hint = "hookctl imports the hooks of this file; with --host, name an agent that has some."
-        raise HookctlError("no_hooks", f"{host.title} has no settings yet", path=path, hint=hint)
-    found, left = [], []
-    for hook, problem in _read_hooks(host, document.value):
-        problem = problem or _find_problem(name, host, hook)
+        hint = f"hookctl imports hooks from settings files: name one of {host.title} that has some."
+        raise HookctlError("no_hooks", "this file is not there", path=path, hint=hint)
+    entries = loading.read(host, document).entries
+    groups = {entry.path: entry.group for entry in entries}
+    listed = list_hooks(list_hooks_of(within, document, entries))
+    theirs = _choose([hook for hook in listed if not hook.own_id], ids, path)
+    tables: dict[str, dict[str, Any]] = {}  # of the pack, by the hook's ID
+    left, dropped, unasked, secrets = [], [], [], 0
+    scripts: dict[str, tuple[bytes, bool]] = {}
+    cases = []
+    for hook in theirs:
+        table, lost, problem = _table_of(hook, groups[hook.path])
+        problem = problem or _find_problem(name, host, table)
         if problem:
-            command = cut(masked_text(hook.get("command", "")), _LONGEST)
-            left.append(f"{hook['event']}{command and f', `{command}`'}: {problem}")
-        else:
-            found.append(hook)
-    if not found:
-        hint = " ".join(["Only hooks that run a command can be in a pack.", *left])
+            left.append(f"{_name_hook(hook)}: {problem}")
+            continue
+        dropped += [f"{_name_hook(hook)}: {', '.join(lost)}"] if lost else []
+        secrets += masked_text(table["command"]) != table["command"]
+        table["command"] = _copy_scripts(folders, hook, table["command"], scripts)
+        tables[hook.id] = table = {"id": f"hook-{len(tables) + 1}", **table}
+        asked = [*_make_case(folders, hook, table)]
+        cases += asked
+        unasked += [] if asked else [table["id"]]
+    if not tables:
+        hint = f"Only hooks that run a command can be in a pack. {'; '.join(left)}".strip()
         raise HookctlError("no_hooks", "no hook to import", path=path, hint=hint)
-    files.write_tree(folder, {"pack.toml": _pack_text(name, host, found)}, 0o644)
-    said = f"{amount(len(found), 'hook')} of {host.title} in a pack"
-    lines = (
-        Line(said, "warn" if left else "ok", path=folder),
+    written = {"pack.toml": _pack_text(name, host, [*tables.values()], [*scripts])}
+    written |= {script: data for script, (data, _) in scripts.items()}
+    if cases:
+        texts = ["\n".join(f"{key} = {inline(case[key])}" for key in case) for case in cases]
+        parts = [_CASES, *(f"[[cases]]\n{text}\n" for text in texts)]
+        written["tests/cases.toml"] = "\n".join(parts).encode()
+    programs = [script for script, (_, is_executable) in scripts.items() if is_executable]
+    files.write_tree(folder, written, files.PRIVATE if secrets else 0o644, programs)
+    said = f"{amount(len(tables), 'hook')} of {host.title} in a pack"
+    notes = _describe_import(left, dropped, [*scripts], unasked, secrets)
+    lines = [
+        Line(said, "warn" if left or dropped or secrets else "ok", path=folder),
         Line("read from", indent=2, path=tilde(path)),
-        *(Line(f"left out: {text}", indent=2) for text in left),
-        Line("The scripts stay where they are; to hand the pack on, list them in [files]."),
-        Line("The hooks stay in the settings, so `hookctl disable ID` them before you install."),
-        Line(f"Next: hookctl pack check {shlex.quote(output)}"),
-    )
-    return Result({"folder": folder, "hooks": len(found), "left": left}, lines)
+        *(Line(tildes(text), indent=2) for text in notes),
+    ]
+    if within.scope:
+        shown = " ".join(shapes.shorten(id) for id in tables)
+        text = f"The hooks stay in the settings: `hookctl disable {shown}` before you install."
+        lines.append(Line(text))
+    if cases:
+        lines.append(Line("Add to tests/cases.toml what each refuses: `pack check` goes by it."))
+    lines.append(Line(f"Next: hookctl pack check {shlex.quote(output)} --host {host.name}"))
+    data = {"folder": folder, "hooks": len(tables), "left": left, "dropped": dropped}
+    return Result({**data, "files": sorted(written)}, tuple(lines))
 
 
-def _read_hooks(host: Host, root: Any) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each hook as a table of a pack, and why it cannot be one, if so."""
-    usual = host.registration.usual_timeouts
-    for path, fields, group in shapes.handlers(host.shape, root):
-        command = fields.get("command")
-        event = str(path[len(host.shape.root)])
-        if not isinstance(command, str) or fields.get("type", "command") != "command":
-            yield {"event": event}, "it runs no command"
-            continue
-        if shapes.is_ours(command):
-            continue
-        table: dict[str, Any] = {"event": event, "command": command}
-        # What makes the host run the command in another way than a pack's.
-        own = [name for name in host.handlers.fields if fields.get(name) not in _USUAL]
-        if own:
-            yield table, f"it has `{own[0]}`, which no hook of a pack has"
-            continue
-        timeout = fields.get(host.registration.timeout)
-        if isinstance(timeout, int | float) and not isinstance(timeout, bool):
-            table["timeout"] = max(1, round(known.seconds(host, timeout)))
-        elif event in SHORT and usual.get(event, usual.get("*")):  # a pack's would be less
-            table["timeout"] = usual.get(event, usual.get("*"))
-        matcher = group.get("matcher", fields.get("matcher"))
-        is_ignored = host.name == CLAUDE and SHORT.get(event, "pre-tool") not in MATCHED_EVENTS
-        if isinstance(matcher, str) and not is_ignored:
-            table["matcher"] = matcher
-        yield table, ""
+def _describe_import(
+    left: list[str], dropped: list[str], scripts: list[str], unasked: list[str], secrets: int
+) -> Iterator[str]:
+    yield from (f"left out: {text}" for text in left)
+    yield from (f"not kept: {text}" for text in dropped)
+    if scripts:
+        yield f"copied, without what they read beside them: {', '.join(scripts)}"
+    if unasked:
+        why = "it runs a file outside the pack, or its event is the host's alone"
+        yield f"no case for {', '.join(unasked)}: {why}"
+    if secrets:
+        commands = amount(secrets, "command")
+        yield f"{commands} with a secret, as it looks: take it out before you hand this on"
+
+
+def _find_settings(folders: Folders, host: Host, file: str, scope: str) -> HookFile:
+    """The settings file to import from; without a scope where it is none that the host has."""
+    root, environ = find_quietly(folders.cwd, folders.environ), folders.environ
+    if not file:
+        target = targets.find(host, scope or "user", folders, root)
+        return HookFile(target.host, target.scope, target.path)
+    if scope:
+        raise usage_error("a file and --scope", "Give one of the two.")
+    path = os.path.normpath(os.path.join(folders.cwd, file))
+    for own in host.scopes:
+        for variant, known_path in targets.all_files(host, own, environ, root):
+            if files.is_same(path, known_path):
+                return HookFile(variant, own, known_path)
+    variants = [targets.variant_of_file(host, path), *host.layouts()]
+    for variant in variants:
+        document = targets.readable(path, variant.format)
+        if document and loading.read(variant, document).entries:
+            return HookFile(variant, "", path)
+    return HookFile(variants[0], "", path)
+
+
+def _choose(hooks: list[Hook], ids: Sequence[str], path: str) -> list[Hook]:
+    """The hooks that these IDs mean, or all; refuses (usage) what is none, with those there are."""
+    meant: list[Hook] = []
+    for text in ids:
+        try:
+            meant += find(hooks, text)
+        except HookctlError as error:
+            there = [f"{shapes.shorten(hook.id)} ({_name_hook(hook)})" for hook in hooks]
+            raise error.reworded(
+                error.message, f"{tilde(path)} has {', '.join(there) or 'none'}."
+            ) from None
+    return [hook for hook in hooks if hook in meant or not ids]
+
+
+def _name_hook(hook: Hook) -> str:
+    command = cut(masked_text(hook.command), _LONGEST)
+    return f"{hook.event}{command and f', `{command}`'}"
+
+
+def _table_of(hook: Hook, group: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], str]:
+    """A hook as a table of a pack, the fields that go, and why it cannot be one, if so."""
+    host, event, fields = hook.within.host, hook.event, {**group, **hook.fields}
+    facts, key = host.registration, command_of(host, hook.fields)
+    if not key or fields.get("type", "command") != "command":
+        return {}, [], "it runs no command"
+    table: dict[str, Any] = {"event": event}
+    table["command"] = shapes.without_sh(host.shape, fields[key])
+    seconds, usual = loading.timeout_seconds(host, fields), facts.usual_timeouts
+    if seconds is not None:
+        table["timeout"] = max(1, round(seconds))
+    elif event in SHORT and usual.get(event, usual.get("*")):  # a pack's would be less
+        table["timeout"] = usual.get(event, usual.get("*"))
+    is_ignored = host.name == CLAUDE and SHORT.get(event, "pre-tool") not in MATCHED_EVENTS
+    if hook.matcher and not is_ignored:
+        table["matcher"] = hook.matcher
+    kept = ("type", "matcher", "hooks", facts.timeout, host.handlers.switch)
+    kept += (key,) if key in ("command", "bash") else ()
+    others = [name for name in fields if name not in kept and fields[name] not in _USUAL]
+    unseen = (*_UNSEEN, *(() if facts.timeout else ("timeout",)))
+    lost = [name for name in others if name in unseen or name.startswith("_")]
+    own = [name for name in others if name not in lost]
+    problem = f"it has `{own[0]}`, which no hook of a pack has" if own else ""
+    return table, lost, problem or (hook.obstacles[0].reason if hook.obstacles else "")
 
 
 def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
@@ -432,8 +548,70 @@ def _find_problem(name: str, host: Host, hook: dict[str, Any]) -> str:
     return ""
 
 
-def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
-    """The pack's file; each hook gets an id of its own."""
+def _copy_scripts(
+    folders: Folders, hook: Hook, command: str, scripts: dict[str, tuple[bytes, bool]]
+) -> str:
+    """A command that runs copies of its scripts, which are added to `scripts`.
+
+    Those of the user lie below HOME and those of a project in it; no other file is copied.
+    """
+    host, is_users = hook.within.host, hook.scope == "user"
+    root = find_quietly(folders.cwd, folders.environ)
+    top = os.path.realpath(folders.home if is_users else root)
+    variables = {"HOME": folders.home}
+    if not is_users and host.environment.project:
+        variables[host.environment.project] = root
+    start = root if not is_users and host.environment.starts_there else ""
+    for script in find_scripts(command, variables, start) if hook.scope else ():
+        real = os.path.realpath(script.path)
+        if not os.path.isfile(real) or not real.startswith(targets.top(top)):
+            continue
+        data = files.read(real).data or b""
+        if len(data) > _LARGEST or b"\0" in data:  # no text
+            continue
+        base = re.sub("[^A-Za-z0-9_.-]", "-", os.path.basename(script.path)).lstrip(".-")
+        while scripts.get(f"scripts/{base}", (data, False))[0] != data:  # another has this name
+            base = f"{len(scripts)}-{base}"
+        name = f"scripts/{base}"
+        changed = replace_word(command, variables, start, script.path, f"{{files}}/{name}")
+        if changed != command:
+            scripts[name] = data, os.access(real, os.X_OK)
+            command = changed
+    return command
+
+
+def _make_case(folders: Folders, hook: Hook, table: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A harmless question that a host asks this hook, if one is known.
+
+    None to a hook that runs what `pack test` does not have: a file of the home or the project.
+    """
+    host, place = hook.within.host, Place("/project", folders.home, "", folders.environ)
+    variables = {"HOME": place.home, host.environment.project or "PWD": place.project}
+    paths = [one.path for one in find_scripts(table["command"], variables, place.project)]
+    tops = tuple(map(targets.top, (place.home, place.project)))
+    event = find_event(host, hook.event)[1]
+    if not event or any(path.startswith(tops) and "{files}" not in path for path in paths):
+        return
+    words = [f"{word}tool" if word[-2:] == "__" else word for word in _WORDS.findall(hook.matcher)]
+    questions: list[dict[str, Any]] = [{}]
+    if SHORT[event] in TOOL_EVENTS:
+        tools = [*guard_module("payload").TOOLS.values(), *words, "mcp__server__tool"]
+        questions = [{"tool": tool} for tool in tools]
+    elif field := guard_module("runner").MATCHED.get(event):
+        questions += [{"fields": {field: word}} for word in words]
+    for question in questions:
+        asked = Asked(event, question.get("tool", ""), fields=question.get("fields", {}))
+        call = make_call(host, asked, place)
+        if call.event == hook.event and is_meant(call, hook.matcher or None):
+            name = f"{table['id']} says nothing to a harmless {question.get('tool', event)}"
+            yield {"name": name, "event": event, **question, "hook": table["id"], "expect": "none"}
+            return
+
+
+def _pack_text(
+    name: str, host: Host, hooks: list[dict[str, Any]], scripts: Sequence[str] = ()
+) -> bytes:
+    """The pack's file; each hook has an id of its own."""
     speaks = host.name == CLAUDE
     header = {"name": name, "version": "0.1.0", "description": f"Hooks of {host.title}"}
     header |= {} if speaks else {"protocol": "host"}
@@ -443,7 +621,9 @@ def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
         if speaks and hook["event"] == "PreToolUse":
             table["may_allow"] = True
         (common if speaks and hook["event"] in SHORT else native).append(table)
-    tables = {("pack",): header, ("hooks",): common, ("host", host.name, "hooks"): native}
+    tables: dict[tuple[str, ...], Any] = {("pack",): header}
+    tables |= {("files",): {"include": [*scripts]}} if scripts else {}
+    tables |= {("hooks",): common, ("host", host.name, "hooks"): native}
     lines: list[str] = []
     for names, value in tables.items():
         lines += block(names, value) if value else []
@@ -455,6 +635,13 @@ def _pack_text(name: str, host: Host, hooks: list[dict[str, Any]]) -> bytes:
 
 FORM = "claude-plugin"
 _ROOT = '"${CLAUDE_PLUGIN_ROOT}"'
+_TAKES = (  # how each client's users take it; Droid calls a marketplace as its folder
+    "claude plugin marketplace add {folder} && claude plugin install {name}@{name}",
+    "codex plugin marketplace add {folder} && codex plugin add {name}@{name}",
+    "copilot plugin marketplace add {folder} && copilot plugin install {name}@{name}",
+    "qwen extensions install {folder}:{name}",
+    "droid plugin marketplace add {folder} && droid plugin install {name}@{base}",
+)
 
 
 def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
@@ -473,10 +660,13 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
     notes.append(
         "there is no runner: a program that reads `portable` or HOOKCTL_HOST does not find it"
     )
+    names = {"folder": shlex.quote(folder), "name": pack.name, "base": os.path.basename(folder)}
     lines = (
         Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder),
         *(Line(note, indent=2) for note in notes),
         Line(f"Next: claude --plugin-dir {shlex.quote(output)}"),
+        Line("Its users take it so, with the address of its git repository for the folder:"),
+        *(Line(text.format(**names), indent=2) for text in _TAKES),
     )
     data = {"folder": folder, "files": sorted(written), "lost": lost}
     return Result(data, lines, exit_code=FAILED if lost else OK)
@@ -484,6 +674,8 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
 
 def _plugin(pack: Pack) -> dict[str, bytes]:
     about = {"name": pack.name, "version": pack.version, "description": pack.description}
+    market = {"name": pack.name, "description": pack.description, "owner": {"name": pack.name}}
+    market["plugins"] = [{**about, "source": "./"}]  # a marketplace of this plugin alone
     events: dict[str, list[dict[str, Any]]] = {}
     for hook in hooks_of(pack, CLAUDE):
         # A command that does nothing where the plugin's files are not: an agent may not say where
@@ -504,6 +696,7 @@ def _plugin(pack: Pack) -> dict[str, bytes]:
         events.setdefault(hook.event if hook.native else EVENTS[hook.event], []).append(group)
     written = {name: data for name, (data, _) in pack.contents.items()}
     written[".claude-plugin/plugin.json"] = _dump(about)
+    written[".claude-plugin/marketplace.json"] = _dump(market)
     written["hooks/hooks.json"] = _dump({"hooks": events})
     return written
 
