@@ -76,7 +76,7 @@ def test_the_wheel_has_the_package_its_data_and_nothing_else(wheel: Path) -> Non
         str(Path("hookctl", path.relative_to(ROOT)) if path.relative_to(ROOT).parts[0] != "hookctl"
             else path.relative_to(ROOT))
         for path in files
-        if path.is_file() and path.suffix in (".py", ".toml", ".json", ".js", ".sh", ".mjs", ".html")
+        if path.is_file() and path.suffix in (".py", ".toml", ".json", ".js", ".sh", ".mjs", ".html", ".md")
     }  # fmt: skip
     assert {name for name in names if not re.match(r"hookctl-[^/]+\.dist-info/", name)} == wanted
     assert {"hookctl/templates/guard/hook.py", "hookctl/schemas/guard-config.schema.json"} <= names
