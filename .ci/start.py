@@ -1,4 +1,8 @@
-"""The `__main__.py` of hookctl.pyz: unpacks it, once, where only this user can write, and starts it from there."""
+"""The `__main__.py` of hookctl.pyz: unpacks what is in it, once, and starts it from there.
+
+It goes where only this user can write: into a cache, or where there is none, a folder that goes
+at the end. It is parsed by every Python, so that an old one is told so.
+"""
 
 import os
 import stat
@@ -7,15 +11,16 @@ import sys
 import hookctl  # noqa: F401 (out of the archive: it refuses a Python that is too old)
 
 del sys.modules["hookctl"]
-ARCHIVE = os.path.abspath(__loader__.archive)  # noqa: F821
+ARCHIVE = os.path.abspath(__loader__.archive)
 
 
 def is_ours(path):
-    """Whether only this user and root can change what lies in a folder, or would if it were made."""
+    """Whether only this user and root can change what lies in a folder, or will be made there."""
+    shared = stat.S_IWGRP | stat.S_IWOTH
     while True:
         if os.path.lexists(path):
             status = os.stat(path)
-            is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+            is_shared = status.st_mode & shared and not status.st_mode & stat.S_ISVTX
             if status.st_uid not in (0, os.geteuid()) or is_shared:
                 return False
         if path == os.path.dirname(path):
@@ -24,17 +29,17 @@ def is_ours(path):
 
 
 def unpack(folder, rows):
-    """Write each file that is not there whole: by a rename, so that others may run or do the same."""
+    """Write each file that is not there whole, by a rename: others may run, or do the same."""
     for size, name in rows:
         path = os.path.join(folder, name)
         try:
             if os.stat(path).st_size == size:
                 continue
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        beside = "%s.%d" % (path, os.getpid())
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        beside = path + "." + str(os.getpid())
         with open(beside, "wb") as stream:
-            stream.write(__loader__.get_data(name))  # noqa: F821
+            stream.write(__loader__.get_data(name))
         os.replace(beside, path)
 
 
@@ -48,20 +53,20 @@ def cache():
 
 def prepare():
     """The folder with what is in this file, and what is to be done with it at the end."""
-    digest, lines = __loader__.get_data("FILES").decode().split("\n", 1)  # noqa: F821
-    rows = [(int(size), name) for size, name in (line.split(" ", 1) for line in lines.splitlines())]
-    folder = os.path.join(os.path.realpath(cache()), "hookctl", "pyz-" + digest[:16])
+    digest, text = __loader__.get_data("FILES").decode().split("\n", 1)
+    rows = [(int(size), name) for size, name in map(str.split, text.splitlines())]
+    folder = os.path.realpath(os.path.join(cache(), "hookctl", "pyz-" + digest[:16]))
     try:
         if is_ours(folder):
             unpack(folder, rows)
             return folder, None
-    except OSError:  # a home that is read-only, full or not there: for this call alone
+    except OSError:  # a home that is read-only, full or not there
         pass
     import shutil
     import tempfile
 
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="hookctl-"))
     fault = "another user could change it"
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="hookctl-"))
     try:
         if is_ours(folder):
             unpack(folder, rows)
@@ -69,13 +74,14 @@ def prepare():
     except OSError as error:
         fault = error.strerror
     shutil.rmtree(folder, ignore_errors=True)
-    sys.exit("hookctl: error: nothing can be unpacked in %s: %s\n  fix: set TMPDIR to a folder of yours" % (folder, fault))
+    hint = "\n  fix: Set TMPDIR to a folder of your own that has room."
+    sys.exit("hookctl: error: nothing can be unpacked here (" + fault + "): " + folder + hint)
 
 
 umask = os.umask(0o077)
 unpacked, clean_up = prepare()
 os.umask(umask)
-sys.path[:] = [unpacked] + [path for path in sys.path if os.path.abspath(path or ".") != ARCHIVE]
+sys.path[:] = [unpacked] + [one for one in sys.path if os.path.abspath(one or ".") != ARCHIVE]
 from hookctl.__main__ import main  # noqa: E402
 
 main(clean_up)

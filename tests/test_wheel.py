@@ -8,11 +8,14 @@ import json
 import os
 import pwd
 import re
+import runpy
 import shutil
+import stat
 import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -128,7 +131,7 @@ SETTINGS = {
 
 
 @functools.cache
-def pythons() -> dict[str, str]:
+def pythons(needs: str = "venv, ensurepip") -> dict[str, str]:
     """The interpreters from the oldest version on that are on the PATH or of pyenv, each version once."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path(pwd.getpwuid(os.getuid()).pw_dir, ".pyenv")), "versions")
     folders = [Path(sys.executable).parent, *map(Path, _ENVIRONMENT["PATH"].split(":")), *sorted(pyenv.glob("*/bin"))]
@@ -136,7 +139,7 @@ def pythons() -> dict[str, str]:
     for minor in range(OLDEST, OLDEST + 10):
         for folder in folders:
             program = folder / f"python3.{minor}"
-            works = [program, "-c", "import venv, ensurepip"]
+            works = [program, "-c", f"import {needs}"]
             if program.exists() and subprocess.run(works, capture_output=True, env=_ENVIRONMENT).returncode == 0:
                 found.setdefault(f"3.{minor}", str(program))
     return found
@@ -202,7 +205,7 @@ def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Pa
     assert sorted(path.name for path in home.iterdir()) == [".claude", ".codex", ".gemini", ".local", "work"]
 
 
-# hookctl on a bare target: a Python that is too old is told, and one file made by shiv has all that it needs.
+# hookctl on a bare target: a Python that is too old is told.
 __all__ = ["source", "wheel"]  # the fixtures
 FIRST = ROOT / "hookctl" / "__init__.py"
 
@@ -223,28 +226,147 @@ def test_the_file_that_says_so_runs_on_old_pythons() -> None:
     assert (python2, python3) <= ((2, 7), (3, 0))
 
 
-@pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches shiv: HOOKCTL_TESTS=all")
-def test_one_file_installs_checks_and_uninstalls(wheel: Path, tmp_path: Path) -> None:
-    """Built with shiv, in an environment of its own, and run where there is nothing but Python."""
-    tools, program, home = tmp_path / "tools", tmp_path / "bin" / "hookctl", tmp_path / "empty"
+# The one file: `.ci/onefile.py` builds it, `.ci/start.py` unpacks it where it is started.
+BUILD = ROOT / ".ci" / "onefile.py"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file of this checkout and of what the guard needs of this environment: built without network."""
+    folders = {str(Path("hookctl", name)): ROOT / name for name in ("schemas", "templates")}
+    for name in ("hookctl", "typer", "annotated_doc", "shellingham", "platformdirs", "tomlkit"):
+        folders[name] = Path(str(find_spec(name).origin)).parent  # type: ignore[union-attr]
+    files = {
+        f"{name}/{path.relative_to(folder)}": path.read_bytes()
+        for name, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    target = tmp_path_factory.mktemp("small") / "hookctl.pyz"
+    runpy.run_path(str(BUILD))["write"](files, target)
+    return target
+
+
+def play(home: Path, *command: str | Path, code: int = 0, says: str = "", **environ: str) -> str:
+    """What a command prints in a home of its own; Python is on its PATH, and no hookctl."""
+    home.mkdir(exist_ok=True)
+    bare = {"HOME": str(home), "PATH": f"{home}/bin:{Path(sys.executable).parent}:/usr/bin:/bin", **environ}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=home, env=bare, input=says)
+    assert done.returncode == code, done
+    return done.stdout + done.stderr
+
+
+def unpacked(home: Path) -> dict[str, bytes]:
+    """The files that the one file has unpacked in a home, by name."""
+    (folder,) = (home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "hookctl").iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_one_file_refuses_what_is_compiled(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"not pure Python: a/b\.so"):
+        runpy.run_path(str(BUILD))["write"]({"a/b.so": b"\x7fELF\0", "a/c.py": b""}, tmp_path / "x.pyz")
+    assert not (tmp_path / "x.pyz").exists()
+
+
+def test_it_unpacks_itself_once_and_makes_whole_what_is_not(small: Path, tmp_path: Path) -> None:
+    home = tmp_path / "alone"
     home.mkdir()
-    put(program.with_name("claude"), AGENT).chmod(0o755)
-    pip("install", "--target", str(tools), "shiv>=1,<2")
-    build = [sys.executable, "-m", "shiv", "-o", str(program), "-p", "/usr/bin/env python3", "-c", "hookctl"]
-    environ = {**_ENVIRONMENT, "PYTHONPATH": str(tools), "SHIV_ROOT": str(tmp_path / "unpacked")}
-    done = subprocess.run([*build, str(wheel)], capture_output=True, text=True, env=environ)
-    assert done.returncode == 0, done.stdout + done.stderr
+    environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    both = [
+        subprocess.Popen([sys.executable, small, "hosts"], env=environ, stdout=subprocess.DEVNULL) for _ in range(2)
+    ]
+    assert [one.wait() for one in both] == [0, 0]
+    files = unpacked(home)
+    with zipfile.ZipFile(small) as archive:
+        assert files == {name: archive.read(name) for name in {*archive.namelist()} - {"FILES", "__main__.py"}}
+    (folder,) = home.rglob("pyz-*")
+    (folder / "hookctl" / "cli.py").write_text("")
+    (folder / "hookctl" / "model.py").unlink()
+    small.chmod(0o555)
+    assert "Claude Code" in play(home, small, "hosts", "claude", PYTHONDONTWRITEBYTECODE="1")
+    assert unpacked(home) == files
+    small.chmod(0o755)
 
-    def run(*arguments: str) -> str:
-        bare = {"HOME": str(home), "PATH": f"{program.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"}
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=home, env=bare)
-        assert (done.returncode, done.stderr) == (0, ""), done
-        return done.stdout
 
-    settings = home / ".claude" / "settings.json"
-    assert json.loads(run("install", "--host", "claude", "--json"))["data"]["changed"]
-    command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert ".shiv" not in command, "the hook outlives the unpacked file"
-    run("doctor", "--strict")
-    run("uninstall")
-    assert not settings.parent.exists()
+@pytest.mark.parametrize("state", ["writable", "another's", "missing"])
+def test_where_no_cache_is_safe_it_leaves_nothing(small: Path, tmp_path: Path, state: str) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    temporary.mkdir()
+    place = home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    place.mkdir(parents=True)
+    if state == "writable":
+        place.chmod(0o777)
+    elif state == "missing":
+        place.rmdir()
+        put(place, "")
+    elif os.geteuid():
+        pytest.skip("needs root")
+    else:
+        os.chown(place, 65534, 65534)
+    assert "Claude Code" in play(home, small, "hosts", "claude", TMPDIR=str(temporary))
+    assert list(home.rglob("hookctl")) == list(temporary.iterdir()) == []
+    temporary.chmod(0o777)
+    assert "another user could change it" in play(home, small, "hosts", code=1, TMPDIR=str(temporary))
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("name", ["./hookctl.pyz", "python3 hookctl.pyz", "hk"])
+def test_commands_to_copy_have_the_name_it_was_started_by(small: Path, tmp_path: Path, name: str) -> None:
+    shutil.copy(small, put(tmp_path / "hookctl.pyz", "")).chmod(0o644 if name[0] == "p" else 0o755)
+    shutil.copy(small, put(tmp_path / "bin" / "hk", "")).chmod(0o755)
+    said = play(tmp_path, "sh", "-c", f"{name} install --host claude; {name} -h")
+    assert f"\nNext:\n  {name} doctor\n  {name} run remaining 3 " in said, said
+    assert re.search(rf"\n *{re.escape(name)} hooks  ", said), said
+    usage = json.loads(play(tmp_path, "sh", "-c", f"{name} run --json", code=2))
+    assert usage["errors"][0]["hint"] == f"`{name} run --help` shows how it is used."
+
+
+@ALL
+def test_one_command_builds_the_same_one_file_twice(onefile: Path, tmp_path: Path) -> None:
+    call(sys.executable, str(BUILD), str(tmp_path))
+    assert (tmp_path / onefile.name).read_bytes() == onefile.read_bytes()
+    with zipfile.ZipFile(onefile) as archive:
+        assert not [name for name in archive.namelist() if re.search(r"direct_url|RECORD|\.(so|dylib|pyd|pth)$", name)]
+        assert str(ROOT).encode() not in b"".join(map(archive.read, archive.namelist()))
+    assert subprocess.run(["sha256sum", "-c", f"{onefile.name}.sha256"], cwd=onefile.parent).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def onefile(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("onefile")
+    call(sys.executable, str(source / ".ci" / "onefile.py"), str(folder))
+    return folder / "hookctl.pyz"
+
+
+@ALL
+@pytest.mark.parametrize("version", pythons("zlib") if os.environ.get("HOOKCTL_TESTS") == "all" else [])
+def test_the_one_file_does_all_on_each_python(version: str, onefile: Path, tmp_path: Path) -> None:
+    home, python = tmp_path / "home", pythons("zlib")[version]
+    for name, text in SETTINGS.items():
+        put(home / name, text)
+
+    def run(*command: str, code: int = 0) -> str:
+        return play(home, python, "-W", "error", onefile, *command, code=code)
+
+    for host in ("codex", "openhands", "hermes"):  # TOML, JSON, YAML
+        run("install", "--host", host)
+    run("pack", "new", "mine")
+    assert "ok    Claude Code: 1 hook" in run("pack", "check", "mine", "--host", "claude")
+    assert "0 not as expected" in run("pack", "test", "mine")
+    put(home / "bad" / "pack.toml", (home / "mine" / "pack.toml").read_text().replace("matcher", "macher"))
+    assert "unknown key 'macher'" in run("pack", "check", "bad", code=4)
+    play(home, "git", "init", "-q", "work")
+    run("install", "./mine", "--yes", "--host", "claude")
+    run("install", "./mine", "--yes", "--host", "claude", "--scope", "project", "--project", "work")
+    run("check", "--project", "work", "--require", "mine")
+    assert "2 of 2" in run("hooks", "--host", "claude", "--project", "work")
+    assert "no errors" in run("doctor", "--project", "work")
+    ask = ["PreToolUse", "--host", "claude", "--tool", "Bash", "--input", '{"command": "rm -rf build"}']
+    assert "would refuse" in run("fire", *ask)
+    entry = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]["PreToolUse"][0]
+    question = {"session_id": "s", "hook_event_name": "PreToolUse", "cwd": str(home), "tool_name": "Bash"}
+    question["tool_input"] = {"command": "rm -rf build"}
+    assert '"deny"' in play(home, "sh", "-c", entry["hooks"][0]["command"], says=json.dumps(question))
+    run("uninstall", "--all", "--yes")
+    assert {name: (home / name).read_text() for name in SETTINGS} == SETTINGS

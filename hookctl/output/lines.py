@@ -27,19 +27,19 @@ program = "hookctl"
 
 
 def name_program() -> None:
-    """Name this program in commands to copy as it was started, unless `hookctl` starts it."""
+    """Name this program in commands to copy as it was started, unless `hookctl` is right."""
     global program
     path, name = sys.argv[0], os.path.basename(sys.argv[0])
-    found = shutil.which(name)
-    # It was started as `python3 -m hookctl`; or its name cannot replace a match.
-    if name == "__main__.py" or not os.path.isfile(path) or "\\" in path:
+    # Found on the PATH; or by uvx and the like in a folder that goes; or `python3 -m hookctl`.
+    is_usual = os.path.isabs(path) and name in ("hookctl", "__main__.py")
+    if is_usual or not os.path.isfile(path) or "\\" in path:  # what cannot replace a match
         return
+    import shlex  # late: seldom needed
+
+    found = shutil.which(name)
     if found and os.path.samefile(found, path):
         program = name
-        return
-    import shlex  # late: mostly it is on the PATH
-
-    if os.access(path, os.X_OK):
+    elif os.access(path, os.X_OK):
         program = shlex.quote(path if "/" in path else f"./{path}")
     else:  # python3 hookctl.pyz
         python = os.path.basename(sys.orig_argv[0])
@@ -206,11 +206,12 @@ def say(message: str | Message) -> None:
 
 def _print(text: str) -> None:
     columns = width(sys.stderr)
-    first, *others = CALLED.sub(program, by_look(text)).split("\n")
-    lines = [wrap(plain(first), columns, 2, start="hookctl: ")]
+    first, *others = by_look(text).split("\n")
+    lines = [wrap(CALLED.sub(program, plain(first)), columns, 2, start="hookctl: ")]
     for other in others:  # set in, so that no text from elsewhere looks like a message of its own
         line = plain(other.removeprefix("  "))
         is_prose = line.startswith("fix: ")  # the rest is what people look at whole, or copy
+        line = CALLED.sub(program, line) if is_prose else line
         lines.append(wrap(line, columns if is_prose else 0, 4, start="  "))
     _write(sys.stderr, "\n".join(lines) + "\n")
 
