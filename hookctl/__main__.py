@@ -5,16 +5,21 @@ import errno
 import gc
 import os
 import sys
+from collections.abc import Callable
 
 from hookctl import __version__, errors
 from hookctl.model import Result
 from hookctl.output import lines
 
 
-def main() -> None:
-    """Run the command line and exit."""
+def main(clean_up: Callable[[], object] | None = None) -> None:
+    """Run the command line and exit; `clean_up` is called in between."""
     gc.disable()  # a call is short; collecting costs a tenth of the start
-    os._exit(run(sys.argv[1:]))  # everything is written; an orderly shutdown costs another tenth
+    lines.name_program()
+    code = run(sys.argv[1:])
+    if clean_up:
+        clean_up()
+    os._exit(code)  # everything is written; an orderly shutdown costs another tenth
 
 
 def run(arguments: list[str]) -> int:

@@ -82,14 +82,14 @@ def call(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:  # `hookctl help install`, as other programs have it
         words = [word for word in arguments if word != "help"]  # `hookctl help help` too
         arguments = [*words, "--help"]
-    name, words, parser = "hookctl", arguments or ["--help"], None
+    name, words, parser = lines.program, arguments or ["--help"], None
     if COMPLETE in os.environ:  # a shell asks, by the script of `hookctl completion`
         typer.completion.completion_init()
     elif words[0] == "--version":
         lines.emit(f"hookctl {__version__}")
         return OK
     elif words[0] in SUMMARIES:
-        name, parser, words = f"hookctl {words[0]}", command(words[0]), words[1:]
+        name, parser, words = f"{name} {words[0]}", command(words[0]), words[1:]
     try:
         code = (parser or program())(words, prog_name=name, standalone_mode=False)
     except typer.TyperException as error:
@@ -103,7 +103,7 @@ def call(arguments: list[str]) -> int:
 def program() -> TyperGroup:
     """The program; its commands have no options yet, since each call needs those of one."""
     app = typer.Typer(**_SETTINGS)
-    app.callback(cls=_Program, help=_ABOUT)(_main)
+    app.callback(cls=_Program, help=lines.CALLED.sub(lines.program, _ABOUT))(_main)
     group = typer.main.get_group(app)
     for name, summary in SUMMARIES.items():
         group.commands[name] = TyperCommand(name, help=summary)
@@ -144,7 +144,7 @@ def command(name: str) -> TyperCommand:
         return result.exit_code
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    more = module.HELP[at:].strip().split("\n\n")
+    more = lines.CALLED.sub(lines.program, module.HELP[at:]).strip().split("\n\n")
     app = typer.Typer(**_SETTINGS)
     app.command(name, cls=_Command, help="\n\n\b\n".join([SUMMARIES[name], *more]))(run)
     return typer.main.get_command(app)
@@ -174,7 +174,7 @@ class _Program(TyperGroup):
         for heading, rows in groups:
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(columns), text) for name, text in rows.items()])
-        with formatter.section(f"{more} (hookctl COMMAND --help)"):
+        with formatter.section(f"{more} ({lines.program} COMMAND --help)"):
             formatter.write_text(", ".join(others))
 
 

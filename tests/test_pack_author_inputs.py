@@ -294,6 +294,33 @@ def test_a_matcher_that_fits_no_tool_is_said_everywhere_with_the_nearest(hookctl
     assert any('"startpu" fits none of startup, resume' in note for note in told)
 
 
+# The README.md of a new pack
+COMMIT = "0123456789" * 4
+FROM_GIT = {  # what it has of hookctl's own address, by url and revision in PEP 610's file
+    ("https://h.example/o/hookctl", "v9.1"): "git+https://h.example/o/hookctl@v9.1",
+    ("ssh://git@h.example/o/hookctl", "main"): f"git+ssh://git@h.example/o/hookctl@{COMMIT}",
+    ("https://me:secret@h.example/o/hookctl", "v9.1"): "git+https://HOST/OWNER/hookctl@TAG",
+    ("file:///home/me/hookctl", ""): "git+https://HOST/OWNER/hookctl@TAG",
+}
+
+
+@pytest.mark.parametrize(("url", "revision"), FROM_GIT)
+def test_a_new_pack_tells_others_how_to_install_it(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch, url: str, revision: str
+) -> None:
+    about = put(isolated / "site" / "hookctl-9.dist-info" / "METADATA", "Metadata-Version: 2.1\nName: hookctl\n")
+    commit = {"vcs": "git", "commit_id": COMMIT, "requested_revision": revision}
+    put(about.with_name("direct_url.json"), json.dumps({"url": url, **({"vcs_info": commit} if revision else {})}))
+    monkeypatch.syspath_prepend(str(isolated / "site"))
+    assert "fill in what is in capitals" in hookctl("pack", "new", "own").out
+    text, begin = Path("own/README.md").read_text(), f'\nuvx --from "{FROM_GIT[url, revision]}" hookctl'
+    assert f'{begin} install "git+https://HOST/ORG/own@TAG" --host claude\n' in text
+    assert f"{begin} uninstall own\n" in text
+    assert "HOOKCTL" not in text and "NAME" not in text
+    assert hookctl("install", "./own", "--host", "claude", "--yes").code == 0
+    assert not list((isolated / "data").rglob("README.md")), "it is no file of the pack"
+
+
 # hookctl pack check: it warns of what the pack really needs and a host lacks, each thing once.
 HEAD = '[pack]\nname = "own"\nversion = "1"\n'
 

@@ -30,19 +30,26 @@ def test_nothing_advises_a_name_that_nobody_owns_on_the_index() -> None:
 
 
 LOCKED = ROOT / "requirements" / "locked.txt"
+ONE_FILE = LOCKED.with_name("onefile.txt")
 
 
-def locked() -> dict[str, str]:
+def locked(path: Path = LOCKED) -> dict[str, str]:
     """The locked packages, and their versions."""
-    pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", LOCKED.read_text())
+    pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", path.read_text())
     return dict(pins)
 
 
+def test_the_one_file_has_the_tested_versions_but_where_they_are_compiled() -> None:
+    pins = locked(ONE_FILE)
+    assert pins.pop("jsonschema") == "4.17.3" and pins.pop("pyrsistent")
+    assert pins.items() <= locked().items()
+
+
 def test_the_locked_list_has_versions_and_hashes_and_nothing_else() -> None:
-    for line in LOCKED.read_text().splitlines():
+    for line in (LOCKED.read_text() + ONE_FILE.read_text()).splitlines():
         pin = r"[a-z0-9-]+==[0-9][0-9A-Za-z.]*( ; [a-z_]+ [<>=]+ '[a-z0-9.]+')? \\"
         assert re.fullmatch(rf"{pin}|    --hash=sha256:[0-9a-f]{{64}}( \\)?", line), line
-    for block in re.split(r"(?m)^(?=\S)", LOCKED.read_text())[1:]:
+    for block in re.split(r"(?m)^(?=\S)", LOCKED.read_text() + ONE_FILE.read_text())[1:]:
         assert "--hash=" in block, block
 
 

@@ -8,11 +8,14 @@ import json
 import os
 import pwd
 import re
+import runpy
 import shutil
+import stat
 import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,15 @@ def call(*command: str, **environ: str) -> None:
 
 def pip(*arguments: str) -> None:
     call(sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+
+
+def play(home: Path, *command: str | Path, code: int = 0, says: str = "", **environ: str) -> str:
+    """What a command prints in a home of its own; Python is on its PATH, and no hookctl."""
+    home.mkdir(exist_ok=True)
+    bare = {"HOME": str(home), "PATH": f"{home}/bin:{Path(sys.executable).parent}:/usr/bin:/bin", **environ}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=home, env=bare, input=says)
+    assert done.returncode == code, done
+    return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +88,7 @@ def test_the_wheel_has_the_package_its_data_and_nothing_else(wheel: Path) -> Non
         str(Path("hookctl", path.relative_to(ROOT)) if path.relative_to(ROOT).parts[0] != "hookctl"
             else path.relative_to(ROOT))
         for path in files
-        if path.is_file() and path.suffix in (".py", ".toml", ".json", ".js", ".sh", ".mjs", ".html")
+        if path.is_file() and path.suffix in (".py", ".toml", ".json", ".js", ".sh", ".mjs", ".html", ".md")
     }  # fmt: skip
     assert {name for name in names if not re.match(r"hookctl-[^/]+\.dist-info/", name)} == wanted
     assert {"hookctl/templates/guard/hook.py", "hookctl/schemas/guard-config.schema.json"} <= names
@@ -85,18 +97,13 @@ def test_the_wheel_has_the_package_its_data_and_nothing_else(wheel: Path) -> Non
 
 def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     venv, home = tmp_path / "venv", tmp_path / "empty"
-    home.mkdir()
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     pip("--python", str(venv / "bin" / "python"), "install", str(wheel))
     program = venv / "bin" / "hookctl"
-    agent = put(tmp_path / "agent" / "claude", AGENT)
-    agent.chmod(0o755)
+    put(home / "bin" / "claude", AGENT).chmod(0o755)
 
     def run(*arguments: str) -> str:
-        environ = {"HOME": str(home), "PATH": f"{agent.parent}:/usr/bin:/bin"}
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=home, env=environ)
-        assert (done.returncode, done.stderr) == (0, ""), done
-        return done.stdout
+        return play(home, program, *arguments)
 
     settings = home / ".claude" / "settings.json"
     run("install", "--host", "claude")
@@ -119,10 +126,12 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
 
 ALL = pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="takes minutes: HOOKCTL_TESTS=all")
 OLDEST = 11  # the minor version of Python
+FORCE = {"command": "rm -rf build"}
 # As a person wrote them, and no program would.
 SETTINGS = {
     ".claude/settings.json": '{"model":  "m"}',
     ".codex/config.toml": '# mine\nmodel = "m"   # a comment\n',
+    ".hermes/config.yaml": "# mine\nmodel:   m\n",
     ".gemini/settings.json": '{\n  // mine\n  "ui": {"theme": "dark"}\n}\n',
 }
 
@@ -166,43 +175,58 @@ def test_the_sdist_has_every_file_of_the_repository(released: dict[str, Path]) -
 
 
 @ALL
-@pytest.mark.parametrize("kind", [".whl", ".gz"])
+@pytest.mark.parametrize("kind", [".whl", ".gz", ".pyz"])
 @pytest.mark.parametrize("version", pythons() if os.environ.get("HOOKCTL_TESTS") == "all" else [])
-def test_it_lives_on_each_python(version: str, kind: str, released: dict[str, Path], tmp_path: Path) -> None:
-    venv, home = tmp_path / "venv", tmp_path / "home"
-    call(pythons()[version], "-m", "venv", str(venv))
-    python, program = str(venv / "bin" / "python"), str(venv / "bin" / "hookctl")
-    call(python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", str(released[kind]))
-    call(python, "-m", "pip", "check")
+def test_it_lives_on_each_python(
+    version: str, kind: str, released: dict[str, Path], onefile: Path, tmp_path: Path
+) -> None:
+    home, program = tmp_path / "home", [pythons()[version], "-W", "error", str(onefile)]
     for name, text in SETTINGS.items():
         put(home / name, text)
+    if kind != ".pyz":
+        venv = tmp_path / "venv"
+        call(pythons()[version], "-m", "venv", str(venv))
+        python, program = str(venv / "bin" / "python"), [str(venv / "bin" / "hookctl")]
+        call(python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", f"{released[kind]}[yaml]")
+        call(python, "-m", "pip", "check")
+        where = play(home, python, "-c", "import hookctl, sys; print(sys.version, hookctl.__file__)")
+        assert where.startswith(f"{version}.") and where.endswith("/site-packages/hookctl/__init__.py\n")
 
-    def run(*command: str, says: str = "") -> str:
-        environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
-        done = subprocess.run(command, capture_output=True, text=True, cwd=home, env=environ, input=says)
-        assert done.returncode == 0, done
-        return done.stdout
+    def run(*command: str, code: int = 0) -> str:
+        return play(home, *program, *command, code=code)
 
-    where = run(python, "-c", "import hookctl, sys; print(sys.version, hookctl.__file__)")
-    assert where.startswith(f"{version}.") and where.rstrip().endswith(
-        str(Path("site-packages", "hookctl", "__init__.py"))
+    def ask(event: str, **fields: object) -> str:
+        """What the hook of an event answers by the command that is registered."""
+        ours = json.loads((home / ".claude/settings.json").read_text())["hooks"][event][0]["hooks"][0]["command"]
+        question = {"session_id": "s", "hook_event_name": event, "cwd": str(home / "work"), **fields}
+        return play(home, "sh", "-c", ours, says=json.dumps(question))
+
+    run("install", "--host", "claude", "--host", "codex", "--host", "gemini", "--host", "hermes")
+    play(home, "git", "init", "-q", "work")
+    assert run("status", "--project", "work").count(f": guard {__version__}") == 4
+    run("run", "remaining", "2", "--project", "work")
+    assert json.loads(ask("Stop"))["decision"] == "block"
+    run("pack", "new", "mine")
+    run("pack", "check", "mine")
+    assert "0 not as expected" in run("pack", "test", "mine", "--host", "claude")
+    put(home / "bad.toml", (home / "mine" / "pack.toml").read_text().replace("matcher", "macher"))
+    assert "unknown key 'macher'" in run("pack", "check", "./bad.toml", code=4)
+    run("install", "./mine", "--yes", "--host", "claude")
+    run("install", "./mine", "--yes", "--host", "claude", "--scope", "project", "--project", "work")
+    run("check", "--project", "work", "--require", "mine")
+    assert "would refuse" in run(
+        "fire", "PreToolUse", "--host", "claude", "--tool", "Bash", "--input", json.dumps(FORCE)
     )
-    run(program, "install", "--host", "claude", "--host", "codex", "--host", "gemini")
-    run("git", "init", "-q", "work")
-    assert run(program, "status", "--project", "work").count(f": guard {__version__}") == 3
-    assert "no errors, no warnings" in run(program, "doctor")
-    hooks = json.loads(run(program, "hooks", "--json"))["data"]["hooks"]
-    assert {hook["host"] for hook in hooks if hook["name"] == "guard/stop"} == {"claude", "codex", "gemini"}
-    run(program, "run", "remaining", "2", "--project", "work")
-    stop = {"session_id": "s", "hook_event_name": "Stop", "cwd": str(home / "work")}
-    command = json.loads((home / ".claude/settings.json").read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert json.loads(run("sh", "-c", command, says=json.dumps(stop)))["decision"] == "block"
-    run(program, "uninstall", "--all", "--yes")
+    assert '"deny"' in ask("PreToolUse", tool_name="Bash", tool_input=FORCE)
+    assert "no errors, no warnings" in run("doctor")
+    hooks = json.loads(run("hooks", "--json"))["data"]["hooks"]
+    stops = {"claude", "codex", "gemini", "hermes"}
+    assert {hook["host"] for hook in hooks if hook["name"] == "guard/stop"} == stops
+    run("uninstall", "--all", "--yes")
     assert {name: (home / name).read_text() for name in SETTINGS} == SETTINGS
-    assert sorted(path.name for path in home.iterdir()) == [".claude", ".codex", ".gemini", ".local", "work"]
 
 
-# hookctl on a bare target: a Python that is too old is told, and one file made by shiv has all that it needs.
+# hookctl on a bare target: a Python that is too old is told.
 __all__ = ["source", "wheel"]  # the fixtures
 FIRST = ROOT / "hookctl" / "__init__.py"
 
@@ -223,28 +247,93 @@ def test_the_file_that_says_so_runs_on_old_pythons() -> None:
     assert (python2, python3) <= ((2, 7), (3, 0))
 
 
-@pytest.mark.skipif(os.environ.get("HOOKCTL_TESTS") != "all", reason="fetches shiv: HOOKCTL_TESTS=all")
-def test_one_file_installs_checks_and_uninstalls(wheel: Path, tmp_path: Path) -> None:
-    """Built with shiv, in an environment of its own, and run where there is nothing but Python."""
-    tools, program, home = tmp_path / "tools", tmp_path / "bin" / "hookctl", tmp_path / "empty"
-    home.mkdir()
-    put(program.with_name("claude"), AGENT).chmod(0o755)
-    pip("install", "--target", str(tools), "shiv>=1,<2")
-    build = [sys.executable, "-m", "shiv", "-o", str(program), "-p", "/usr/bin/env python3", "-c", "hookctl"]
-    environ = {**_ENVIRONMENT, "PYTHONPATH": str(tools), "SHIV_ROOT": str(tmp_path / "unpacked")}
-    done = subprocess.run([*build, str(wheel)], capture_output=True, text=True, env=environ)
-    assert done.returncode == 0, done.stdout + done.stderr
+# The one file: `.ci/onefile.py` builds it, `.ci/start.py` unpacks it where it is started.
+BUILD = ROOT / ".ci" / "onefile.py"
+CACHE = "Library/Caches" if sys.platform == "darwin" else ".cache"
 
-    def run(*arguments: str) -> str:
-        bare = {"HOME": str(home), "PATH": f"{program.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"}
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, cwd=home, env=bare)
-        assert (done.returncode, done.stderr) == (0, ""), done
-        return done.stdout
 
-    settings = home / ".claude" / "settings.json"
-    assert json.loads(run("install", "--host", "claude", "--json"))["data"]["changed"]
-    command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert ".shiv" not in command, "the hook outlives the unpacked file"
-    run("doctor", "--strict")
-    run("uninstall")
-    assert not settings.parent.exists()
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file of this checkout and of what the guard needs of this environment: built without network."""
+    folders = {str(Path("hookctl", name)): ROOT / name for name in ("schemas", "templates")}
+    for name in ("hookctl", "typer", "annotated_doc", "shellingham", "platformdirs", "tomlkit"):
+        folders[name] = Path(str(find_spec(name).origin)).parent  # type: ignore[union-attr]
+    files = {
+        f"{name}/{path.relative_to(folder)}": path.read_bytes()
+        for name, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    target = tmp_path_factory.mktemp("small") / "hookctl.pyz"
+    runpy.run_path(str(BUILD))["write"](files, target)
+    return target
+
+
+def test_the_one_file_refuses_what_is_compiled(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"not pure Python: a/b\.so"):
+        runpy.run_path(str(BUILD))["write"]({"a/b.so": b"\x7fELF\0", "a/c.py": b""}, tmp_path / "x.pyz")
+    assert not (tmp_path / "x.pyz").exists()
+
+
+def test_it_unpacks_itself_once_and_makes_whole_what_is_not(small: Path, tmp_path: Path) -> None:
+    home = tmp_path / "alone"
+    environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    quiet = {"env": environ, "stdout": subprocess.DEVNULL}
+    both = [subprocess.Popen([sys.executable, small, "hosts"], **quiet) for _ in range(2)]  # type: ignore[call-overload]
+    assert [one.wait() for one in both] == [0, 0]
+    (folder,) = (home / CACHE / "hookctl").iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    with zipfile.ZipFile(small) as archive:
+        wanted = {folder / name: archive.read(name) for name in {*archive.namelist()} - {"FILES", "__main__.py"}}
+    (folder / "hookctl" / "cli.py").write_text("")
+    (folder / "hookctl" / "model.py").unlink()
+    assert "Claude Code" in play(home, small, "hosts", "claude", PYTHONDONTWRITEBYTECODE="1")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == wanted
+
+
+@pytest.mark.parametrize("state", ["writable", "another's", "a file"])
+def test_where_no_cache_is_safe_it_leaves_nothing(small: Path, tmp_path: Path, state: str) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    temporary.mkdir()
+    place = home / CACHE
+    if state == "a file":
+        put(place, "")
+    else:
+        place.mkdir(parents=True)
+        place.chmod(0o777 if state == "writable" else 0o755)
+        os.chown(place, *((65534, 65534) if state == "another's" and not os.geteuid() else (-1, -1)))
+    if os.geteuid() and state == "another's":
+        pytest.skip("needs root")
+    assert "Claude Code" in play(home, small, "hosts", "claude", TMPDIR=str(temporary))
+    assert list(home.rglob("hookctl")) == list(temporary.iterdir()) == []
+    temporary.chmod(0o777)
+    assert "another user could change it" in play(home, small, "hosts", code=1, TMPDIR=str(temporary))
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("name", ["./hookctl.pyz", "python3 hookctl.pyz", "hk"])
+def test_commands_to_copy_have_the_name_it_was_started_by(small: Path, tmp_path: Path, name: str) -> None:
+    shutil.copy(small, put(tmp_path / "hookctl.pyz", "")).chmod(0o644 if name[0] == "p" else 0o755)
+    shutil.copy(small, put(tmp_path / "bin" / "hk", "")).chmod(0o755)
+    said = play(tmp_path, "sh", "-c", f"{name} install --host claude; {name} -h")
+    assert f"\nNext:\n  {name} doctor\n  {name} run remaining 3 " in said, said
+    assert re.search(rf"\n *{re.escape(name)} hooks  ", said), said
+    usage = json.loads(play(tmp_path, "sh", "-c", f"{name} run --json", code=2))
+    assert usage["errors"][0]["hint"] == f"`{name} run --help` shows how it is used."
+
+
+@ALL
+def test_one_command_builds_the_same_one_file_twice(onefile: Path, tmp_path: Path) -> None:
+    call(sys.executable, str(BUILD), str(tmp_path))
+    assert (tmp_path / onefile.name).read_bytes() == onefile.read_bytes()
+    with zipfile.ZipFile(onefile) as archive:
+        assert not [name for name in archive.namelist() if re.search(r"direct_url|RECORD|\.(so|dylib|pyd|pth)$", name)]
+        assert str(ROOT).encode() not in b"".join(map(archive.read, archive.namelist()))
+    assert subprocess.run(["sha256sum", "-c", f"{onefile.name}.sha256"], cwd=onefile.parent).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def onefile(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("onefile")
+    call(sys.executable, str(source / ".ci" / "onefile.py"), str(folder))
+    return folder / "hookctl.pyz"

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -20,6 +21,30 @@ _COLOURS = {  # of marks and signs
 }
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 _HARD_BLANK = "\x1f"  # stands for a blank that no line may break at
+# Where hookctl begins a command to copy, in texts of ours; and what it is called there.
+CALLED = re.compile(r"(?m)(?:(?<=^  )|(?<=`)|(?<=Next: )|(?<=undo: )|(?<=-H ))hookctl(?= )")
+program = "hookctl"
+
+
+def name_program() -> None:
+    """Name this program in commands to copy as it was started, unless `hookctl` is right."""
+    global program
+    path, name = sys.argv[0], os.path.basename(sys.argv[0])
+    # Found on the PATH; or by uvx and the like in a folder that goes; or `python3 -m hookctl`.
+    is_usual = os.path.isabs(path) and name in ("hookctl", "__main__.py")
+    if is_usual or not os.path.isfile(path) or "\\" in path:  # what cannot replace a match
+        return
+    import shlex  # late: seldom needed
+
+    found = shutil.which(name)
+    if found and os.path.samefile(found, path):
+        program = name
+    elif os.access(path, os.X_OK):
+        program = shlex.quote(path if "/" in path else f"./{path}")
+    else:  # python3 hookctl.pyz
+        python = os.path.basename(sys.orig_argv[0])
+        python = python if shutil.which(python) else sys.orig_argv[0]
+        program = f"{python} {shlex.quote(path)}"
 
 
 def width(stream: TextIO | None) -> int:
@@ -48,7 +73,8 @@ def render(line: str | Line, stream: TextIO | None) -> str:
     start += " " * line.indent
     start += line.sign and f"{line.sign} "
     start += line.label and f"{shown(line.label)}  "
-    text = wrap(shown(line.text), columns, len(start), start=start)
+    text = CALLED.sub(program, shown(line.text))
+    text = wrap(text, columns, len(start), start=start)
     path = line.path and f"  {plain(line.path)}"
     if columns and len(text.rsplit("\n", 1)[-1]) + len(path) > columns:
         path = f"\n{' ' * (len(start) + 2)}{path.strip()}"
@@ -181,10 +207,11 @@ def say(message: str | Message) -> None:
 def _print(text: str) -> None:
     columns = width(sys.stderr)
     first, *others = by_look(text).split("\n")
-    lines = [wrap(plain(first), columns, 2, start="hookctl: ")]
+    lines = [wrap(CALLED.sub(program, plain(first)), columns, 2, start="hookctl: ")]
     for other in others:  # set in, so that no text from elsewhere looks like a message of its own
         line = plain(other.removeprefix("  "))
         is_prose = line.startswith("fix: ")  # the rest is what people look at whole, or copy
+        line = CALLED.sub(program, line) if is_prose else line
         lines.append(wrap(line, columns if is_prose else 0, 4, start="  "))
     _write(sys.stderr, "\n".join(lines) + "\n")
 
@@ -205,21 +232,24 @@ def _envelope(command: str, result: Result) -> dict[str, Any]:
     data, messages = dict(result.data if result.verbatim else veiled(result.data)), []
     for message in result.messages:
         fields = message._asdict()
-        fields["message"] = by_look(fields.pop("text"))
+        fields["message"] = CALLED.sub(program, by_look(fields.pop("text")))
         messages.append(fields)
     if messages or "actions" in data:
         data["messages"] = messages
     says_changed = "changed" in data or not result.data
     if says_changed and any(message["code"] == INTERRUPTED for message in messages):
         data["changed"] = True  # completing that run changes files, too
-    has_failed = bool(result.errors) or result.exit_code not in (0, 10)
+    errors = [
+        {**error, "hint": CALLED.sub(program, error["hint"] or "")} for error in result.errors
+    ]
+    has_failed = bool(errors) or result.exit_code not in (0, 10)
     return {
         "hookctl_result": 1,
         "command": by_look(command),
         "status": "error" if has_failed else "ok",
         "exit_code": result.exit_code,
         "data": data,
-        "errors": veiled(result.errors),
+        "errors": veiled(errors),
     }
 
 

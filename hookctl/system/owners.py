@@ -165,7 +165,7 @@ def copy_attributes(path: str, handle: int, chmod: int | None) -> None:
             "replacing this file would change who has access to it:"
             f" user {old.st_uid} or group {old.st_gid} would lose rights to it"
         )
-        hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' hookctl ...`."
+        hint = f"Run the command as the file's owner: `sudo -u '#{old.st_uid}' -H hookctl ...`."
         if old.st_uid == os.geteuid():
             hint = f'Give the file a group of yours: `chgrp "$(id -gn)" {shlex.quote(path)}`.'
         raise HookctlError("owner_would_change", message, path=path, hint=hint, exit_code=FAILED)

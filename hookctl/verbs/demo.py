@@ -54,7 +54,7 @@ def demo(folders: Folders, fast: bool = False, json: bool = False) -> Result:
     with files.private_folder("demo", folders.state) as top:
         steps = list(_play(top, interpreter.choose(folders.environ)[0], tell, pause))
     end = Line("Work that remains keeps the agent going; without progress it may stop.")
-    text = ("", end, "Next:", "  hookctl install --host claude")
+    text = ("", end, "Next:", Line("  hookctl install --host claude"))
     return Result({"steps": steps}, () if json else text)
 
 

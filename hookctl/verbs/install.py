@@ -255,18 +255,18 @@ def _describe_success(
     if idle:
         text = f"{pack.name} is written, but does not run in {', '.join(idle)}: see the message."
         yield Line(text)
-        steps.append("  hookctl doctor")
+        steps.append(Line("  hookctl doctor"))
     elif settings and titles:
         hosts = [target.host for target in targets]
         yield from _describe_guard(settings, hosts)
-        steps.append("  hookctl doctor")
+        steps.append(Line("  hookctl doctor"))
         told = settings.effective
         is_told = (told.get("task_file") or told.get("task_env")) and told.get("task_fields")
         blocks = any(host.dialect.block for host in hosts)
         if blocks and is_told:
-            steps.append("  hookctl run status")  # another system writes what remains
+            steps.append(Line("  hookctl run status"))  # another system writes what remains
         elif blocks and settings.mode in _FIRST_STEPS:
-            steps.append(f"  hookctl {_FIRST_STEPS[settings.mode]}")
+            steps.append(Line(f"  hookctl {_FIRST_STEPS[settings.mode]}"))
     elif settings:
         if not settings.events:
             yield Line("The guard registers no hook of its own: --mode breaker does.")

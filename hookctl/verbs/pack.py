@@ -45,6 +45,7 @@ from hookctl.survey.programs import (
     replace_word,
 )
 from hookctl.system import files, guard_module, list_data, read_data
+from hookctl.system.fetch import OF_THIS_MACHINE, parse_address
 from hookctl.system.folders import Folders
 from hookctl.system.project import find_quietly
 from hookctl.verbs.choosing import load_hosts
@@ -142,14 +143,34 @@ def _make(folders: Folders, name: str, language: str, output: str) -> Result:
     paths += [f"tests/{test}" for test in list_data(*place, "tests", ending=".toml")]
     written = {path: read_data(*place, *path.split("/")) for path in paths}
     written["pack.toml"] = written["pack.toml"].replace(b'"NAME"', f'"{name}"'.encode())
+    readme = read_data("templates", "pack", "README.md").replace(b"NAME", name.encode())
+    written["README.md"] = readme.replace(b"HOOKCTL", _find_own_address().encode())
     files.write_tree(folder, written, 0o644)
     shown = shlex.quote(os.path.relpath(folder, folders.cwd))
     lines = (
         Line(f"{name} is a pack that works", "ok", path=folder),
         *(Line(path, sign="+", indent=2) for path in written),
+        Line("README.md tells others how to install it; fill in what is in capitals there."),
         Line(f"Next: hookctl pack test {shown}"),
     )
     return Result({"folder": folder, "files": sorted(written)}, lines)
+
+
+def _find_own_address() -> str:
+    """The git address that this hookctl was installed from; a placeholder if others have none."""
+    from importlib import metadata  # late: slow, and only for a new pack
+
+    with contextlib.suppress(metadata.PackageNotFoundError, ValueError, KeyError, HookctlError):
+        text = metadata.distribution("hookctl").read_text("direct_url.json")
+        source = json.loads(text or "{}")
+        commit = source["vcs_info"]
+        tag = commit.get("requested_revision", "")
+        if not re.search("[0-9]", tag):  # a branch moves on
+            tag = commit["commit_id"]
+        address = parse_address(f"git+{source['url']}@{tag}").text
+        if not address.startswith(OF_THIS_MACHINE):
+            return address
+    return "git+https://HOST/OWNER/hookctl@TAG"
 
 
 # cases: `tests/*.toml` beside a pack, each a question and what is expected
