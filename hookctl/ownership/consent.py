@@ -14,10 +14,13 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import OwnText
 from hookctl.model import Consent, PackRecord, Record
 from hookctl.ownership import store
+from hookctl.ownership.disable import describe
 from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
 from hookctl.ownership.plan import Plan
+from hookctl.ownership.run import changed_meanwhile
 from hookctl.ownership.sources import Sources
+from hookctl.ownership.store import DisabledHook
 from hookctl.packs import MANIFEST, Pack, listing
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.listing import risky_env
@@ -32,9 +35,10 @@ class Review(NamedTuple):
     pack: Pack
     digest: str
     is_agreed: bool  # a person on this machine agreed to this very content
-    replaces: bool  # other content than was installed under the same version
+    is_changed: bool  # other content than was installed under the same version
     refused_env: tuple[str, ...]  # the variables that --allow-env has not let in
     changes: tuple[str, ...]  # what was, and what is to be
+    replaced: tuple[DisabledHook, ...]  # other tools' hooks in whose place it comes
 
     @property
     def text(self) -> list[str]:
@@ -45,6 +49,10 @@ class Review(NamedTuple):
         if self.changes:
             lines.append(f"what changes in {self.pack.name}:")
             lines += map(OwnText, self.changes)
+        if self.replaced:
+            lines.append(f"{self.pack.name} disables these hooks until it is uninstalled:")
+        for hook in self.replaced:
+            lines.append(f"  {hook.event} ({hook.shown}): {describe(hook)}, of {hook.file}")
         return lines
 
     def refusals(self) -> Iterator[HookctlError]:
@@ -58,7 +66,7 @@ class Review(NamedTuple):
             options = " ".join(f"--allow-env {name}" for name in names)
             hint = f"If you want that, add {options}. Nothing was written."
             yield HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
-        if self.replaces:
+        if self.is_changed:
             name, version = pack.name, pack.version
             message = f"{name} {version} has other content than was installed as {version}"
             hint = "Read what changes, then add --accept-changed. Nothing was written."
@@ -73,6 +81,16 @@ class Review(NamedTuple):
             **listing.data(self.pack, self.digest),
             "refused_env": list(self.refused_env),
             "changes": [OwnText(line) for line in self.changes],
+            "replaces": [
+                {
+                    "host": hook.host,
+                    "file": hook.file,
+                    "event": hook.event,
+                    "id": hook.shown,
+                    "command": describe(hook),
+                }
+                for hook in self.replaced
+            ],
         }
 
 
@@ -112,9 +130,10 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
     records = store.load(sources.folders).files.values()
-    is_agreed = any(_consent_of(record, name).digest == digest for record in records)
+    is_known = any(_consent_of(record, name).digest == digest for record in records)
+    replaced = tuple(hook for file in places for hook in file.replaced)
     changes: dict[str, None] = {}
-    replaces, refused = False, set[str]()
+    is_changed, refused = False, set[str]()
     for file in places:
         after = file.packs[name]
         refused.update(set(risky_env(pack)) - set(after.consent.env))
@@ -124,14 +143,15 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         lines = _describe_changes(sources, file.target, known, pack, after.commit)
         changes.update(dict.fromkeys(lines))
         if known.version == pack.version:
-            replaces = replaces or bool(lines) or known.consent.digest not in ("", digest)
+            is_changed = is_changed or bool(lines) or known.consent.digest not in ("", digest)
     return Review(
         pack=pack,
         digest=digest,
-        is_agreed=is_agreed,
-        replaces=replaces and not is_agreed,
+        is_agreed=is_known and not replaced,  # else it has not been shown what goes
+        is_changed=is_changed and not is_known,
         refused_env=tuple(each for each in risky_env(pack) if each in refused),
         changes=tuple(changes),
+        replaced=replaced,
     )
 
 
@@ -146,6 +166,9 @@ def plan_agreed(
     plan = make_plan(sources)
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
+    shown = {(hook.file, hook.id) for hook in agreed.replaced} if agreed else set()
+    if {(hook.file, hook.id) for file in plan.files for hook in file.replaced} - shown:
+        raise changed_meanwhile()
     digests = {_consent_of(file.record, pack.name).digest for file in plan.files}
     if is_other or digests - {"", digest}:
         message = f"{pack.name} has changed since you agreed to it"
