@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hookctl.ownership import consent
 from tests.conftest import Hookctl, put
 from tests.disk import outcome, put_back, quiet, tree
-from tests.hostfiles import Kind
+from tests.hostfiles import BY_NAME, Kind
 from tests.manifest import hook, manifest
 from tests.test_crash import STRIDE, killed
 from tests.test_disable import REFUSED, cases, keeps, listed, run
@@ -17,6 +19,7 @@ from tests.test_disable import REFUSED, cases, keeps, listed, run
 pytestmark = pytest.mark.usefixtures("fixed_python")
 
 
+OLD_HOOK, OWN_HOOK = "sh ~/.old-notify/stop.sh", "sh ~/.own/tool.sh"
 OLD = """{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "sh ~/.old-notify/stop.sh"}]}]}}"""
 
 
@@ -71,3 +74,70 @@ def test_a_kill_leaves_no_hook_half_replaced(isolated: Path) -> None:
         put_back(isolated, start)
         at += min(STRIDE, 19)
     assert at > 40
+
+
+WRAP = ("install", "--host", "claude", "--wrap", "~/.own/tool")
+ROWS = {  # host, fields of both hooks, what happens before, what the pack names; what is off with it, and after it
+    "ours and wrapped ones": ("claude", {}, WRAP, [": hookctl=", "~/.own/tool"], set(), set()),
+    "disabled before": ("claude", {}, ("disable",), ["/.old-notify"], {OLD_HOOK}, {OLD_HOOK}),
+    "by a switch": ("codex", {}, ("disable",), ["/.old-notify"], {OLD_HOOK}, {OLD_HOOK}),
+    "by a list": ("gemini", {}, ("disable",), ["/.old-notify"], {OLD_HOOK}, {OLD_HOOK}),
+    "one name for two": ("gemini", {"name": "same"}, (), ["/.old-notify"], {OLD_HOOK}, set()),
+    "an argument": ("claude", {"args": ["--of", "old-notify"]}, (), ["stop.sh --of old-n"], {OLD_HOOK}, set()),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=[*ROWS])
+def test_only_what_is_meant_goes_and_only_that_comes_back(hookctl: Hookctl, isolated: Path, row: Any) -> None:
+    host, fields, before, texts, during, after = row
+    path, groups = BY_NAME[host].path(isolated, "user"), []
+    for command in (OLD_HOOK, OWN_HOOK):
+        groups.append({"hooks": [{"type": "command", "command": command, **fields}]})
+    put(path, json.dumps(BY_NAME[host].document(groups)))
+
+    def off() -> set[str]:
+        hooks = listed(hookctl, path, host)
+        return {hook["command"].removesuffix(" --of old-notify") for hook in hooks if hook["state"] == "disabled"}
+
+    if before:
+        ids = [hook["id"] for hook in listed(hookctl, path, host) if before == ("disable",)][:1]
+        run(hookctl, *before, *ids)
+    run(hookctl, "install", pack(isolated, *texts), "--host", host, "--yes")
+    assert off() == during
+    run(hookctl, "uninstall", "notify", "--host", host)
+    assert off() == after
+
+
+def test_each_file_gives_back_its_own(hookctl: Hookctl, isolated: Path) -> None:
+    paths = [put(isolated / "home" / name, OLD) for name in (".claude/settings.json", ".codex/hooks.json")]
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--host", "codex", "--yes")
+    run(hookctl, "uninstall", "notify", "--host", "claude")
+    assert paths[0].read_text() == OLD
+    assert listed(hookctl, paths[1], "codex")[0]["state"] == "disabled"
+    outcome = run(hookctl, "uninstall", "--all", "--yes")
+    assert outcome.out.count(OLD_HOOK) == 1 and "stays disabled" not in outcome.err
+    assert paths[1].read_text() == OLD and not keeps(isolated)
+
+
+def test_a_hook_that_comes_after_the_question_stays(
+    hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, asked = isolated / "home" / ".claude" / "settings.json", consent.agree
+
+    def put_later(*arguments: Any) -> Any:
+        agreed = asked(*arguments)
+        put(path, OLD)
+        return agreed
+
+    monkeypatch.setattr(consent, "agree", put_later)
+    outcome = run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes", code=1)
+    assert "what you agreed to has changed meanwhile" in outcome.err and path.read_text() == OLD
+
+
+def test_where_the_file_is_gone_the_hook_is_kept(hookctl: Hookctl, isolated: Path) -> None:
+    path = put(isolated / "home" / ".claude" / "settings.json", OLD)
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes")
+    path.unlink()
+    assert "stays disabled, kept" in run(hookctl, "uninstall", "notify").err and not path.exists()
+    put(path, '{"hooks": {}}')
+    assert OLD_HOOK in run(hookctl, "uninstall", "--all", "--yes").out and OLD_HOOK in path.read_text()
