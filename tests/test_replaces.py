@@ -96,8 +96,8 @@ def test_only_what_is_meant_goes_and_only_that_comes_back(hookctl: Hookctl, isol
     put(path, json.dumps(BY_NAME[host].document(groups)))
 
     def off() -> set[str]:
-        hooks = listed(hookctl, path, host)
-        return {hook["command"].removesuffix(" --of old-notify") for hook in hooks if hook["state"] == "disabled"}
+        found = [(hook["command"], hook["state"] == "disabled") for hook in listed(hookctl, path, host)]
+        return {command[: len(OLD_HOOK)] for command, is_off in found if is_off and (command, False) not in found}
 
     if before:
         ids = [hook["id"] for hook in listed(hookctl, path, host) if before == ("disable",)][:1]
@@ -114,8 +114,9 @@ def test_each_file_gives_back_its_own(hookctl: Hookctl, isolated: Path) -> None:
     run(hookctl, "uninstall", "notify", "--host", "claude")
     assert paths[0].read_text() == OLD
     assert listed(hookctl, paths[1], "codex")[0]["state"] == "disabled"
-    outcome = run(hookctl, "uninstall", "--all", "--yes")
-    assert outcome.out.count(OLD_HOOK) == 1 and "stays disabled" not in outcome.err
+    planned = json.loads(run(hookctl, "uninstall", "--all", "--dry-run", "--json").out)["data"]["actions"]
+    assert [OLD_HOOK in action["reason"] for action in planned].count(True) == 1
+    assert "stays disabled" not in run(hookctl, "uninstall", "--all", "--yes").err
     assert paths[1].read_text() == OLD and not keeps(isolated)
 
 

@@ -25,8 +25,8 @@ def take_out(
     """
     target, known, names = draft.target, draft.packs.get(pack.name), pack.replaces
     former, why = (), "it came back since"
-    if known and not force:
-        former = tuple(known.settings.get(REPLACES, ()))
+    if known and not (force or target.shared):
+        former = known.settings.get(REPLACES, ())
         away = [hook for file in draft.records.disabled.values() for hook in file.hooks]
         if any((hook.pack, hook.file) == (pack.name, target.path) for hook in away):
             names, why = former, f"{pack.name} is disabled"
