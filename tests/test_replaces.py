@@ -108,18 +108,6 @@ def test_only_what_is_meant_goes_and_only_that_comes_back(hookctl: Hookctl, isol
     assert off() == after
 
 
-def test_each_file_gives_back_its_own(hookctl: Hookctl, isolated: Path) -> None:
-    paths = [put(isolated / "home" / name, OLD) for name in (".claude/settings.json", ".codex/hooks.json")]
-    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--host", "codex", "--yes")
-    run(hookctl, "uninstall", "notify", "--host", "claude")
-    assert paths[0].read_text() == OLD
-    assert listed(hookctl, paths[1], "codex")[0]["state"] == "disabled"
-    planned = json.loads(run(hookctl, "uninstall", "--all", "--dry-run", "--json").out)["data"]["actions"]
-    assert [OLD_HOOK in action["reason"] for action in planned].count(True) == 1
-    assert "stays disabled" not in run(hookctl, "uninstall", "--all", "--yes").err
-    assert paths[1].read_text() == OLD and not keeps(isolated)
-
-
 def test_a_hook_that_comes_after_the_question_stays(
     hookctl: Hookctl, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,12 +121,3 @@ def test_a_hook_that_comes_after_the_question_stays(
     monkeypatch.setattr(consent, "agree", put_later)
     outcome = run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes", code=1)
     assert "what you agreed to has changed meanwhile" in outcome.err and path.read_text() == OLD
-
-
-def test_where_the_file_is_gone_the_hook_is_kept(hookctl: Hookctl, isolated: Path) -> None:
-    path = put(isolated / "home" / ".claude" / "settings.json", OLD)
-    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes")
-    path.unlink()
-    assert "stays disabled, kept" in run(hookctl, "uninstall", "notify").err and not path.exists()
-    put(path, '{"hooks": {}}')
-    assert OLD_HOOK in run(hookctl, "uninstall", "--all", "--yes").out and OLD_HOOK in path.read_text()
