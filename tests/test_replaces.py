@@ -37,10 +37,11 @@ def test_what_a_pack_names_goes_and_the_bytes_come_back(
     files = {path, config} if kind.host == "codex" else {path}
     before = {file: file.read_bytes() if file.exists() else None for file in files}
     hooks = listed(hookctl, path, kind.host)
-    named = next((one for one in hooks[::-1] if one["state"] != "off" and len(one["command"].strip()) >= 8), None)
+    can = [one for one in hooks if one["state"] != "off" and not one["owner"]]
+    named = next((one for one in can[::-1] if len(one["command"].strip()) >= 8), None)
     if not named or "***" in named["command"] or model.stem in REFUSED:
         return
-    meant = [one["id"] for one in hooks if named["command"].strip() in one["command"] and one["state"] != "off"]
+    meant = [one["id"] for one in can if named["command"].strip() in one["command"]]
     install = ("install", pack(isolated, named["command"].strip()), "--host", kind.host, "--yes")
     answer = hookctl(*install, "--json")
     if answer.code == 4:  # no hook of a pack can go there
