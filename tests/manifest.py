@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 def manifest(
     name: str, *hooks: str, version: str = "1", files: Sequence[str] = (), env: Mapping[str, str] | None = None,
-    rules: str = "", **pack: str,
+    rules: str = "", **pack: str | list[str],
 ) -> str:  # fmt: skip
     """A pack of this name, with hooks as `hook` has them; `pack` are further keys of its first table."""
     parts = [_table("[pack]", {"name": name, "version": version, **pack})]

@@ -296,7 +296,8 @@ def check_disabled(file: File) -> Iterator[Finding]:
         if (hook.name not in file.packs) if hook.is_values else is_part:
             continue
         name = f"{hook.name or 'a hook'} ({hook.event})" if hook.event else hook.name or "a value"
-        yield file.find("disabled", name=name, id=hook.shown, when=clock.local(hook.since))
+        when = clock.local(hook.since) + hook.because
+        yield file.find("disabled", name=name, id=hook.shown, when=when)
 
 
 def _check_entry(file: File, current: Current, entry: Entry) -> Iterator[Finding]:

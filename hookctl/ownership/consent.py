@@ -14,10 +14,13 @@ from hookctl.errors import FAILED, USAGE, HookctlError
 from hookctl.masking import OwnText
 from hookctl.model import Consent, PackRecord, Record
 from hookctl.ownership import store
+from hookctl.ownership.disable import describe
 from hookctl.ownership.install import plan_install
 from hookctl.ownership.own_files import read_own
 from hookctl.ownership.plan import Plan
+from hookctl.ownership.run import changed_meanwhile
 from hookctl.ownership.sources import Sources
+from hookctl.ownership.store import DisabledHook
 from hookctl.packs import MANIFEST, Pack, listing
 from hookctl.packs.choices import Choice, Permission
 from hookctl.packs.listing import risky_env
@@ -32,11 +35,12 @@ class Review(NamedTuple):
     pack: Pack
     digest: str
     is_agreed: bool  # a person on this machine agreed to this very content
-    replaces: bool  # other content than was installed under the same version
+    is_changed: bool  # other content than was installed under the same version
     refused_env: tuple[str, ...]  # the variables that --allow-env has not let in
     moves: str  # from which release or version to which
     changes: tuple[tuple[str, ...], ...]  # what was, and what is to be: a line, and a difference
     known: dict[str, str]  # the files that need no second look, and why
+    replaced: tuple[DisabledHook, ...]  # other tools' hooks in whose place it comes
 
     def describe(self, *, verbose: bool) -> list[str]:
         """The text to read before consent, what changes first; none if all was agreed to."""
@@ -49,6 +53,10 @@ class Review(NamedTuple):
         if changes:
             moves = f"what changes in {self.pack.name}: {self.moves}".removesuffix(" ")
             changes = [moves, *changes, f"all of {self.pack.name}:"]
+        if self.replaced:
+            lines.append(f"{self.pack.name} disables these hooks until it is uninstalled:")
+        for hook in self.replaced:
+            lines.append(f"  {hook.event} ({hook.shown}): {describe(hook)}, of {hook.file}")
         return [title, *map(OwnText, changes), *lines]
 
     def refusals(self) -> Iterator[HookctlError]:
@@ -62,7 +70,7 @@ class Review(NamedTuple):
             options = " ".join(f"--allow-env {name}" for name in names)
             hint = f"If you want that, add {options}. Nothing was written."
             yield HookctlError("env_refused", message, path=pack.source, hint=hint, exit_code=USAGE)
-        if self.replaces:
+        if self.is_changed:
             name, version = pack.name, pack.version
             message = f"{name} {version} has other content than was installed as {version}"
             hint = "Read what changes, then add --accept-changed. Nothing was written."
@@ -77,6 +85,16 @@ class Review(NamedTuple):
             **listing.data(self.pack, self.digest),
             "refused_env": list(self.refused_env),
             "changes": [OwnText(line) for change in self.changes for line in change],
+            "replaces": [
+                {
+                    "host": hook.host,
+                    "file": hook.file,
+                    "event": hook.event,
+                    "id": hook.shown,
+                    "command": describe(hook),
+                }
+                for hook in self.replaced
+            ],
         }
 
 
@@ -117,10 +135,11 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
     name, contents = pack.name, {each: data for each, (data, _) in pack.contents.items()}
     digest = content_digest(pack.manifest, contents)
     records = store.load(sources.folders).files.values()
-    is_agreed = any(_consent_of(record, name).digest == digest for record in records)
+    is_known = any(_consent_of(record, name).digest == digest for record in records)
+    replaced = tuple(hook for file in places for hook in file.replaced)
     changes, moves = dict[tuple[str, ...], None](), dict[str, None]()
     read = list[dict[str, str]]()  # for each place
-    replaces, refused = False, set[str]()
+    is_changed, refused = False, set[str]()
     for file in places:
         after = file.packs[name]
         refused.update(set(risky_env(pack)) - set(after.consent.env))
@@ -132,16 +151,17 @@ def review(sources: Sources, pack: Pack, plan: Plan) -> Review | None:
         moves[listing.describe_move(pack, known)] = None
         read.append(words)
         if known.version == pack.version:
-            replaces = replaces or bool(found) or known.consent.digest not in ("", digest)
+            is_changed = is_changed or bool(found) or known.consent.digest not in ("", digest)
     return Review(
         pack=pack,
         digest=digest,
-        is_agreed=is_agreed,
-        replaces=replaces and not is_agreed,
+        is_agreed=is_known and not replaced,  # else it has not been shown what goes
+        is_changed=is_changed and not is_known,
         refused_env=tuple(each for each in risky_env(pack) if each in refused),
         moves=", ".join(filter(None, moves)),
         changes=tuple(changes),
         known=dict(set.intersection(*(set(words.items()) for words in read)) if read else ()),
+        replaced=replaced,
     )
 
 
@@ -156,6 +176,9 @@ def plan_agreed(
     plan = make_plan(sources)
     digest = agreed.digest if agreed else ""
     is_other = not pack.commit and load_file(pack.source) != pack
+    shown = {(hook.file, hook.id) for hook in agreed.replaced} if agreed else set()
+    if {(hook.file, hook.id) for file in plan.files for hook in file.replaced} - shown:
+        raise changed_meanwhile()
     digests = {_consent_of(file.record, pack.name).digest for file in plan.files}
     if is_other or digests - {"", digest}:
         message = f"{pack.name} has changed since you agreed to it"

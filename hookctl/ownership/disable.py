@@ -45,6 +45,7 @@ from hookctl.ownership.store import (
 )
 from hookctl.settings.targets import Target, variant_of_file
 from hookctl.system import files
+from hookctl.system.folders import Folders
 
 DISABLED = "disabled"  # the state of what is taken out
 _LONGEST = 60  # characters of a command
@@ -58,12 +59,18 @@ def plan_disable(sources: Sources, chosen: Sequence[tuple[Target, DisabledHook]]
     """
     jobs: dict[str, Disable] = {}
     for target, hook in chosen:
-        place, config = target, target.host.trust.config
-        if config and not hook.is_values:  # its switches stand in another file
-            path = config.format(config=config_folder(target.host, sources.folders.environ))
-            place = Target(target.host._replace(format="toml"), "user", path)
+        place = target if hook.is_values else place_of(sources.folders, target)
         jobs.setdefault(store.real_path(place.path), Disable(place)).chosen.append((target, hook))
     return plan_jobs(sources, jobs.values(), sorted({target.project for target, _ in chosen}))
+
+
+def place_of(folders: Folders, target: Target) -> Target:
+    """The file that changes where a hook of this one is disabled: its host's own switches first."""
+    config = target.host.trust.config
+    if not config:
+        return target
+    path = config.format(config=config_folder(target.host, folders.environ))
+    return Target(target.host._replace(format="toml"), "user", path)
 
 
 class Disable(Job):
@@ -75,18 +82,18 @@ class Disable(Job):
     def decide(self, drafts: Drafts) -> Draft:
         """Make a layer of what is chosen; the newest one goes on where nobody else has written."""
         draft = drafts.open(self.target)
-        self.draft, self.host, self.text = draft, draft.host, draft.before
+        self.draft, self.host, self.text = draft, draft.host, draft.document
         self.hooks, self.new = list[DisabledHook](), list[DisabledHook]()
         self.known = self._read_known()
         if self.known.layers:
             *layers, newest = self.known.layers
-            text = formats.parse(self.host.format, newest.text.encode(), where=draft.before.where)
-            if without(self.host, text, newest.hooks).data == draft.before.data:
+            text = formats.parse(self.host.format, newest.text.encode(), where=self.text.where)
+            if without(self.host, text, newest.hooks).data == self.text.data:
                 self.text, self.hooks = text, list(newest.hooks)
                 self.known = self.known._replace(layers=tuple(layers))
         for target, hook in self.chosen:
             own = drafts.open(target)
-            loading.require(target.host, own.before)
+            loading.require(target.host, own.document)
             if hook.is_values:
                 self._take_values(hook)
                 continue
@@ -99,7 +106,7 @@ class Disable(Job):
         if self.new:
             hooks = [*self.hooks, *self.new]
             document = without(self.host, self.text, hooks)
-            if document.data != draft.before.data:
+            if document.data != draft.document.data:
                 draft.document = document
             layer = make_layer(self.host, self.text.data.decode(), hooks)
             draft.disabled_after = self.known._replace(layers=(*self.known.layers, layer))
@@ -117,7 +124,7 @@ class Disable(Job):
         if draft.snapshot.data is None:
             made = files.missing_folders(os.path.dirname(draft.path))
             known = known._replace(made=(draft.path, *made))
-        return known.keep(lambda hook: not store.is_back(self.host, draft.before, hook))
+        return known.keep(lambda hook: not store.is_back(self.host, draft.document, hook))
 
     def _take_hook(self, hook: DisabledHook, path: Path) -> None:
         """Take out a hook, or switch it off; `path` is where it stands in its file."""
@@ -134,6 +141,8 @@ class Disable(Job):
         else:
             reason = f"{reason}; {self.host.title}'s own switch".removeprefix("; ")
             path = path if step.kind == SWITCH else _list_path(hook)
+        if hook.by:
+            reason = f"{hook.by} replaces it; {reason}"
         self.new.append(hook)
         action = Action("remove", path, "element", hook.shown, "", DISABLED, reason)
         self.draft.actions.append(action)
@@ -168,7 +177,7 @@ class Disable(Job):
 
 def _find(draft: Draft, hook: DisabledHook) -> DisabledHook:
     """A hook as it stands in its file; one with our mark that no record has is anybody's."""
-    (step,), document, shape = hook.steps, draft.before, draft.host.shape
+    (step,), document, shape = hook.steps, draft.document, draft.host.shape
     at = step.path
     if hook.name:
         ours = shapes.elements(shape, document.value)
@@ -193,7 +202,7 @@ def find_away(known: Mapping[str, DisabledFile], reader: Sources) -> Iterator[Di
         if file.host not in hosts.names():  # of a newer hookctl
             yield from file.hooks
             continue
-        target, document = _target_of(file, path), None
+        target, document = target_of(file, path), None
         with contextlib.suppress(HookctlError):
             document = reader.read(target.path, target.host.format)[1]
         for hook in file.hooks:
@@ -207,7 +216,7 @@ def plan_enable(sources: Sources, wanted: Sequence[DisabledHook]) -> Plan:
     for path, file in sources.records().disabled.items():
         hooks = [hook for hook in file.hooks if hook in wanted]
         if hooks:
-            jobs.append(Enable(_target_of(file, path), file, hooks))
+            jobs.append(Enable(target_of(file, path), file, hooks))
             projects.add(file.project)
     return plan_jobs(sources, jobs, sorted(projects))
 
@@ -251,13 +260,13 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
         for hook in [hook for hook in layer.hooks if hook in chosen]:
             is_out = hook.steps[0].kind == HOOK and hook.pack in draft.packs
             if hook in back and not hook.is_values:
-                draft.actions.append(_line("keep", hook, "it is back in the file already"))
+                draft.actions.append(line_about("keep", hook, "it is back in the file already"))
             elif is_out and hook.name not in known_ids:
-                draft.actions.append(_line("drop", hook, "the pack does not have it any more"))
+                draft.actions.append(line_about("drop", hook, "the pack does not have it any more"))
             elif hook not in back:
                 returning.append(hook)
                 if not hook.is_values:
-                    draft.actions.append(_line("write", hook, describe(hook)))
+                    draft.actions.append(line_about("write", hook, describe(hook)))
                 for path in [step.path for step in hook.steps if step.kind == VALUE]:
                     draft.actions.append(Action("write", path, "leaf", "", DISABLED, "owned"))
         if returning:
@@ -271,7 +280,8 @@ def enable_in(draft: Draft, known: DisabledFile, hooks: Iterable[DisabledHook]) 
         draft.rmdirs += known.made[1:]
 
 
-def _line(action: str, hook: DisabledHook, reason: str) -> Action:
+def line_about(action: str, hook: DisabledHook, reason: str) -> Action:
+    """A line of a plan about a disabled hook."""
     return Action(action, _list_path(hook), "element", hook.shown, DISABLED, "", reason)
 
 
@@ -281,10 +291,8 @@ def _list_path(hook: DisabledHook) -> Path:
 
 def describe(hook: DisabledHook) -> str:
     """What a hook of another tool runs, on one short line, masked; nothing of one of ours."""
-    command = store.command_of(hosts.load(hook.host), hook.fields)
-    if hook.name or not isinstance(command, list):
-        return ""
-    text = " ".join(masked_text(command[0]).split())
+    command = "" if hook.name else store.text_of(hosts.load(hook.host), hook.fields)
+    text = " ".join(masked_text(command).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -297,11 +305,11 @@ def forget(draft: Draft, drafts: Drafts, packs: Sequence[str]) -> None:
         hooks = [one for one in known.hooks if _is_of(one, packs, draft)]
         if not hooks:
             continue
-        beside = draft if path == draft.path else drafts.open(_target_of(known, path))
+        beside = draft if path == draft.path else drafts.open(target_of(known, path))
         known = beside.disabled_after or known
         switches = [hook for hook in hooks if hook.steps[0].kind in _OWN]
         if beside.snapshot.data is not None and switches:
-            lines = [_line("drop", hook, "it was disabled") for hook in switches]
+            lines = [line_about("drop", hook, "it was disabled") for hook in switches]
             actions = [*beside.actions, *lines]
             enable_in(beside, known, switches)
             beside.actions, known = actions, beside.disabled_after or known
@@ -320,14 +328,14 @@ def list_switched_off(draft: Draft, pack: str) -> Iterator[Action]:
         if file.hooks:
             known[path] = file
     for hook in find_away(known, draft.sources):
-        line = _line("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
+        line = line_about("keep", hook, f"disabled; `hookctl enable {pack}` puts it back")
         yield line._replace(id=hook.name, owners=(pack,))
 
 
 # What both have in common.
 
 
-def _target_of(file: DisabledFile, path: str) -> Target:
+def target_of(file: DisabledFile, path: str) -> Target:
     """The settings file of a record of what is disabled; `path` is its real path."""
     host = hosts.load(file.host)
     if file.format == host.format:  # else it is one with the host's own switches

@@ -29,7 +29,7 @@ from hookctl.model import (
 )
 from hookctl.ownership.engine import list_above
 from hookctl.ownership.sources import Sources
-from hookctl.ownership.store import DisabledFile, Records, is_back, list_taken
+from hookctl.ownership.store import DisabledFile, DisabledHook, Records, is_back, list_taken
 from hookctl.settings.targets import Target
 from hookctl.system import files
 
@@ -72,6 +72,8 @@ class Draft:
         self.taken = list_taken(away) if away else set[str | Path]()
         # What is disabled in the file after the run, if that changes:
         self.disabled_after: DisabledFile | None = None
+        # The hooks of other tools in whose place a pack comes:
+        self.replaced: list[DisabledHook] = []
         self.packs: dict[str, PackRecord] = dict(record.packs) if record else {}
         self.lost: dict[str, PackRecord] = {}  # packs that leave, and that no record knows
         self.placeholders: tuple[Path, ...] = ()

@@ -94,6 +94,10 @@ class Install(Job):
             has_rules_only = bool(pack.rules) and not pack.all_hooks
             if not wants and not has_rules_only and pack.name not in draft.packs:
                 return draft  # a message says why nothing of it belongs here
+            if pack.replaces:
+                from hookctl.ownership.replace import take_out  # late: few packs name any
+
+                record = take_out(draft, drafts, pack, record, force=choice.force)
         if target.shared:
             _require_reachable_programs(target, wants)
         if draft.taken:
@@ -318,9 +322,10 @@ class Uninstall(Job):
         leave = partial(rules.leave, draft, drafts)
         steps += [partial(leave, name, self.loaded.get(name)) for name in self.packs]
         if draft.records.disabled:
-            from hookctl.ownership.disable import forget  # late: few have anything disabled
+            from hookctl.ownership import disable, replace  # late: few have anything disabled
 
-            steps.insert(0, partial(forget, draft, drafts, self.packs))
+            steps.insert(0, partial(disable.forget, draft, drafts, self.packs))
+            steps.insert(1, partial(replace.give_back, draft, drafts))
         for step in steps:
             try:
                 step()

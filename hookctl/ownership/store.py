@@ -60,11 +60,17 @@ class DisabledHook(NamedTuple):
     name: str = ""  # PACK/ID of one of ours; PACK for its values
     since: float = 0.0  # in seconds since the epoch
     left: int = 0  # how many equal hooks the file had afterwards
+    by: str = ""  # the pack that stands in its place, where no person disabled it
 
     @property
     def shown(self) -> str:
         """What `hookctl enable` takes for it."""
         return self.name or shorten(self.id)
+
+    @property
+    def because(self) -> str:
+        """For which pack it is disabled, in words; empty where a person did it."""
+        return f", as {self.by} replaces it" if self.by else ""
 
     @property
     def is_values(self) -> bool:
@@ -103,8 +109,13 @@ class DisabledFile(NamedTuple):
 
     def keep(self, is_kept: Callable[[DisabledHook], bool]) -> "DisabledFile":
         """The file with some of its hooks; a layer goes with its last one."""
+        return self.change(lambda hook: hook if is_kept(hook) else None)
+
+    def change(self, change: Callable[[DisabledHook], DisabledHook | None]) -> "DisabledFile":
+        """The file with each hook as `change` has it; a layer goes with its last one."""
         layers = [
-            layer._replace(hooks=tuple(filter(is_kept, layer.hooks))) for layer in self.layers
+            layer._replace(hooks=tuple(filter(None, map(change, layer.hooks))))
+            for layer in self.layers
         ]
         return self._replace(layers=tuple(layer for layer in layers if layer.hooks))
 
@@ -118,6 +129,15 @@ def command_of(host: Host, fields: Mapping[str, Any]) -> Any:
         if isinstance(fields.get(key), str):
             return [fields[key], fields.get("args")]
     return plain_fields(fields)
+
+
+def text_of(host: Host, fields: Mapping[str, Any]) -> str:
+    """What a hook runs, its command with its arguments; empty where it has no command."""
+    command = [
+        fields[key] for key in host.registration.commands if isinstance(fields.get(key), str)
+    ]
+    args = fields.get("args") if command and isinstance(fields.get("args"), list) else []
+    return " ".join([*command[:1], *(text for text in args if isinstance(text, str))])
 
 
 def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hookctl.model import Claim, Record, Release
 MANIFEST = "pack.toml"  # the file of a pack in a folder
 CLAUDE = "claude"  # Claude Code's hook protocol; the other, "host", is each host's own
 DEFAULT_TIMEOUT = 10  # seconds, of what the runner runs
-PROTOCOL = "protocol"  # the key of a pack's settings on record
+PROTOCOL, REPLACES = "protocol", "replaces"  # the keys of a pack's settings on record
 
 
 class PackHook(NamedTuple):
@@ -52,6 +52,7 @@ class Pack(NamedTuple):
     commit: str = ""  # of a pack from git, whose source is its address
     release: Release | None = None  # which tag that is, where the address has `@latest`
     contents: Mapping[str, tuple[bytes, bool]] = {}  # bytes, and if executable
+    replaces: tuple[str, ...] = ()  # parts of the commands of the hooks in whose place it stands
 
     @property
     def hooks(self) -> tuple[PackHook, ...]:

@@ -74,7 +74,7 @@ def parse(data: bytes, path: str, read_file: ReadFile | None = None) -> Pack:
         protocol = "" if name else header["protocol"]
         parts[name] = Part(env, tuple(_hook(hook, protocol) for hook in table.get("hooks", ())))
     pack = Pack(
-        **header,
+        **{**header, "replaces": tuple(header.get("replaces", ()))},
         source=path,
         files=tuple(values.get("files", {}).get("include", ())),
         parts=parts,

@@ -176,7 +176,8 @@ def add_disabled(found: Iterable[Hook], machine: Machine, host_names: Container[
             continue
         since = clock.local(one.since)[:16]
         lost = Obstacle(
-            model.DISABLED, f"disabled since {since}; `hookctl enable {one.shown}` puts it back"
+            model.DISABLED,
+            f"disabled since {since}{one.because}; `hookctl enable {one.shown}` puts it back",
         )
         off = [n for n, hook in enumerate(hooks) if _is_switched_off(hook, one)]
         if off:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from hookctl.hosts import Host
 from hookctl.hosts.model import Table
 from hookctl.model import Path
+from hookctl.ownership.store import text_of
 from hookctl.receipts import Runs
 
 # The states of a hook. All but the first say why it does not run.
@@ -103,12 +104,13 @@ class Hook(NamedTuple):
     def command(self) -> str:
         """What it runs, in one text: its command with its arguments, or what its type names."""
         fields = self.fields
-        if key := command_of(self.within.host, fields):
-            return " ".join([fields[key], *_texts(fields.get("args"))])
+        if text := text_of(self.within.host, fields):
+            return text
         for key in ("url", "prompt"):
             if isinstance(fields.get(key), str):
                 return str(fields[key])
-        return " ".join(_texts([fields.get("server"), fields.get("tool")]))
+        texts = [fields.get("server"), fields.get("tool")]
+        return " ".join(text for text in texts if isinstance(text, str))
 
     @property
     def is_disabled(self) -> bool:
@@ -155,7 +157,3 @@ def is_powershell(host: Host, fields: Mapping[str, Any]) -> bool:
 def list_reasons(obstacles: Iterable[Obstacle]) -> str:
     """Why a hook does not run, in one text."""
     return "; also: ".join(obstacle.reason for obstacle in obstacles)
-
-
-def _texts(values: object) -> list[str]:
-    return [text for text in values if isinstance(text, str)] if isinstance(values, list) else []

@@ -78,7 +78,8 @@ def others_question(folders: Folders) -> str:
 
 
 def _list_others(folders: Folders) -> list[DisabledHook]:
-    return [hook for hook in read_disabled(folders) if not hook.name]
+    # What a pack replaces comes back with its uninstall.
+    return [hook for hook in read_disabled(folders) if not (hook.name or hook.by)]
 
 
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:

@@ -745,6 +745,7 @@ def _find_lost(pack: Pack) -> list[str]:
         ]
     rows += [
         (others, f"the parts for {', '.join(others)}"),
+        (pack.replaces, "replaces: the hooks that it names stay, so both run"),
         (pack.rules, "the rules for the agent"),
     ]
     return [text for is_lost, text in rows if is_lost]

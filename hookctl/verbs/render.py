@@ -160,7 +160,8 @@ def _list_content(
     # A named folder lies outside the project, and is the same for everyone.
     if target.shared and folder != _OF_PROJECT:
         target = Target(target.host, "managed", target.path, target.project)
-    notes: list[str] = []
+    stay = "the hooks that it replaces stay: only an install disables them"
+    notes = [stay] if pack.replaces else []
     contents = {f"{PACKS}/{pack.name}/{name}": file for name, file in pack.contents.items()}
     has_runner = needs_runner(pack, target.host)
     if pack.name == GUARD or has_runner:

@@ -98,10 +98,11 @@ def status(
         lines.append(Line(f"{text}; `hookctl install --host {name}` does it", "skip"))
     paths = {file["file"] for file in files_shown if file["here"]}
     hooks = [hook for hook in machine.disabled if not hook.is_values]
-    others = [hook.shown for hook in hooks if not (hook.name and hook.file in paths)]
-    if others:  # no line about a file names them
-        ids = " ".join(dict.fromkeys(others))
-        text = f"{amount(len(others), 'hook')} disabled; to put back: `hookctl enable {ids}`"
+    others = [hook for hook in hooks if not (hook.name and hook.file in paths)]
+    for because in sorted({hook.because for hook in others}):  # no line about a file names them
+        ids = [hook.shown for hook in others if hook.because == because]
+        text = f"{amount(len(ids), 'hook')} disabled{because}; to put back: "
+        text += f"`hookctl enable {' '.join(dict.fromkeys(ids))}`"
         lines.append(Line(text, "skip"))
     if not lines:
         text = "nothing is installed, and no host is detected here; see `hookctl hosts`"

@@ -275,10 +275,10 @@ def _name_disabled(folders: Folders, name: str, *, dry_run: bool) -> Iterator[Me
     from hookctl.survey.machine import read_disabled  # late, too
 
     for hook in read_disabled(folders):
-        is_leaving = dry_run and name in ("", hook.pack)
+        is_leaving = dry_run and name in ("", hook.pack, hook.by)
         if not (hook.is_values or is_leaving):
             text = (
-                f"{hook.shown} of {tilde(hook.file)} stays disabled, kept in hookctl's state "
-                f"folder alone: `hookctl enable {hook.shown}` puts it back"
+                f"{hook.shown} of {tilde(hook.file)} stays disabled{hook.because}, kept in "
+                f"hookctl's state folder alone: `hookctl enable {hook.shown}` puts it back"
             )
             yield Message(text, "stays_disabled", host=hook.host, path=hook.file)

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifest import hook, manifest
+
 from . import codex as driver
 from .acceptance import CASES, Case
 from .agent import Place
 from .clients import Client
+from .everywhere import receipts
 from .hooks import verdict
 from .model_server import Script
 from .probe import BLOCK, Probe, make_probe
@@ -44,6 +47,19 @@ def test_it_ends_at_the_limit_and_uninstall_gives_the_bytes_back(case: Case, sta
     if case.scope == "project":
         assert hookctl_json(place, "check")["findings"] == []
     hookctl(place, "uninstall", *where)
+    assert case.texts(place) == before
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in WRAPPED if case.scope == "user"])
+def test_it_does_not_run_where_a_pack_replaces_it(case: Case, stage: tuple[Client, Place]) -> None:
+    client, place = stage
+    foreign, turn = register(case, place), case.turn(place)
+    before, file = case.texts(place), place.root / "pack.toml"
+    file.write_text(manifest("notify", hook("Stop", "true"), replaces=["/other tool"]))
+    hookctl(place, "install", str(file), "--host", case.host)
+    case.driver.play(client, place, Script(turn, limit=LIMIT * 4), *case.arguments, timeout=120)
+    assert (case.heard(foreign), receipts(place)) == (0, [("Stop", "none")])
+    hookctl(place, "uninstall", "notify", "--host", case.host)
     assert case.texts(place) == before
 
 
