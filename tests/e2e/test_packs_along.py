@@ -1,8 +1,6 @@
 """The packs that come along: protect with every real client, and notify beside the guard."""
 
-import json
 import time
-from typing import Any
 
 import pytest
 
@@ -13,17 +11,12 @@ from .everywhere import EVERY, Case, receipts, told
 from .model_server import Script
 from .product import decisions, hookctl, leave_work
 from .setups import SETUPS
-from .test_patches import PATCHES, made_of, two_files
+from .test_patches import about, made_of
 
 pytestmark = pytest.mark.e2e
 
 SECRET = "TOKEN-42\none\n"
 THEMSELVES = ("gemini", "kimi")  # they keep their tools from .env before any hook is asked
-
-
-def about(call: dict[str, Any], name: str) -> dict[str, Any]:
-    """The same call about another file."""
-    return json.loads(json.dumps(call).replace("notes.txt", name).replace("new.txt", name))
 
 
 @pytest.mark.parametrize("case", EVERY)
@@ -36,7 +29,7 @@ def test_no_tool_reads_writes_or_edits_a_protected_file_and_another_one_is_writt
     setup.prepare(place)
     hookctl(place, "install", "protect", "--host", case.host)
     kept = {call["name"]: call for call in read(case.host)["calls"] if "call" in call and not call.get("agent")}
-    calls = [made_of(about(kept[each]["call"], name), place) for each in ("read", "write", "edit")]
+    calls = [made_of(about(kept[each]["call"], "(notes|new).txt", name), place) for each in ("read", "write", "edit")]
     (place.project / name).write_text(SECRET)
     run = setup.play(case, client, place, Script([*calls, made_of(kept["write"]["call"], place), "done"], limit=12))
     assert (place.project / name).read_text() == SECRET
@@ -44,23 +37,6 @@ def test_no_tool_reads_writes_or_edits_a_protected_file_and_another_one_is_writt
     assert f"is protected ({glob})" in told(run)
     assert (place.project / "new.txt").exists()
     assert [outcome for _, outcome in receipts(place)] == ["deny", "deny", "deny", "none"]
-
-
-@pytest.mark.parametrize("case", PATCHES)
-def test_one_protected_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, Place]) -> None:
-    client, place = stage
-    call = two_files(case.host)
-    setup = SETUPS[case.host][call.get("setup", "")]
-    setup.prepare(place)
-    hookctl(place, "install", "protect", "--host", case.host)
-    files = {place.project / "notes.txt": "one\ntwo\n", place.project / "sub" / ".env": "one\ntwo\n"}
-    for path, text in files.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    patch = made_of(json.loads(json.dumps(call["call"]).replace("deep.txt", ".env")), place)
-    run = setup.play(case, client, place, Script([patch, "done"], limit=9))
-    assert {path: path.read_text() for path in files} == files
-    assert "is protected (.env)" in told(run)
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case.id in ("claude", "codex")])

@@ -29,37 +29,37 @@ usual = "Library/Application Support" if sys.platform == "darwin" else ".local/s
 usual = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / usual, "hookctl")
 state = Path(os.environ.get("HOOKCTL_STATE_DIR") or table.get("state_dir") or usual)  # the guard's
 event, id = asked["hook_event_name"], str(asked.get("session_id")).encode("utf-8", "replace")
-session, terminal = hashlib.sha256(id).hexdigest()[:16], -1  # as the guard's log has it
-path, mine = state / "notify" / session[:3], f"{event} {now} {os.getpid()}"  # a bounded number
+session = hashlib.sha256(id).hexdigest()[:16]  # as the guard's log has it
+text, kind = str(asked.get("message") or "waits for an answer"), asked.get("notification_type")
 os.umask(0o077)
+path = state / "notify" / session[:3]  # a bounded number
 path.parent.mkdir(parents=True, exist_ok=True)
-said = read(path).split()
-path.write_text(mine)
-with suppress(OSError):  # a hook may have no terminal
-    terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+before = read(path)
+is_idle = before[:4] == "Stop" and ("idle" in str(kind) or "waiting for your input" in text)
+mine = f"{'Stop' if is_idle else event} {now} {os.getpid()}"
+expected = before if is_idle else mine  # which was said when it stopped
+path.write_text(expected)
 if os.fork():
-    sys.exit()
-os.setsid()  # the agent neither waits for it nor ends it
+    sys.exit()  # the agent does not wait
 for number in range(3):
     os.dup2(os.open(os.devnull, os.O_RDWR), number)
 time.sleep(PAUSE_S)
-text, kind = str(asked.get("message") or "waits for an answer"), asked.get("notification_type")
-is_idle = said[:1] == ["Stop"] and ("idle" in str(kind) or "waiting for your input" in text)
-since = float(said[1]) + PAUSE_S if is_idle else now - PAUSE_S
+since = float(before.split()[1]) + PAUSE_S if is_idle else now - PAUSE_S
 logs = [log for log in state.glob("guard/*/events.jsonl") if log.stat().st_mtime >= since]
 lines = [json.loads(line) for log in logs for line in read(log).splitlines() if session in line]
 decision = ([line["decision"] for line in lines if line["t"] >= since] or [""])[-1]
 if event == "Stop":
     text = "" if decision in ("block", "counted") else TEXTS.get(decision, "has stopped")
-elif is_idle:  # the stop was said; but dispatch may have ended a turn since
+elif is_idle:  # only dispatch may have ended another turn since
     text = TEXTS["end"] if decision == "end" else ""
-if text and read(path) == mine:  # else the agent goes on, or a later hook says it
+if text and read(path) == expected:  # else the agent goes on, or a later hook says it
+    path.write_text(mine)
     title = f"{os.environ.get('HOOKCTL_HOST')} in {os.path.basename(asked.get('cwd') or '')}"
-    # Nothing that a terminal or a desktop takes for more than text, and no more than a line.
     safe = [[c if c.isprintable() and c not in "<>&" else " " for c in s] for s in (title, text)]
     title, text = ("".join(letters[:100]) for letters in safe)
-    with suppress(OSError):
-        os.write(terminal, f"\a\r\n{title}: {text}\r\n".encode())
     for words in ["notify-send", "--"], ["osascript", "-e", SCRIPT]:
         with suppress(OSError, subprocess.SubprocessError):
             subprocess.run([*words, title, text], timeout=20)
+    with suppress(OSError):  # a hook may have no terminal
+        terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        os.write(terminal, f"\a\r\n{title}: {text}\r\n".encode())
