@@ -9,6 +9,7 @@ HEAD = ": hookctl="  # how the command of each of our hooks begins
 WRAP = "guard/wrap-"
 INTERRUPTED = "interrupted_run"  # the code of messages on what an interrupted run left to do
 GIT = "git+"  # how the address of a pack from git begins; no absolute path does
+OURS = "hookctl:"  # and how the source of a pack that comes along, before its name
 LIMIT = 16 * 1024 * 1024  # bytes of a file; no settings file seen was larger than 0.1 MB
 
 

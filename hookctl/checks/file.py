@@ -145,7 +145,7 @@ class File:
             if (record.host, record.project) == (self.host.name, target.project):
                 known = record.packs.get(pack, known)
         source = known.source if known else ""
-        if known and source and target.shared and not known.commit:
+        if os.path.isabs(source) and target.shared:
             source = os.path.relpath(source, machine.folders.cwd)
             source = source if source.startswith("../") else f"./{source}"
         elif not source and pack != GUARD and (target.shared or known is None):

@@ -19,7 +19,7 @@ from hookctl.documents.jsonc import JsonDocument
 from hookctl.errors import HookctlError
 from hookctl.hosts import Host
 from hookctl.hosts.shapes import head, is_event_path
-from hookctl.model import GIT, Entry, PackRecord, Record
+from hookctl.model import GIT, OURS, Entry, PackRecord, Record
 from hookctl.ownership.codec import (
     ESCAPED,
     MOVE_AWAY,
@@ -200,6 +200,8 @@ def _record_lines(project: str, record: Record) -> list[str]:
             data["source"] = os.path.relpath(pack.source, project)
         elif pack.commit and not pack.source.startswith(f"{GIT}file:"):
             data |= {"source": pack.source, "commit": pack.commit}
+        elif pack.source.startswith(OURS):
+            data["source"] = pack.source
         # The name has a line of its own, so that git merges a changed pack and a new one before it.
         lines += [f"    {_dump_line(name)}:", f"     {_dump_line(data)},"]
     lines += [f'    "": {_dump_line(_END)}', "   },"]
@@ -268,8 +270,8 @@ def _resolve_source(target: Target, pack: PackRecord) -> str:
         return source
     if pack.commit:
         raise ValueError("only a pack from git has a commit")
-    if not source:
-        return ""
+    if not source or re.fullmatch(OURS + _PACK_NAME, source):
+        return source
     if source != os.path.normpath(source) or source.startswith(("/", "..")):
         raise ValueError("a pack's source is not in the project")
     source = os.path.join(target.project, source)

@@ -11,7 +11,7 @@ from hookctl import __version__
 from hookctl.documents import MISSING, formats
 from hookctl.errors import FAILED, UNREADABLE, USAGE, HookctlError
 from hookctl.hosts import Host, ask_client, detected, load, loading, settings_path, shapes
-from hookctl.model import WRAP, Action, Claim, Consent, DropHook, PackRecord, Path, Wanted
+from hookctl.model import OURS, WRAP, Action, Claim, Consent, DropHook, PackRecord, Path, Wanted
 from hookctl.ownership import engine, store
 from hookctl.ownership.draft import Draft, file_action
 from hookctl.ownership.own_files import Files, install_files, merge_config, read_own
@@ -162,7 +162,8 @@ def check_request(pack: Pack, request: Request) -> None:
         choose(Settings(), request)
     elif request.option:
         message = f"{request.option} is for the guard, not for {pack.name}"
-        hint = f"Change {pack.source}, or leave {request.option} out."
+        change = f"Change {pack.source}, or leave" if pack.source else "Leave"
+        hint = f"{change} {request.option} out."
         raise HookctlError("usage", message, hint=hint, exit_code=USAGE)
 
 
@@ -557,10 +558,17 @@ def pack_content(draft: Draft, pack: Pack, choice: Choice) -> Content:
         draft.target, folder, own_top(draft.folders, draft.target), python
     )
     wanted, notes = runner.wants(pack, draft.host, programs)
-    source = pack.source
-    if draft.target.shared and not pack.commit:
+    source = pack.source or OURS + pack.name
+    if draft.target.shared and os.path.isabs(source):
         # Links are resolved, to tell whether it lies in the project.
         source = os.path.realpath(source)
+    for record in () if pack.source else draft.records.values():
+        other = record.packs.get(pack.name)
+        if other and other.folder == folder and other.source != source:
+            message = f"another pack is installed as {pack.name}"
+            message += f", from {other.source}" * bool(other.source)
+            hint = f"To have hookctl's own in its place, `hookctl uninstall {pack.name}` first."
+            raise HookctlError("conflict", message, path=folder, hint=hint, exit_code=FAILED)
     if known and known.source not in ("", source):
         draft.warn("source_changed", f"{pack.name} came from {known.source} so far", level="info")
     contents = {name: data for name, (data, _) in pack.contents.items()}

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from hookctl import __version__
 from hookctl.errors import HookctlError, nearest, usage_error
-from hookctl.model import GIT
-from hookctl.packs import Pack, PackHook, Part
-from hookctl.system import files, list_data, read_data, read_folder
+from hookctl.model import GIT, OURS
+from hookctl.packs import MANIFEST, Pack, PackHook, Part
+from hookctl.system import asset, files, list_data, read_data, read_folder
 from hookctl.system.packages import (
     HOOK,
     PACKAGES,
@@ -23,6 +23,7 @@ from hookctl.system.packages import (
 )
 
 _GUARD, _RUNNER = ("templates", "guard", "guard"), ("templates", "runner")
+_ALONG = ("templates", "packs")
 
 
 class Programs(NamedTuple):
@@ -101,13 +102,19 @@ def list_built_in() -> list[str]:
     return [name[:-5] for name in list_data("packs", ending=".toml")]
 
 
+def find_along(name: str) -> str:
+    """The file of a pack that comes along, by its name or its source; '' if it is none."""
+    name = name.removeprefix(OURS)
+    return asset(*_ALONG, name, MANIFEST) if name in list_data(*_ALONG, ending="") else ""
+
+
 def is_path(name: str) -> bool:
     """Whether a PACK on the command line is a path instead of a name."""
     return os.sep in name or name.endswith(".toml") or name in (os.curdir, os.pardir)
 
 
 def load_pack(name: str) -> Pack:
-    """The built-in pack of this name, or the pack at this path; else a usage error."""
+    """The pack of this name that hookctl brings, or the pack at this path; else a usage error."""
     if name in list_built_in():
         # The commands are not in its file, since they depend on its settings.
         data = tomllib.loads(read_data("packs", f"{name}.toml").decode())
@@ -123,10 +130,16 @@ def load_pack(name: str) -> Pack:
         raise usage_error("this command fetches no pack", hint, name)
     if re.match("[a-z]+://", name):  # which may have a password in it
         raise usage_error("an address needs `git+` in front", "Use git+https://HOST/REPO[@REV].")
-    if is_path(name) or os.path.isdir(name):
+    along = find_along(name)
+    is_there = not name.startswith(OURS) and (is_path(name) or os.path.isdir(name))
+    if along and is_there:
+        message = f"{name} is a folder here, and a pack that comes with hookctl"
+        raise usage_error(message, f"Give ./{name} or {OURS}{name}.")
+    if along or is_there:
         from hookctl.packs.pack import load_file  # late: most calls are about the guard
 
-        return load_file(name)
-    hint = f"{nearest(name, list_built_in())}Built-in packs: {', '.join(list_built_in())}. "
+        return load_file(along)._replace(source="") if along else load_file(name)
+    known = [*list_built_in(), *list_data(*_ALONG, ending="")]
+    hint = f"{nearest(name, known)}Built-in packs: {', '.join(known)}. "
     hint += f"Or give the path of a pack file, as ./{name}.toml."
     raise usage_error(f"unknown pack {name!r}", hint)

@@ -84,8 +84,9 @@ def fit(host: Host, event: str, matcher: str | None) -> tuple[str | None, list[s
     lacking = [name for name, found in own.items() if not found]
     if not names:
         return None, lacking
-    # Claude Code had it once: nobody misses it beside those that followed it.
-    lacking = [name for name in lacking if name != "MultiEdit"]
+    # Nobody misses one that Claude Code had once, and one that is an Edit elsewhere, beside that.
+    unmissed = ("MultiEdit", "NotebookEdit" if "Edit" in own else "")
+    lacking = [name for name in lacking if name not in unmissed]
     writes = {*host.tools.get("write", ()), *host.tools.get("edit", ())}
     if host.runner.get("patches_in_shell") and writes.intersection(names):
         names += host.tools.get("shell", ())

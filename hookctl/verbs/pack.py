@@ -31,6 +31,7 @@ from hookctl.packs.runner import (
     fill,
     hooks_of,
     list_named_files,
+    own_names,
     possible_answers,
     slots,
 )
@@ -98,19 +99,21 @@ def pack(
     result = (_check if is_check else _test)(folders, content, host)
     if result.exit_code:
         return result
-    path = subject or os.curdir
+    is_name = programs.is_path(subject or ".") or content.source == programs.find_along(subject)
     verb = "pack test" if is_check and load_cases(content) else "install"
-    shown = path if programs.is_path(path) else os.path.join(os.curdir, path)
+    shown = subject or os.curdir if is_name else os.path.join(os.curdir, subject)
     words = ["hookctl", verb, shlex.quote(shown), *(f"--host {one}" for one in host)]
     return result._replace(text=(*result.text, Line(f"Next: {' '.join(words)}")))
 
 
 def load_pack(path: str) -> Pack:
-    """A pack by its path, with a bare name as a folder here."""
+    """A pack by its path, with a bare name as a folder here, or one that comes along."""
     if path in programs.list_built_in():
         raise usage_error(f"{path} is built in", "Give the path of a pack of your own.")
-    name = path if programs.is_path(path or ".") else os.path.join(os.curdir, path)
-    return programs.load_pack(name or os.curdir)
+    if not programs.is_path(path or "."):
+        folder = os.path.join(os.curdir, path)
+        path = folder if os.path.isdir(path) else programs.find_along(path) or folder
+    return programs.load_pack(path or os.curdir)
 
 
 # new
@@ -334,7 +337,7 @@ def _test(folders: Folders, pack: Pack, names: Sequence[str]) -> Result:
 def _play(
     bench: Bench, stand: Stand, environ: Mapping[str, str], host: Host, cases: list[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    hooks = hooks_of_pack(bench, host)
+    hooks, tools = hooks_of_pack(bench, host), guard_module("payload").TOOLS.values()
     for case in cases:
         if case["hosts"] and host.name not in case["hosts"]:
             continue
@@ -343,6 +346,8 @@ def _play(
         of_event = [hook.id for hook in bench.pack.hooks if hook.event == SHORT[case["event"]]]
         wanted = [case["hook"]] if case["hook"] else of_event
         meant = [hook for hook in hooks if hook.own_id.partition("/")[2] in wanted]
+        if case["tool"] in tools and not own_names(host, case["tool"]):
+            meant = []
         trials = [_NOT_ASKED]
         for hook in meant:
             if not is_meant(call, hook.matcher or None):

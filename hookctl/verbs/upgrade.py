@@ -123,7 +123,7 @@ def _bring(
                     name, source, records, permission, f"{command} --yes", is_named=named == name
                 )
             pack, review = _load(sources.folders, name, source, targets[0].path), None
-            if not dry_run:
+            if pack.source and not dry_run:
                 review = agree(sources, pack, targets, choice, permission, f"{command} --dry-run")
             brought[name, source] = pack, review
         except HookctlError as error:

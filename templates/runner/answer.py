@@ -203,13 +203,16 @@ def join_texts(texts):
 class Rendered:
     """The text for the host, what it does there, and what was left out."""
 
-    def __init__(self):
-        self.object, self.outcome, self.dropped, self.context_bytes = {}, "none", [], 0
+    def __init__(self, outcome="none", passed=None):
+        self.object, self.outcome, self.dropped, self.context_bytes = {}, outcome, [], 0
+        self.passed = passed  # instead of both, an answer that goes on as it is
         self.text = ""  # instead of an object, where the host takes plain text
         self.told = ""  # on stderr, where the host takes an exit status for the refusal
 
     @property
     def data(self):
+        if self.passed is not None:
+            return self.passed
         if self.object:
             return dump_plain(self.object).encode()
         return self.text.encode("utf-8", "replace")

@@ -62,9 +62,9 @@ def run_command(command, data, environ, seconds):
     """
     if not BELL:
         BELL.append(watch_children(ENDING))
-    to_stdin, stdin = pipe_to_child()
-    out, out_of_child = pipe_from_child()
-    err, err_of_child = pipe_from_child()
+    stdin, to_stdin = open_pipe(1)
+    out, out_of_child = open_pipe(0)
+    err, err_of_child = open_pipe(0)
     _signal.pthread_sigmask(_signal.SIG_BLOCK, ENDING)  # until we know whom to end
     child = spawn(command, environ, (stdin, out_of_child, err_of_child))
     for fd in (stdin, out_of_child, err_of_child):
@@ -114,16 +114,11 @@ def close(fd):
         return  # it is closed
 
 
-def pipe_to_child():
-    child, ours = posix.pipe()
-    posix.set_blocking(ours, False)
-    return ours, child
-
-
-def pipe_from_child():
-    ours, child = posix.pipe()
-    posix.set_blocking(ours, False)
-    return ours, child
+def open_pipe(ours):
+    """The two ends of a pipe, of which ours, 0 to read and 1 to write, never waits."""
+    ends = posix.pipe()
+    posix.set_blocking(ends[ours], False)
+    return ends
 
 
 def spawn(command, environ, fds):

@@ -246,11 +246,9 @@ class Run:
         if failures:
             told = TOLD.format(id=self.id, why=failures[0])
             answer.message = "\n".join(filter(None, (answer.message, told)))
-
-        def convert(updated):
-            return to_native(asked[0], updated)
-
-        rendered = render(self.forms, self.event, answer, self.may_allow, convert)
+        rendered = render(
+            self.forms, self.event, answer, self.may_allow, lambda input: to_native(asked[0], input)
+        )
         if failures and rendered.outcome == "none":
             rendered.outcome = "failed"
         return rendered
@@ -301,14 +299,8 @@ class Run:
         if self.passes_through():
             head, brace, tail = bytes(self.data).rstrip().rpartition(b"}")
             between = b"," if head.rstrip()[-1:] != b"{" else b""
-            return (
-                head
-                + between
-                + b'"portable":'
-                + dump_plain(question.portable).encode()
-                + brace
-                + tail
-            )
+            portable = b'"portable":' + dump_plain(question.portable).encode()
+            return head + between + portable + brace + tail
         portable = {**question.portable, "native": self.call.payload}
         return dump_plain({**question.payload, "portable": portable}).encode()
 
@@ -332,11 +324,11 @@ class Run:
             is_kept = not (result.timed_out or result.overflow or self.refuses_failing)
             if result.status or not is_kept:
                 raise
-            return Passed(self.granted_part(result.out), "failed")
+            return Rendered("failed", self.granted_part(result.out))
         judged = render(self.forms, self.event, answer, self.may_allow, lambda input: input)
         if result.status or result.timed_out or result.overflow:
             return judged
-        passed = Passed(self.granted_part(result.out), judged.outcome)
+        passed = Rendered(judged.outcome, self.granted_part(result.out))
         passed.context_bytes = len(answer.context.encode("utf-8", "replace"))
         if "allow" in judged.dropped:
             passed.dropped.append("allow")
@@ -406,18 +398,6 @@ class Run:
 def quote(text):
     """A text as one word of sh."""
     return "'" + text.replace("'", "'\"'\"'") + "'"
-
-
-class Passed(Rendered):
-    """An answer that is passed on as it is."""
-
-    def __init__(self, data, outcome):
-        super().__init__()
-        self._data, self.outcome = data, outcome
-
-    @property
-    def data(self):
-        return self._data
 
 
 def write_all(fd, data):

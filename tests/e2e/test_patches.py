@@ -1,11 +1,10 @@
-"""A pack protects a file: what a real client does with a call that changes two files, of which that is the second."""
+"""The pack protect: what a real client does with a call that changes two files, of which it keeps the second."""
 
 import json
+import re
 from typing import Any
 
 import pytest
-
-from tests.manifest import hook, manifest
 
 from .agent import Place
 from .calls import FILES, read
@@ -18,16 +17,6 @@ from .setups import SETUPS
 
 pytestmark = pytest.mark.e2e
 
-MANIFEST = manifest("keep", hook("PreToolUse", "python3 {files}/keep.py", matcher="Write|Edit"), files=["keep.py"])
-KEEPS = """\
-import json, sys
-
-asked = json.load(sys.stdin)
-path = asked["tool_input"].get("file_path") or ""
-if path.endswith("deep.txt"):
-    print("deep.txt is kept as it is", file=sys.stderr)
-    sys.exit(2)
-"""
 PATCHES = [case for case in EVERY if case.id in ("codex", "opencode", "droid", "hermes", "copilot")]
 
 
@@ -35,6 +24,11 @@ def two_files(host: str) -> dict[str, Any]:
     """The recorded call that changes notes.txt, then sub/deep.txt."""
     calls = [call for call in read(host)["calls"] if call["name"].endswith("two-files")]
     return next(call for call in calls if "call" in call)  # others are of former versions
+
+
+def about(call: dict[str, Any], names: str, name: str) -> dict[str, Any]:
+    """The same call about another file."""
+    return json.loads(re.sub(names, name, json.dumps(call)))
 
 
 def made_of(call: dict[str, Any], place: Place) -> Call:
@@ -48,16 +42,14 @@ def test_one_kept_file_refuses_a_patch_of_two(case: Case, stage: tuple[Client, P
     call = two_files(case.host)
     setup = SETUPS[case.host][call.get("setup", "")]
     setup.prepare(place)
-    folder = place.root / "keep"
-    folder.mkdir()
-    (folder / "keep.py").write_text(KEEPS)
-    (folder / "pack.toml").write_text(MANIFEST)
-    hookctl(place, "install", str(folder), "--host", case.host)
-    for name, text in FILES.items():
+    hookctl(place, "install", "protect", "--host", case.host)
+    files = {name.replace("deep.txt", ".env"): text for name, text in FILES.items()}
+    for name, text in files.items():
         (place.project / name).parent.mkdir(exist_ok=True)
         (place.project / name).write_text(text)
+    patch = made_of(about(call["call"], "deep.txt", ".env"), place)
     reads = [tuple(made_of(each, place) for each in setup.reads)] if setup.reads else []
-    run = setup.play(case, client, place, Script([*reads, made_of(call["call"], place), "done"], limit=9))
-    assert [name for name in FILES if (place.project / name).read_text() != FILES[name]] == []
-    assert "deep.txt is kept as it is" in told(run)
+    run = setup.play(case, client, place, Script([*reads, patch, "done"], limit=9))
+    assert [name for name in files if (place.project / name).read_text() != files[name]] == []
+    assert "is protected (.env)" in told(run)
     assert receipts(place).count(("PreToolUse", "deny")) == 1
