@@ -16,12 +16,12 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (24_643, 25_500),
-    "statements of hookctl/": (16_996, 17_500),
-    "lines of templates/": (5_190, 5_200),
+    "lines of hookctl/": (25_295, 25_500),
+    "statements of hookctl/": (17_457, 17_500),
+    "lines of templates/": (5_199, 5_200),
     "lines of host data": (5_226, 5_500),
-    "lines of tests/": (37_231, 38_000),
-    "lines of docs/": (2_395, 2_400),
+    "lines of tests/": (37_923, 38_000),
+    "lines of docs/": (2_397, 2_400),
     "lines of README.md": (100, 100),
 }
 WALKS = {  # functions of hookctl called, and calls from one of its files into another
