@@ -46,7 +46,7 @@ LANGUAGES = ("sh", "python", "node")
 
 HELP = """
 action ACTION  One of: new, check, test, import, export.
-subject [NAME|PATH]  For new: the pack's name; else the path of a pack or its folder.
+subject [NAME|PATH]  For new: the pack's name; else a pack's path, or notify or protect.
 --lang L  For new: the language of its hook: sh, python or node.
 --host H  Only this host; repeat it for several. For import: the host to read.
 --output -o DIR  For new, import and export: the folder to write; it must be new.
