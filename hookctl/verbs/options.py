@@ -16,7 +16,7 @@ import typer
 COMPLETE = "_HOOKCTL_COMPLETE"  # the variable of a shell that asks for completions
 _SHARED = {  # by the heading in a help text
     None: """\
-pack  A built-in pack, the path of a pack file or its folder, or
+pack  guard, notify, protect, the path of a pack file or its folder, or
     git+https://HOST/REPO[@REV].
 everywhere --all  Also the other projects that the records know.
 of_project --project DIR  Only what was in this project.

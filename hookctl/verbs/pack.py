@@ -57,8 +57,8 @@ LANGUAGES = ("sh", "python", "node")
 
 HELP = """
 action ACTION  One of: new, check, test, import, export.
-subject [NAME|PATH]  For new: the pack's name; for import: a settings file; else the path of a
-    pack or its folder.
+subject [NAME|PATH]  For new: the pack's name; for import: a settings file; else a pack's path,
+    or notify or protect.
 --lang L  For new: the language of its hook: sh, python or node.
 --host H  Only this host; repeat it for several. For import: the host to read.
 of_file --scope S  For import: user (the default), project or local, where no file is named.

@@ -54,7 +54,7 @@ elif is_idle:  # only dispatch may have ended another turn since
     text = TEXTS["end"] if decision == "end" else ""
 if text and read(path) == expected:  # else the agent goes on, or a later hook says it
     path.write_text(mine)
-    title = f"{os.environ.get('HOOKCTL_HOST')} in {os.path.basename(asked.get('cwd') or '')}"
+    title = f"{os.environ.get('HOOKCTL_HOST', 'agent')} in {Path(asked.get('cwd') or '').name}"
     safe = [[c if c.isprintable() and c not in "<>&" else " " for c in s] for s in (title, text)]
     title, text = ("".join(letters[:100]) for letters in safe)
     for words in ["notify-send", "--"], ["osascript", "-e", SCRIPT]:

@@ -20,10 +20,9 @@ def read_globs(path):
         return [line.strip() for line in stream if line.strip()]
 
 
-def names_in(asked):
-    """Every text of a call that may name files."""
-    yield from asked["portable"]["paths"] or ()
-    for key, value in asked["tool_input"].items():
+def names_in(input):
+    """Every text of a call's input that may name files."""
+    for key, value in input.items():
         if re.search("path|glob|include", key.lower()):
             values = value if isinstance(value, list) else [value]
             yield from (each for each in values if each and isinstance(each, str))
@@ -55,8 +54,8 @@ own = (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "
 added = read_globs(os.environ.get("CLAUDE_PROJECT_DIR", ".") + "/.hookctl/protect")
 # A project may be somebody else's: it protects more, and lets nothing through.
 globs = [*GLOBS.split(), own, *read_globs(own), *(glob for glob in added if glob[0] != "!")]
-names = [*names_in(asked)]
-if not names and asked["portable"]["tool"] != "search":
+names = [*names_in(asked["tool_input"])]
+if not names and asked["tool_name"] != "Grep":
     sys.exit("nobody can tell which file this call is about")
 for name in (choice for text in names for choice in spread(text)):
     path = os.path.join(asked.get("cwd") or ".", os.path.expanduser(name))
