@@ -15,7 +15,7 @@ version_added: 0.2.0
 author:
   - The hookctl maintainers (!UNKNOWN)
 requirements:
-  - hookctl >= 0.2.0 on the target
+  - hookctl >= 0.3.0 on the target
 attributes:
   check_mode:
     description: Can run in check_mode and return changed status prediction without modifying target.
