@@ -83,7 +83,8 @@ def argument_spec(collections: Path, name: str) -> dict[str, Any]:
 def test_the_documents_and_the_options_are_one(collections: Path, name: str) -> None:
     spec, options = argument_spec(collections, name), documented(name)
     for option in options.values():
-        option.pop("description")
+        for about in ("description", "version_added"):
+            option.pop(about, None)
     assert spec == options
 
 
