@@ -165,7 +165,7 @@ def a_pack(folder: Path, secrets: Secrets, name: str) -> str:
 
 def agree_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     real = consent.review
-    monkeypatch.setattr(consent, "review", lambda *asked: real(*asked)._replace(is_agreed=True, replaces=False))
+    monkeypatch.setattr(consent, "review", lambda *asked: real(*asked)._replace(is_agreed=True, is_changed=False))
 
 
 @FLAGS
