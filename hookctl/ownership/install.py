@@ -140,6 +140,15 @@ class Install(Job):
         """Say what waits for an approval; enable what is to come back, and write the rules."""
         if self.pack.name not in draft.packs:
             return
+        new = draft.packs[self.pack.name]
+        for path, record in drafts.records.items() if self.pack.name != GUARD else ():
+            old = record.packs.get(self.pack.name)
+            is_left = old and old.folder == new.folder and path not in drafts.opened
+            if is_left and old.consent.digest not in ("", new.consent.digest):
+                text = f"{load(record.host).title} runs these files too, with the hooks of "
+                text += f"{self.pack.name} {old.version}: install this one with "
+                text += f"--host {record.host} --scope {record.scope} too"
+                draft.warn("other_version", text)
         if draft.host.trust.gate:
             from hookctl.ownership import approvals  # late: few hosts ask for an approval
 

@@ -70,7 +70,7 @@ class DisabledHook(NamedTuple):
     @property
     def because(self) -> str:
         """For which pack it is disabled, in words; empty where a person did it."""
-        return f", as {self.by} replaces it" if self.by else ""
+        return f", replaced by {self.by}" if self.by else ""
 
     @property
     def is_values(self) -> bool:

@@ -90,7 +90,7 @@ class Programs:
             start = folder if environment.starts_there else start
         for script in find_scripts(command, variables, start):
             fault = self._check(script, file.host)
-            if fault and ("/" in script.path or not hook.own_id):
+            if fault:
                 return fault
         return None
 

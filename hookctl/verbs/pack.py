@@ -386,7 +386,9 @@ def _check_outcome(host: Host, case: dict[str, Any], outcome: str, answer: str) 
             form, instead = "replace", "none"
         is_lost = not forms.get(form) or (form == "change" and forms.get("change_allows"))
         if not (form and is_lost and outcome == instead):
-            return f"expected {case['expect']}, and it was {outcome or 'not asked'}"
+            said = answer.strip()[-200:]
+            was = f"{outcome or 'not asked'}{said and f': {said}'}"
+            return f"expected {case['expect']}, and it was {was}"
     said = answer
     with contextlib.suppress(ValueError):  # of plain text
         said += json.dumps(json.loads(answer), ensure_ascii=False)
@@ -684,7 +686,8 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
             "a hook's `allow` counts in a plugin: there it lifts the person's own permission"
         )
     notes.append(
-        "there is no runner: a program that reads `portable` or HOOKCTL_HOST does not find it"
+        "there is no runner: a program does not find `portable` or HOOKCTL_HOST, and what a client "
+        "calls its tools and their input is its own (Codex and Copilot: a file's text)"
     )
     names = {"folder": shlex.quote(folder), "name": pack.name, "base": os.path.basename(folder)}
     lines = (
