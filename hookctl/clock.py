@@ -31,7 +31,7 @@ def seconds(text: str) -> float:
     """A duration such as 12h, 90m, 30s or 2d, in seconds."""
     match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?)([smhd])", text.strip())
     if not match:
-        hint = "Write a number and a unit: 12h, 90m, 30s, 2d."
+        hint = "Write a number and a unit (12h, 90m, 30s, 2d); a time may be 2026-11-24, too."
         raise usage_error(f"{text!r} is not a duration", hint)
     return float(match[1]) * _UNITS[match[2]]
 

@@ -207,7 +207,9 @@ MADE_OF_HOSTS: list[tuple[str, str, str, Arrange]] = [
      both(installed("gemini"),
           changed(GEMINI, lambda page: ours(page, "AfterAgent")["env"].update(HOOKCTL_DISABLE="1")))),
     ("hook_environment", "warning", "gemini",
-     both(installed("gemini"), there("project/.env", "HOOKCTL_MODE=off\n"))),
+     both(installed("gemini"), there("project/.env", "HOOKCTL_LATCH=false\n"))),
+    ("hook_environment", "error", "gemini",
+     both(installed("gemini"), there("project/.gemini/.env", "export HOOKCTL_DISABLE='1'\n"))),
     ("not_read", "warning", "codex",
      both(installed("codex", "--scope", "project"), there("project/../.git/HEAD", ""))),
     # The client.

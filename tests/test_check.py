@@ -195,6 +195,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
         {"stray_file"},
     ),
     "file beside the programs": (lambda p: put(p.runtime / "_sha256.py", ""), {"stray_file"}),
+    "a submodule in a pack": (lambda p: (p.ring.parent / "json").mkdir(), {"stray_file"}),
     "file of no pack": (lambda p: put(p.top / ".hookctl" / "packs" / "x" / "y", ""), {"stray_file"}),
     "bytecode planted": (
         lambda p: put(next(p.runtime.iterdir()) / "__pycache__" / "stop.cpython-311.pyc", ""), {"stray_file"},
@@ -230,6 +231,7 @@ BROKEN: dict[str, tuple[Callable[[Project], object], set[str]]] = {
         {"run_committed"},
     ),
     "OWNER committed": (lambda p: committed(p, ".hookctl/run/OWNER"), {"run_committed"}),
+    "the run folder committed, as a link is": (lambda p: committed(p, ".hookctl/run"), {"run_committed"}),
     "a run folder of its own committed": (
         lambda p: (committed(p, ".work/CONCLUDE"), p.change(p.config, lambda v: v.update(run_dir=".work"))),
         {"run_committed"},
@@ -404,7 +406,7 @@ BY_HAND = {  # what no command can know
     "folder of packs is a link", "program is a link", "program of a newer hookctl", "forged programs of 0.2.0",
     "hook doubled", "module added", "record deleted", "a second copy of a hook", "a second copy of a wrapped hook",
     "wrap forged",
-    "STOP committed in a linked work tree",
+    "STOP committed in a linked work tree", "a submodule in a pack", "the run folder committed, as a link is",
     "STOP committed", "OWNER committed", "a run folder of its own committed", "a run folder that a commit takes",
     "ignore file emptied", "ignore file gone",
     "no Python on the PATH", "a Python of the project's on the PATH",
@@ -616,6 +618,7 @@ def test_what_install_writes_is_fine(isolated: Path, hookctl: Hookctl, options: 
 
 def test_no_variable_of_a_project_reaches_the_interpreter(clone: Clone) -> None:
     put(Path("evil.so"), "")
-    clone.set(LD_PRELOAD=str(Path("evil.so").absolute()), PYTHONSTARTUP="evil.py", PYTHONHOME="/nowhere")
+    hostile = {"LD_PRELOAD": str(Path("evil.so").absolute()), "PYTHONSTARTUP": "evil.py", "PYTHONHOME": "/nowhere"}
+    clone.set(**hostile, CLAUDE_CODE_SHELL_PREFIX="./sh")
     told = [finding["message"].partition("=")[0] for finding in clone.findings("check", "--require", "guard", code=1)]
-    assert told == ["LD_PRELOAD", "PYTHONHOME", "PYTHONSTARTUP"], "named, and none of them loaded"
+    assert told == sorted({*hostile, "CLAUDE_CODE_SHELL_PREFIX"}), "named, and none of them loaded"

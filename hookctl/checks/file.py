@@ -24,7 +24,7 @@ from hookctl.ownership.sources import current_of
 from hookctl.ownership.store import list_taken
 from hookctl.packs import MANIFEST, choices, guard, run_packs
 from hookctl.packs.listing import loads_code
-from hookctl.packs.programs import version_of_launcher
+from hookctl.packs.programs import find_former, version_of_launcher
 from hookctl.settings import switches
 from hookctl.settings.targets import GUARD, RULES, Target, own_top, require_inside
 from hookctl.survey.machine import Machine, describe_from
@@ -123,9 +123,10 @@ class File:
                     return find(MISSING if found is None else CHANGED, path)
         except HookctlError as error:
             return from_error(error, self.host.name, error.path or hook)
+        known = {*expected, *find_former(os.path.dirname(hook), read)}  # 0.2.0's, for open sessions
         for folder in {os.path.dirname(path) for path in expected if not target.shared}:
             for name in sorted(os.listdir(folder)):  # a launcher would load it in place of ours
-                if name.endswith(".py") and os.path.join(folder, name) not in expected:
+                if name.endswith(".py") and os.path.join(folder, name) not in known:
                     return find(CHANGED, os.path.join(folder, name))
         if not any(FORMER_CALL.search(str(one.fields.get("command"))) for one in self.elements):
             return None
@@ -455,7 +456,7 @@ def check_guard(file: File) -> Iterator[Finding]:
         given = switches.variable(file.reaching, {}, name)
         scope = given.source.scope if given.source else ""
         # One that switches the guard off has a rule.
-        if scope and _find_effect(file, name, given.text, scope) in ("", OVERRIDES):
+        if scope and find_effect(file, name, given.text, scope) in ("", OVERRIDES):
             values = {"place": f"{scope} scope", "effect": f"is set, so the guard {fails}"}
             yield file.find("hook_environment", given.path, setting=name, **values)
 
@@ -507,7 +508,8 @@ def check_limit(file: File) -> Iterator[Finding]:
     host, environ = file.host, file.machine.environ
     given = switches.variable(file.reaching, environ, choices.LIMIT_KEY)
     if given.is_set and choices.whole_number(given.text) is None:
-        wrong = f"{_show(choices.LIMIT_KEY, given.text)} is not a whole number; the hook ignores it"
+        said = show_setting(choices.LIMIT_KEY, given.text)
+        wrong = f"{said} is not a whole number; the hook ignores it"
         yield file.find("config_invalid", given.path, wrong=wrong)
     mode = choices.read_settings(file.config, {}).mode
     # Another mode than on record has a finding of its own; the cap is that of the one on record.
@@ -546,23 +548,24 @@ def check_environment(file: File) -> Iterator[Finding]:
     ours = {entry.path[-1] for entry in file.entries if not entry.id}
     for source in file.sources:
         for name, value in sorted(switches.variables([source]).items()):
-            effect = "" if name in ours else _find_effect(file, name, value, source.scope)
+            effect = "" if name in ours else find_effect(file, name, value, source.scope)
             if effect:
                 level = "warning" if effect == OVERRIDES else "error"
-                values = {"setting": _show(name, value), "place": f"{source.scope} scope"}
+                values = {"setting": show_setting(name, value), "place": f"{source.scope} scope"}
                 yield file.find("hook_environment", source.path, level, effect=effect, **values)
     environ, place = file.machine.environ, "this shell"
     names = {"HOOKCTL_DISABLE", "HOOKCTL_MODE", *choices.read_settings(file.config, {}).child_env}
     for name in sorted(names & environ.keys()) if file.guard else ():
-        effect = _find_effect(file, name, environ[name], "")
+        effect = find_effect(file, name, environ[name], "")
         is_set = switches.variable(file.reaching, environ, name).source
         if effect not in ("", OVERRIDES) and not is_set:
-            values = {"setting": _show(name, environ[name]), "place": place, "effect": effect}
+            setting = show_setting(name, environ[name])
+            values = {"setting": setting, "place": place, "effect": effect}
             found = file.find("hook_environment", place, **values)
             yield found._replace(path="")  # no file is at fault
 
 
-def _find_effect(file: File, name: str, value: str, scope: str) -> str:
+def find_effect(file: File, name: str, value: str, scope: str) -> str:
     """What a variable of a scope, or of this shell (''), does to the hooks; '' if nothing."""
     is_child = name in choices.read_settings(file.config, {}).child_env
     if (is_child or name == "HOOKCTL_DISABLE") and choices.is_true(value):
@@ -583,7 +586,8 @@ def _find_effect(file: File, name: str, value: str, scope: str) -> str:
     return OVERRIDES if is_known else ""
 
 
-def _show(name: str, value: str) -> str:
+def show_setting(name: str, value: str) -> str:
+    """A variable as it is set, masked."""
     return f"{name}={json.dumps(masked(value, name), ensure_ascii=False)}"
 
 

@@ -201,7 +201,7 @@ def _check_run_files(project: Project) -> Iterator[Finding]:
     guards = [file for file in project.files if file.config_path]
     runs = {_RUN} if guards else set()
     runs |= {str(confine(file.config, folder, {}).get("run_dir", _RUN)).strip() for file in guards}
-    names = ("task.json", "OWNER", *project_folder.MARKS)
+    names = ("", "task.json", "OWNER", *project_folder.MARKS)  # the folder itself may be a link
     for run, name in product(sorted(runs), names):
         path = os.path.normpath(os.path.join(folder, run, name))
         shown = os.path.relpath(path, folder)
@@ -229,6 +229,8 @@ def _list_programs(folder: str) -> Iterator[str]:
         for parent, folder_names, file_names in os.walk(above):
             links = [link for link in folder_names if os.path.islink(os.path.join(parent, link))]
             yield from sorted(os.path.join(parent, name) for name in [*file_names, *links])
+            if not (file_names or folder_names or parent == above):  # git makes it of a submodule
+                yield parent
 
 
 def _check_strays(project: Project) -> Iterator[Finding]:

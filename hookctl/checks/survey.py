@@ -19,6 +19,8 @@ from hookctl.checks.file import (
     RULES_OF_PROJECT,
     RULES_OF_TEXTS,
     File,
+    find_effect,
+    show_setting,
 )
 from hookctl.errors import HookctlError
 from hookctl.hosts import Client, Host, ask_client
@@ -110,21 +112,27 @@ def check_client(here: HostHere) -> Iterator[Finding]:
             yield file.find("client_old", client.path, level, **values)
 
 
-_GIVEN = r"^[ \t]*(?:export[ \t]+)?(HOOKCTL_[A-Z0-9_]+|MAX_STOP_BLOCKS)[ \t]*="  # in a .env file
+# A variable in a .env file, and its value.
+_GIVEN = r"^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*['\"]?([^\r\n'\"]*)"
 
 
 def check_env_files(here: HostHere) -> Iterator[Finding]:
-    """Variables for the guard that a project brings in a file which the host gives to hooks."""
-    machine = here.machine
-    for folder in project.upwards(machine.folders.cwd) if here.guards else ():
+    """Variables that a project brings for hooks in a file which the host gives to them."""
+    machine, ours = here.machine, [file for file in here.files if file.record]
+    folders = [machine.alone] if machine.alone else project.upwards(machine.folders.cwd)
+    for folder in folders if ours else ():
         for name in here.host.environment.files:
             path, text = os.path.join(folder, name), b""
             with contextlib.suppress(HookctlError):
                 text = machine.reader.snapshot(path).data or b""
-            if given := re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE):
-                setting, place = ", ".join(dict.fromkeys(given)), os.path.basename(path)
-                values = {"setting": setting, "place": place, "effect": OVERRIDES}
-                yield here.find("hook_environment", path, "warning", **values)
+            given = re.findall(_GIVEN, text.decode("utf-8", "replace"), re.MULTILINE)
+            for variable, value in dict(given).items():
+                is_limit = variable == choices.LIMIT_KEY
+                effect = find_effect(ours[0], variable, value, "project") or OVERRIDES * is_limit
+                level = "warning" if effect == OVERRIDES else "error"
+                values = {"setting": show_setting(variable, value), "place": name, "effect": effect}
+                if effect:
+                    yield here.find("hook_environment", path, level, **values)
         if folder == machine.cwd_project:
             return
 
@@ -349,7 +357,7 @@ def ask_rules(machine: Machine, host: Host, files: Sequence[File]) -> Iterator[F
     """What every rule says of a host and these files; of a project alone, those about its files."""
     of_files, of_host = FILE_RULES, HOST_RULES
     if machine.alone:
-        of_files, of_host = RULES_OF_PROJECT, (check_hooks,)
+        of_files, of_host = RULES_OF_PROJECT, (check_hooks, check_env_files)
     texts = [file for file in files if file.host.format == RULES]
     settings = [file for file in files if file.host.format != RULES]
     for file, check_text in product(texts, RULES_OF_TEXTS):

@@ -330,8 +330,8 @@ def reader(where: str = "") -> Any:
             "settings here are YAML, and reading YAML is an optional part of hookctl"
             " that is not installed"
         )
-        hint = f"Run `{shlex.quote(sys.executable)} -m pip install PyYAML`, or with uvx add "
-        hint += "`--with PyYAML`; then the command again."
+        hint = f"`{shlex.quote(sys.executable)} -m pip install PyYAML`; with uv or pipx install "
+        hint += "`'.[yaml]'`, with uvx add `--with PyYAML`. Then run the command again."
         raise HookctlError("extra_missing", message, path=where, hint=hint) from None
     return yaml
 

@@ -110,7 +110,7 @@ def status(
     faults = [problem.as_dict() for problem in problems]
     faults += [file["error"] for file in files_shown if file["error"]]
     guards = [file for file in files_shown if file["here"] and GUARD in file["packs"]]
-    is_idle = bool(guards) and all(file["keeps_at_work"] is False for file in guards)
+    is_idle = all(file["keeps_at_work"] is False for file in guards)
     is_all = not (names or scope)
     work, work_lines = _describe_work(folders, machine.cwd_project, is_idle=is_idle and is_all)
     lines += work_lines + other_projects(found.others, "status")

@@ -10,7 +10,7 @@ from hookctl import errors
 from hookctl import hosts as known
 from hookctl.errors import HookctlError
 from hookctl.hosts import shapes
-from hookctl.model import Line, Message, Record, Result
+from hookctl.model import OURS, Line, Message, Record, Result
 from hookctl.output.lines import amount, can_ask, confirm, say, tilde
 from hookctl.output.plans import plan_result
 from hookctl.ownership import store
@@ -28,8 +28,8 @@ _Selected = tuple[list[Uninstall], dict[str, Record], list[HookctlError]]
 HELP = """
 pack  A pack's name or file; default: guard, with --all every pack.
 --scope S  user, project or local; default: user, with --all every one.
-everywhere --all  Uninstall everywhere, after a question; with --project, all that is there.
---yes -y  Do not ask; --all with --json needs it.
+everywhere --all  Uninstall everywhere, after a question; with --scope project and --project, there.
+--yes -y  Do not ask; --all needs it without a terminal, and with --json.
 
 Examples:
   hookctl uninstall --all --yes    do not ask
@@ -49,7 +49,8 @@ def uninstall(
     json: bool = False,
 ) -> Result:
     """Take a pack out of the settings files that are meant, after a question where there is one."""
-    content = programs.load_pack(pack) if programs.is_path(pack) else None
+    is_source = programs.is_path(pack) or pack.startswith(OURS)
+    content = programs.load_pack(pack) if is_source else None
     name = content.name if content else pack or ("" if everywhere else GUARD)
     scope_of_targets = scope or "user"
     host = () if "all" in host else host
@@ -267,7 +268,8 @@ def _name_unreached(folders: Folders, plan: Plan) -> Iterator[Message]:
         is_known = file.record is not None
         for hook in () if is_known else shapes.elements(file.host.shape, file.document.value):
             text = f"{hook.id} stays in {tilde(file.path)}: no record has it any more"
-            yield Message(f"{text}; `hookctl uninstall PACKFILE` takes it out", "orphan_hook")
+            source = f"{OURS}{hook.pack}" if programs.find_along(hook.pack) else "PACKFILE"
+            yield Message(f"{text}; `hookctl uninstall {source}` takes it out", "orphan_hook")
 
 
 def _name_disabled(folders: Folders, name: str, *, dry_run: bool) -> Iterator[Message]:

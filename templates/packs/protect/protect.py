@@ -16,7 +16,7 @@ GLOBS = """
 
 def read_globs(path):
     """The lines of a list; none where there is no such file."""
-    with open(path if os.path.isfile(path) else os.devnull, encoding="utf-8") as stream:
+    with open(path if os.path.isfile(path) else os.devnull, errors="surrogateescape") as stream:
         return [line.strip() for line in stream if line.strip()]
 
 
