@@ -55,9 +55,10 @@ def prepare():
     """The folder with what is in this file, and what is to be done with it at the end."""
     digest, text = __loader__.get_data("FILES").decode().split("\n", 1)
     rows = [(int(size), name) for size, name in map(str.split, text.splitlines())]
-    folder = os.path.realpath(os.path.join(cache(), "hookctl", "pyz-" + digest[:16]))
+    top = cache()
+    folder = os.path.realpath(os.path.join(top, "hookctl", "pyz-" + digest[:16]))
     try:
-        if is_ours(folder):
+        if os.path.isabs(top) and is_ours(folder):  # with no HOME at all it is "~/.cache"
             unpack(folder, rows)
             return folder, None
     except OSError:  # a home that is read-only, full or not there
@@ -65,9 +66,9 @@ def prepare():
     import shutil
     import tempfile
 
-    fault = "another user could change it"
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="hookctl-"))
+    fault, folder = "another user could change it", ""
     try:
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="hookctl-"))
         if is_ours(folder):
             unpack(folder, rows)
             return folder, lambda: shutil.rmtree(folder, ignore_errors=True)

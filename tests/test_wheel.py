@@ -309,11 +309,18 @@ def test_where_no_cache_is_safe_it_leaves_nothing(small: Path, tmp_path: Path, s
     temporary.chmod(0o777)
     assert "another user could change it" in play(home, small, "hosts", code=1, TMPDIR=str(temporary))
     assert not list(temporary.iterdir())
+    none = f"import runpy, tempfile; tempfile.tempdir = '/none'; runpy.run_path({str(small)!r}, run_name='__main__')"
+    assert "fix: Set TMPDIR" in play(home, sys.executable, "-c", none, code=1)
+    play(home, small, "--version", HOME="no-path")
+    assert not (home / "no-path").exists()
 
 
-@pytest.mark.parametrize("name", ["./hookctl.pyz", "python3 hookctl.pyz", "hk"])
+@pytest.mark.parametrize("name", ["./hookctl.pyz", "python3 hookctl.pyz", "hk", "'./my python' hookctl.pyz"])
 def test_commands_to_copy_have_the_name_it_was_started_by(small: Path, tmp_path: Path, name: str) -> None:
-    shutil.copy(small, put(tmp_path / "hookctl.pyz", "")).chmod(0o644 if name[0] == "p" else 0o755)
+    shutil.copy(small, put(tmp_path / "hookctl.pyz", "")).chmod(0o644 if name[0] in "p'" else 0o755)
+    for python in ("my python", "p\\1"):
+        (tmp_path / python).symlink_to(sys.executable)
+    assert "hookctl hooks" in play(tmp_path, "sh", "-c", "'./p\\1' hookctl.pyz -h")
     shutil.copy(small, put(tmp_path / "bin" / "hk", "")).chmod(0o755)
     said = play(tmp_path, "sh", "-c", f"{name} install --host claude; {name} -h")
     assert f"\nNext:\n  {name} doctor\n  {name} run remaining 3 " in said, said
