@@ -653,7 +653,7 @@ def _pack_text(
     lines: list[str] = []
     for names, value in tables.items():
         lines += block(names, value) if value else []
-    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode()
+    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode(errors="surrogatepass")
 
 
 # export: a pack as a plugin of Claude Code, which other agents read too
