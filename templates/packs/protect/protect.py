@@ -34,19 +34,17 @@ def spread(name):
     found = re.search(r"\{([^{}]*)\}", name)
     for part in found[1].split(",") if found else ():
         yield from spread(name[: found.start()] + part + name[found.end() :])
-    yield name
+    yield from {name, name.strip("@ \t\n"), name.replace("\\", "")}  # what some read it as
 
 
 def find_glob(path, globs):
     """The glob that protects a path, or ''; a path with wildcards may mean what a glob does."""
-    found, last = "", os.path.basename(path)
+    found, end = "", os.path.basename(path)
     for glob in globs:
         body = glob.lstrip("!").strip("/").lower()
-        sample = os.path.basename(body).replace("*", "x")
-        if fnmatchcase(path + "/", "*/" + body + "/*"):
+        sample = "" if "/" in body or glob[0] == "!" else body.replace("*", "x")
+        if (end.strip("*") and fnmatchcase(sample, end)) or fnmatchcase(path + "/", f"*/{body}/*"):
             found = "" if glob[0] == "!" else glob
-        elif set("*?[") & set(last) and fnmatchcase(sample, last) and glob[0] != "!":
-            found = glob
     return found
 
 
@@ -56,7 +54,9 @@ added = read_globs(os.environ.get("CLAUDE_PROJECT_DIR", ".") + "/.hookctl/protec
 # A project may be somebody else's: it protects more, and lets nothing through.
 globs = [*GLOBS.split(), own, *read_globs(own), *(glob for glob in added if glob[0] != "!")]
 names = [*names_in(asked)]
-if not names and asked["portable"]["tool"] != "search":
+if asked["portable"]["tool"] == "search":
+    names += " ".join(names).replace(",", " ").split()  # some take several globs in one text
+elif not names:
     sys.exit("nobody can tell which file this call is about")
 for name in (choice for text in names for choice in spread(text)):
     path = os.path.join(asked.get("cwd") or ".", os.path.expanduser(name))
