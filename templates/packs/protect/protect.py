@@ -24,7 +24,7 @@ def names_in(asked):
     """Every text of a call that may name files."""
     yield from asked["portable"]["paths"] or ()
     for key, value in asked["tool_input"].items():
-        if re.search("path|glob|include", key.lower()):
+        if re.search("path|director|glob|include|^files?$", key.lower()):
             values = value if isinstance(value, list) else [value]
             yield from (each for each in values if each and isinstance(each, str))
 
