@@ -19,7 +19,7 @@ def is_ours(path):
     shared = stat.S_IWGRP | stat.S_IWOTH
     while True:
         if os.path.lexists(path):
-            status = os.stat(path)
+            status = os.lstat(path)  # what is a link now was none a moment ago
             is_shared = status.st_mode & shared and not status.st_mode & stat.S_ISVTX
             if status.st_uid not in (0, os.geteuid()) or is_shared:
                 return False
@@ -59,8 +59,10 @@ def prepare():
     folder = os.path.realpath(os.path.join(top, "hookctl", "pyz-" + digest[:16]))
     try:
         if os.path.isabs(top) and is_ours(folder):  # with no HOME at all it is "~/.cache"
-            unpack(folder, rows)
-            return folder, None
+            os.makedirs(folder, exist_ok=True)
+            if is_ours(folder):  # still: nobody else has made a part of it meanwhile
+                unpack(folder, rows)
+                return folder, None
     except OSError:  # a home that is read-only, full or not there
         pass
     import shutil

@@ -306,10 +306,16 @@ def test_where_no_cache_is_safe_it_leaves_nothing(small: Path, tmp_path: Path, s
         pytest.skip("needs root")
     assert "Claude Code" in play(home, small, "hosts", "claude", TMPDIR=str(temporary))
     assert list(home.rglob("hookctl")) == list(temporary.iterdir()) == []
+    link = "os.path.lexists('raced') or os.symlink('.', 'raced')"
+    race = f"import os; make = os.makedirs; os.makedirs = lambda *a, **k: ({link}) and 0 or make(*a, **k)"
+    start = f"import runpy; runpy.run_path({str(small)!r}, run_name='__main__')"
+    environ = {"TMPDIR": str(temporary), "XDG_CACHE_HOME": str(home / "raced")}
+    play(home, sys.executable, "-c", f"{race}; {start}", **environ)
+    assert not [*home.rglob("*.py")]
     temporary.chmod(0o777)
     assert "another user could change it" in play(home, small, "hosts", code=1, TMPDIR=str(temporary))
     assert not list(temporary.iterdir())
-    none = f"import runpy, tempfile; tempfile.tempdir = '/none'; runpy.run_path({str(small)!r}, run_name='__main__')"
+    none = f"import tempfile; tempfile.tempdir = '/none'; {start}"
     assert "fix: Set TMPDIR" in play(home, sys.executable, "-c", none, code=1)
     play(home, small, "--version", HOME="no-path")
     assert not (home / "no-path").exists()
