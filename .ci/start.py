@@ -19,7 +19,7 @@ def is_ours(path):
     shared = stat.S_IWGRP | stat.S_IWOTH
     while True:
         if os.path.lexists(path):
-            status = os.stat(path)
+            status = os.lstat(path)  # what is a link now was none a moment ago
             is_shared = status.st_mode & shared and not status.st_mode & stat.S_ISVTX
             if status.st_uid not in (0, os.geteuid()) or is_shared:
                 return False
@@ -55,19 +55,22 @@ def prepare():
     """The folder with what is in this file, and what is to be done with it at the end."""
     digest, text = __loader__.get_data("FILES").decode().split("\n", 1)
     rows = [(int(size), name) for size, name in map(str.split, text.splitlines())]
-    folder = os.path.realpath(os.path.join(cache(), "hookctl", "pyz-" + digest[:16]))
+    top = cache()
+    folder = os.path.realpath(os.path.join(top, "hookctl", "pyz-" + digest[:16]))
     try:
-        if is_ours(folder):
-            unpack(folder, rows)
-            return folder, None
+        if os.path.isabs(top) and is_ours(folder):  # with no HOME at all it is "~/.cache"
+            os.makedirs(folder, exist_ok=True)
+            if is_ours(folder):  # still: nobody else has made a part of it meanwhile
+                unpack(folder, rows)
+                return folder, None
     except OSError:  # a home that is read-only, full or not there
         pass
     import shutil
     import tempfile
 
-    fault = "another user could change it"
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="hookctl-"))
+    fault, folder = "another user could change it", ""
     try:
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="hookctl-"))
         if is_ours(folder):
             unpack(folder, rows)
             return folder, lambda: shutil.rmtree(folder, ignore_errors=True)

@@ -70,16 +70,17 @@ def imported(settings: Path, hookctl: Hookctl, hooks: dict[str, Any]) -> tuple[d
 
 def test_an_import_leaves_out_what_no_pack_can_hold_and_says_why(settings: Path, hookctl: Hookctl) -> None:
     hooks = {
-        "Stop": [command(text) for text in ("fine", "echo a\necho b", "", 'echo "', "echo {host}", "echo {files}")]
+        "Stop": [command(text) for text in ("fine", "a\nb", "", 'echo "', "echo {host}", "echo {files}", "\ud800")]
     }
     pack, left = imported(settings, hookctl, hooks)
     assert [hook["command"] for hook in pack["hooks"]] == ["fine"]
     assert left == [
-        "Stop, `echo a echo b`: the command has a line break",
+        "Stop, `a b`: the command has a line break",
         "Stop: the command cannot be ''",
         'Stop, `echo "`: the command cannot be read: " is opened and never closed',
         "Stop, `echo {host}`: the command has {host}, which a pack would replace",
         "Stop, `echo {files}`: the command has {files}, but the pack has no files",
+        "Stop, `\ud800`: the file is not UTF-8",
     ]
 
 

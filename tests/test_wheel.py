@@ -306,14 +306,27 @@ def test_where_no_cache_is_safe_it_leaves_nothing(small: Path, tmp_path: Path, s
         pytest.skip("needs root")
     assert "Claude Code" in play(home, small, "hosts", "claude", TMPDIR=str(temporary))
     assert list(home.rglob("hookctl")) == list(temporary.iterdir()) == []
+    link = "os.path.lexists('raced') or os.symlink('.', 'raced')"
+    race = f"import os; make = os.makedirs; os.makedirs = lambda *a, **k: ({link}) and 0 or make(*a, **k)"
+    start = f"import runpy; runpy.run_path({str(small)!r}, run_name='__main__')"
+    environ = {"TMPDIR": str(temporary), "XDG_CACHE_HOME": str(home / "raced")}
+    play(home, sys.executable, "-c", f"{race}; {start}", **environ)
+    assert not [*home.rglob("*.py")]
     temporary.chmod(0o777)
     assert "another user could change it" in play(home, small, "hosts", code=1, TMPDIR=str(temporary))
     assert not list(temporary.iterdir())
+    none = f"import tempfile; tempfile.tempdir = '/none'; {start}"
+    assert "fix: Set TMPDIR" in play(home, sys.executable, "-c", none, code=1)
+    play(home, small, "--version", HOME="no-path")
+    assert not (home / "no-path").exists()
 
 
-@pytest.mark.parametrize("name", ["./hookctl.pyz", "python3 hookctl.pyz", "hk"])
+@pytest.mark.parametrize("name", ["./hookctl.pyz", "python3 hookctl.pyz", "hk", "'./my python' hookctl.pyz"])
 def test_commands_to_copy_have_the_name_it_was_started_by(small: Path, tmp_path: Path, name: str) -> None:
-    shutil.copy(small, put(tmp_path / "hookctl.pyz", "")).chmod(0o644 if name[0] == "p" else 0o755)
+    shutil.copy(small, put(tmp_path / "hookctl.pyz", "")).chmod(0o644 if name[0] in "p'" else 0o755)
+    for python in ("my python", "p\\1"):
+        (tmp_path / python).symlink_to(sys.executable)
+    assert "hookctl hooks" in play(tmp_path, "sh", "-c", "'./p\\1' hookctl.pyz -h")
     shutil.copy(small, put(tmp_path / "bin" / "hk", "")).chmod(0o755)
     said = play(tmp_path, "sh", "-c", f"{name} install --host claude; {name} -h")
     assert f"\nNext:\n  {name} doctor\n  {name} run remaining 3 " in said, said

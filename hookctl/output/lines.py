@@ -30,9 +30,9 @@ def name_program() -> None:
     """Name this program in commands to copy as it was started, unless `hookctl` is right."""
     global program
     path, name = sys.argv[0], os.path.basename(sys.argv[0])
-    # Found on the PATH; or by uvx and the like in a folder that goes; or `python3 -m hookctl`.
+    # On the PATH; by uvx, in a folder that goes; or `python3 -m hookctl`; or no text for a line.
     is_usual = os.path.isabs(path) and name in ("hookctl", "__main__.py")
-    if is_usual or not os.path.isfile(path) or "\\" in path:  # what cannot replace a match
+    if is_usual or not os.path.isfile(path) or re.search(r"[\0-\x1f\\]", path + sys.orig_argv[0]):
         return
     import shlex  # late: seldom needed
 
@@ -44,7 +44,7 @@ def name_program() -> None:
     else:  # python3 hookctl.pyz
         python = os.path.basename(sys.orig_argv[0])
         python = python if shutil.which(python) else sys.orig_argv[0]
-        program = f"{python} {shlex.quote(path)}"
+        program = shlex.join([python, path])
 
 
 def width(stream: TextIO | None) -> int:

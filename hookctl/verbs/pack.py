@@ -455,6 +455,9 @@ def _import(
         asked = [*_make_case(folders, hook, table)]
         cases += asked
         unasked += [] if asked else [table["id"]]
+    for data, _ in scripts.values():
+        text = data.decode("utf-8", "replace")
+        secrets += masked_text(text) != text
     if not tables:
         hint = f"Only hooks that run a command can be in a pack. {'; '.join(left)}".strip()
         raise HookctlError("no_hooks", "no hook to import", path=path, hint=hint)
@@ -495,8 +498,8 @@ def _describe_import(
         why = "it runs a file outside the pack, or its event is the host's alone"
         yield f"no case for {', '.join(unasked)}: {why}"
     if secrets:
-        commands = amount(secrets, "command")
-        yield f"{commands} with a secret, as it looks: take it out before you hand this on"
+        where = f"{secrets} of the commands and scripts"
+        yield f"{where} with a secret, as it looks: take it out before you hand this on"
 
 
 def _find_settings(folders: Folders, host: Host, file: str, scope: str) -> HookFile:
@@ -655,7 +658,7 @@ def _pack_text(
     lines: list[str] = []
     for names, value in tables.items():
         lines += block(names, value) if value else []
-    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode()
+    return (re.sub(r"\n(?=\[)", "\n\n", "\n".join(lines)) + "\n").encode(errors="surrogatepass")
 
 
 # export: a pack as a plugin of Claude Code, which other agents read too
@@ -689,7 +692,8 @@ def _export(folders: Folders, pack: Pack, form: str, output: str) -> Result:
         "there is no runner: a program does not find `portable` or HOOKCTL_HOST, and what a client "
         "calls its tools and their input is its own (Codex and Copilot: a file's text)"
     )
-    names = {"folder": shlex.quote(folder), "name": pack.name, "base": os.path.basename(folder)}
+    base = shlex.quote(os.path.basename(folder))
+    names = {"folder": shlex.quote(folder), "name": pack.name, "base": base}
     lines = (
         Line(f"{pack.name} {pack.version} as a plugin", "warn" if lost else "ok", path=folder),
         *(Line(note, indent=2) for note in notes),

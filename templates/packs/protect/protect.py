@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 # As in .gitignore: the last one that fits counts, and what fits a folder fits all that is in it.
 GLOBS = """
-.env .env.* !.env.example !.env.sample !.env.template .netrc .pypirc .git-credentials
+.env .env.* *.env .envrc !.env.example !.env.sample !.env.template .netrc .pypirc .git-credentials
 *.pem *.key *.p12 *.pfx *.jks *.keystore id_rsa id_dsa id_ecdsa id_ed25519 .ssh .gnupg
 .aws/credentials .kube/config .docker/config.json .config/gh/hosts.yml .hookctl/protect
 """
@@ -20,10 +20,11 @@ def read_globs(path):
         return [line.strip() for line in stream if line.strip()]
 
 
-def names_in(input):
-    """Every text of a call's input that may name files."""
-    for key, value in input.items():
-        if re.search("path|glob|include", key.lower()):
+def names_in(asked):
+    """Every text of a call that may name files."""
+    yield from asked.get("portable", {}).get("paths") or ()
+    for key, value in asked["tool_input"].items():
+        if re.search("path|director|glob|include|^files?$", key.lower()):
             values = value if isinstance(value, list) else [value]
             yield from (each for each in values if each and isinstance(each, str))
 
@@ -33,29 +34,29 @@ def spread(name):
     found = re.search(r"\{([^{}]*)\}", name)
     for part in found[1].split(",") if found else ():
         yield from spread(name[: found.start()] + part + name[found.end() :])
-    yield name
+    yield from {name, name.strip("@ \t\n"), name.replace("\\", "")}  # what some read it as
 
 
 def find_glob(path, globs):
     """The glob that protects a path, or ''; a path with wildcards may mean what a glob does."""
-    found, last = "", os.path.basename(path)
+    found, end = "", os.path.basename(path)
     for glob in globs:
         body = glob.lstrip("!").strip("/").lower()
-        sample = os.path.basename(body).replace("*", "x")
-        if fnmatchcase(path + "/", "*/" + body + "/*"):
+        sample = "" if "/" in body or glob[0] == "!" else body.replace("*", "x")
+        if (end.strip("*") and fnmatchcase(sample, end)) or fnmatchcase(path + "/", f"*/{body}/*"):
             found = "" if glob[0] == "!" else glob
-        elif set("*?[") & set(last) and fnmatchcase(sample, last) and glob[0] != "!":
-            found = glob
     return found
 
 
 asked = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
 own = (os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) + "/hookctl/protect"
+globs = [*GLOBS.split(), *read_globs(own), own, os.path.dirname(os.path.abspath(__file__))]
 added = read_globs(os.environ.get("CLAUDE_PROJECT_DIR", ".") + "/.hookctl/protect")
-# A project may be somebody else's: it protects more, and lets nothing through.
-globs = [*GLOBS.split(), own, *read_globs(own), *(glob for glob in added if glob[0] != "!")]
-names = [*names_in(asked["tool_input"])]
-if not names and asked["tool_name"] != "Grep":
+globs += [glob for glob in added if glob[0] != "!"]  # a stranger's project lifts nothing
+names = [*names_in(asked)]
+if asked["tool_name"] == "Grep":
+    names += " ".join(names).replace(",", " ").split()  # some take several globs in one text
+elif not names:
     sys.exit("nobody can tell which file this call is about")
 for name in (choice for text in names for choice in spread(text)):
     path = os.path.join(asked.get("cwd") or ".", os.path.expanduser(name))
