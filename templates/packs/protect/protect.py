@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 # As in .gitignore: the last one that fits counts, and what fits a folder fits all that is in it.
 GLOBS = """
-.env .env.* *.env .envrc !.env.example !.env.sample !.env.template .netrc .pypirc .git-credentials
+*.env .envrc .env .env.* !.env.example !.env.sample !.env.template .netrc .pypirc .git-credentials
 *.pem *.key *.p12 *.pfx *.jks *.keystore id_rsa id_dsa id_ecdsa id_ed25519 .ssh .gnupg
 .aws/credentials .kube/config .docker/config.json .config/gh/hosts.yml .hookctl/protect
 """
@@ -54,7 +54,7 @@ globs = [*GLOBS.split(), *read_globs(own), own, os.path.dirname(os.path.abspath(
 added = read_globs(os.environ.get("CLAUDE_PROJECT_DIR", ".") + "/.hookctl/protect")
 globs += [glob for glob in added if glob[0] != "!"]  # a stranger's project lifts nothing
 names = [*names_in(asked)]
-if asked["tool_name"] == "Grep":
+if asked.get("tool_name") == "Grep":
     names += " ".join(names).replace(",", " ").split()  # some take several globs in one text
 elif not names:
     sys.exit("nobody can tell which file this call is about")
