@@ -122,3 +122,15 @@ def test_a_hook_that_comes_after_the_question_stays(
     monkeypatch.setattr(consent, "agree", put_later)
     outcome = run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes", code=1)
     assert "what you agreed to has changed meanwhile" in outcome.err and path.read_text() == OLD
+
+
+def test_what_an_uninstall_could_not_give_back_comes_with_all(hookctl: Hookctl, isolated: Path) -> None:
+    path, config = (isolated / "home" / ".codex" / name for name in ("hooks.json", "config.toml"))
+    put(path, OLD)
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "codex", "--yes")
+    switched = config.read_text()
+    put(config, "[broken")
+    run(hookctl, "uninstall", "notify", "--host", "codex", code=1)
+    put(config, switched)
+    run(hookctl, "uninstall", "--all", "--yes")
+    assert (path.read_text(), config.exists(), keeps(isolated)) == (OLD, False, False)
