@@ -134,3 +134,13 @@ def test_what_an_uninstall_could_not_give_back_comes_with_all(hookctl: Hookctl, 
     put(config, switched)
     run(hookctl, "uninstall", "--all", "--yes")
     assert (path.read_text(), config.exists(), keeps(isolated)) == (OLD, False, False)
+
+
+def test_a_hook_comes_back_in_front_of_a_twin_of_the_one_before_it(hookctl: Hookctl, isolated: Path) -> None:
+    hooks = [{"type": "command", "command": command} for command in (OWN_HOOK, OLD_HOOK, OWN_HOOK)]
+    path = put(isolated / "home" / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [{"hooks": hooks}]}}))
+    before = path.read_bytes()
+    run(hookctl, "install", "--host", "claude")
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes")
+    run(hookctl, "uninstall", "--all", "--yes")
+    assert path.read_bytes() == before

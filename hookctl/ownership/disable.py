@@ -447,9 +447,11 @@ def _insert(
     """The document with an item of the text before in a list, behind its nearest predecessor."""
     items, position = current.get(listed), 0
     items = items if isinstance(items, list) else []
-    for former in before.get(path[:-1])[: path[-1]]:
+    formers = before.get(path[:-1])[: path[-1]]
+    for index, former in enumerate(formers, 1):
         places = [number for number, item in enumerate(items, 1) if is_same(item, former)]
-        position = places[-1] if places else position
+        rank = sum(is_same(other, former) for other in formers[:index])  # among its equals
+        position = places[:rank][-1] if places else position
     try:
         return current.insert_raw((*listed, position), before.block(path))
     except (HookctlError, KeyError):
