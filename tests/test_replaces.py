@@ -136,9 +136,14 @@ def test_what_an_uninstall_could_not_give_back_comes_with_all(hookctl: Hookctl, 
     assert (path.read_text(), config.exists(), keeps(isolated)) == (OLD, False, False)
 
 
-def test_a_hook_comes_back_in_front_of_a_twin_of_the_one_before_it(hookctl: Hookctl, isolated: Path) -> None:
-    hooks = [{"type": "command", "command": command} for command in (OWN_HOOK, OLD_HOOK, OWN_HOOK)]
-    path = put(isolated / "home" / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": [{"hooks": hooks}]}}))
+@pytest.mark.parametrize(
+    "groups", [[[OWN_HOOK, OLD_HOOK, OWN_HOOK]], [[OLD_HOOK, OWN_HOOK], ["x", OLD_HOOK, OWN_HOOK]]]
+)
+def test_a_hook_comes_back_beside_the_right_one_of_two_equals(
+    hookctl: Hookctl, isolated: Path, groups: list[list[str]]
+) -> None:
+    stop = [{"hooks": [{"type": "command", "command": command} for command in group]} for group in groups]
+    path = put(isolated / "home" / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": stop}}))
     before = path.read_bytes()
     run(hookctl, "install", "--host", "claude")
     run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes")

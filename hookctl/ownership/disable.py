@@ -425,9 +425,12 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
         return _insert(before, current, path, listed, same)
     group, groups = before.get(item), current.get(listed)
     mates = [number for number in range(len(group["hooks"])) if number != path[-1]]
-    for number, other in enumerate(groups if isinstance(groups, list) else ()):
-        if _is_same_group(other, group, mates):
-            return _insert(before, current, path, (*listed, number, "hooks"), same)
+    groups = groups if isinstance(groups, list) else []
+    likeness = [_compare_groups(other, group, path[-1]) for other in groups]
+    best = max(likeness, default=(0, 0))
+    if best[0]:
+        number = likeness.index(best)
+        return _insert(before, current, path, (*listed, number, "hooks"), same)
     for mate in reversed(mates):
         before = before.remove((*item, "hooks", mate))
 
@@ -458,16 +461,17 @@ def _insert(
         return current.append(listed, before.get(path))  # its text cannot stand alone
 
 
-def _is_same_group(other: Any, group: dict[str, Any], mates: Iterable[int]) -> bool:
-    """Whether a group is the one that a hook was in, by its matcher and one of the other hooks.
+def _compare_groups(other: Any, group: dict[str, Any], number: int) -> tuple[int, int]:
+    """How many mates of a hook a group with its matcher has; then, whether the hook is missing.
 
-    Or by what is left of the group without any hook, where it has more than a matcher.
+    What is left of the group without any hook counts as one, where it has more than a matcher.
     """
     if not isinstance(other, dict) or not same(other.get("matcher"), group.get("matcher")):
-        return False
+        return 0, 0
     if other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
-        return same({**other, **group, "hooks": []}, other)
-    return any(same(hook, group["hooks"][mate]) for hook in _hooks_in(other) for mate in mates)
+        return int(same({**other, **group, "hooks": []}, other)), 1
+    has = [any(same(hook, one) for one in _hooks_in(other)) for hook in group["hooks"]]
+    return sum(has) - has[number], int(not has[number])
 
 
 def _hooks_in(group: Any) -> list[Any]:
