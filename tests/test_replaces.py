@@ -137,7 +137,13 @@ def test_what_an_uninstall_could_not_give_back_comes_with_all(hookctl: Hookctl, 
 
 
 @pytest.mark.parametrize(
-    "groups", [[[OWN_HOOK, OLD_HOOK, OWN_HOOK]], [[OLD_HOOK, OWN_HOOK], ["x", OLD_HOOK, OWN_HOOK]]]
+    "groups",
+    [
+        [[OWN_HOOK, OLD_HOOK, OWN_HOOK]],
+        [[OLD_HOOK, OWN_HOOK], ["x", OLD_HOOK, OWN_HOOK]],
+        [[OWN_HOOK, "x"], [OLD_HOOK, OWN_HOOK]],
+        [[OWN_HOOK, OLD_HOOK], [OWN_HOOK, OLD_HOOK]],
+    ],
 )
 def test_a_hook_comes_back_beside_the_right_one_of_two_equals(
     hookctl: Hookctl, isolated: Path, groups: list[list[str]]

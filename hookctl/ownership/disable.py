@@ -427,7 +427,7 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
     mates = [number for number in range(len(group["hooks"])) if number != path[-1]]
     groups = groups if isinstance(groups, list) else []
     likeness = [_compare_groups(other, group, path[-1]) for other in groups]
-    best = max(likeness, default=(0, 0))
+    best = max(likeness, default=(0, 0, 0))
     if best[0]:
         number = likeness.index(best)
         return _insert(before, current, path, (*listed, number, "hooks"), same)
@@ -461,17 +461,20 @@ def _insert(
         return current.append(listed, before.get(path))  # its text cannot stand alone
 
 
-def _compare_groups(other: Any, group: dict[str, Any], number: int) -> tuple[int, int]:
-    """How many mates of a hook a group with its matcher has; then, whether the hook is missing.
+def _compare_groups(other: Any, group: dict[str, Any], number: int) -> tuple[int, int, int]:
+    """How like a group with its matcher is to the one that a hook was in: the more, the likelier.
 
-    What is left of the group without any hook counts as one, where it has more than a matcher.
+    By how many of its mates it has, how few others, and that the hook itself is missing. What is
+    left of the group without any hook has one mate, where it has more than a matcher.
     """
     if not isinstance(other, dict) or not same(other.get("matcher"), group.get("matcher")):
-        return 0, 0
+        return 0, 0, 0
     if other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
-        return int(same({**other, **group, "hooks": []}, other)), 1
-    has = [any(same(hook, one) for one in _hooks_in(other)) for hook in group["hooks"]]
-    return sum(has) - has[number], int(not has[number])
+        return int(same({**other, **group, "hooks": []}, other)), 0, 1
+    hooks, others = group["hooks"], _hooks_in(other)
+    has = [any(same(hook, one) for one in others) for hook in hooks]
+    known = sum(any(same(hook, one) for hook in hooks) for one in others)
+    return sum(has) - has[number], known - len(others), int(not has[number])
 
 
 def _hooks_in(group: Any) -> list[Any]:
