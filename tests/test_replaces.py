@@ -122,3 +122,36 @@ def test_a_hook_that_comes_after_the_question_stays(
     monkeypatch.setattr(consent, "agree", put_later)
     outcome = run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes", code=1)
     assert "what you agreed to has changed meanwhile" in outcome.err and path.read_text() == OLD
+
+
+def test_what_an_uninstall_could_not_give_back_comes_with_all(hookctl: Hookctl, isolated: Path) -> None:
+    path, config = (isolated / "home" / ".codex" / name for name in ("hooks.json", "config.toml"))
+    put(path, OLD)
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "codex", "--yes")
+    switched = config.read_text()
+    put(config, "[broken")
+    run(hookctl, "uninstall", "notify", "--host", "codex", code=1)
+    put(config, switched)
+    run(hookctl, "uninstall", "--all", "--yes")
+    assert (path.read_text(), config.exists(), keeps(isolated)) == (OLD, False, False)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [[OWN_HOOK, OLD_HOOK, OWN_HOOK]],
+        [[OLD_HOOK, OWN_HOOK], ["x", OLD_HOOK, OWN_HOOK]],
+        [[OWN_HOOK, "x"], [OLD_HOOK, OWN_HOOK]],
+        [[OWN_HOOK, OLD_HOOK], [OWN_HOOK, OLD_HOOK]],
+    ],
+)
+def test_a_hook_comes_back_beside_the_right_one_of_two_equals(
+    hookctl: Hookctl, isolated: Path, groups: list[list[str]]
+) -> None:
+    stop = [{"hooks": [{"type": "command", "command": command} for command in group]} for group in groups]
+    path = put(isolated / "home" / ".claude" / "settings.json", json.dumps({"hooks": {"Stop": stop}}))
+    before = path.read_bytes()
+    run(hookctl, "install", "--host", "claude")
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "claude", "--yes")
+    run(hookctl, "uninstall", "--all", "--yes")
+    assert path.read_bytes() == before

@@ -237,6 +237,8 @@ def _whole_pack(
         raise ValueError("a pack's name is not valid")
     if not re.fullmatch(_DIGEST, pack.digest):
         raise ValueError("a pack's digest is not valid")
+    if not re.fullmatch("[A-Za-z0-9._+!-]{0,64}", pack.version):  # a person reads it, to consent
+        raise ValueError("a pack's version is not valid")
     folder = pack_folder(folders, target, name)
     if name == GUARD and HOOK in pack.files:  # 0.2.0 had a folder for each host
         folder = os.path.join(folder, target.host.name)

@@ -425,9 +425,12 @@ def _insert_hook(host: Host, before: Document, current: Document, path: Path) ->
         return _insert(before, current, path, listed, same)
     group, groups = before.get(item), current.get(listed)
     mates = [number for number in range(len(group["hooks"])) if number != path[-1]]
-    for number, other in enumerate(groups if isinstance(groups, list) else ()):
-        if _is_same_group(other, group, mates):
-            return _insert(before, current, path, (*listed, number, "hooks"), same)
+    groups = groups if isinstance(groups, list) else []
+    likeness = [_compare_groups(other, group, path[-1]) for other in groups]
+    best = max(likeness, default=(0, 0, 0))
+    if best[0]:
+        number = likeness.index(best)
+        return _insert(before, current, path, (*listed, number, "hooks"), same)
     for mate in reversed(mates):
         before = before.remove((*item, "hooks", mate))
 
@@ -447,25 +450,31 @@ def _insert(
     """The document with an item of the text before in a list, behind its nearest predecessor."""
     items, position = current.get(listed), 0
     items = items if isinstance(items, list) else []
-    for former in before.get(path[:-1])[: path[-1]]:
+    formers = before.get(path[:-1])[: path[-1]]
+    for index, former in enumerate(formers, 1):
         places = [number for number, item in enumerate(items, 1) if is_same(item, former)]
-        position = places[-1] if places else position
+        rank = sum(is_same(other, former) for other in formers[:index])  # among its equals
+        position = places[:rank][-1] if places else position
     try:
         return current.insert_raw((*listed, position), before.block(path))
     except (HookctlError, KeyError):
         return current.append(listed, before.get(path))  # its text cannot stand alone
 
 
-def _is_same_group(other: Any, group: dict[str, Any], mates: Iterable[int]) -> bool:
-    """Whether a group is the one that a hook was in, by its matcher and one of the other hooks.
+def _compare_groups(other: Any, group: dict[str, Any], number: int) -> tuple[int, int, int]:
+    """How like a group with its matcher is to the one that a hook was in: the more, the likelier.
 
-    Or by what is left of the group without any hook, where it has more than a matcher.
+    By how many of its mates it has, how few others, and that the hook itself is missing. What is
+    left of the group without any hook has one mate, where it has more than a matcher.
     """
     if not isinstance(other, dict) or not same(other.get("matcher"), group.get("matcher")):
-        return False
+        return 0, 0, 0
     if other.get("hooks") == [] and set(group) - {"hooks", "matcher"}:
-        return same({**other, **group, "hooks": []}, other)
-    return any(same(hook, group["hooks"][mate]) for hook in _hooks_in(other) for mate in mates)
+        return int(same({**other, **group, "hooks": []}, other)), 0, 1
+    hooks, others = group["hooks"], _hooks_in(other)
+    has = [any(same(hook, one) for one in others) for hook in hooks]
+    known = sum(any(same(hook, one) for hook in hooks) for one in others)
+    return sum(has) - has[number], known - len(others), int(not has[number])
 
 
 def _hooks_in(group: Any) -> list[Any]:

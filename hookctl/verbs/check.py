@@ -14,7 +14,7 @@ from hookctl.system.project import has_mark, upwards
 from hookctl.verbs.doctor import finding_lines
 
 HELP = """
---require PACK|./FILE  Fail unless this pack is installed here; a file: with exactly this content.
+--require PACK|./FILE  Fail unless this pack is installed; of a file or hookctl:PACK, this content.
 
 Examples:
   hookctl check --require guard             fail where the guard is missing
@@ -29,8 +29,8 @@ def check(folders: Folders, project: str = "", require: Sequence[str] = ()) -> R
     declared = rules.Project(folder, os.path.realpath(cwd), _find_project(cwd, ""))
     required = []
     for name in dict.fromkeys(require):
-        is_source = programs.is_path(name) or name.startswith(OURS)
-        pack = programs.load_pack(name) if is_source else None
+        has_content = programs.is_path(name) or name.startswith(OURS)
+        pack = programs.load_pack(name) if has_content else None
         if not pack and not name.replace("-", "").isalnum():
             raise errors.usage_error(f"no pack: {name!r}", "Give its name, or its file's path.")
         required.append((pack.name, name, pack) if pack else (name, "", None))

@@ -78,8 +78,10 @@ def others_question(folders: Folders) -> str:
 
 
 def _list_others(folders: Folders) -> list[DisabledHook]:
-    # What a pack replaces comes back with its uninstall.
-    return [hook for hook in read_disabled(folders) if not (hook.name or hook.by)]
+    records = store.read_known(folders)[0].values()
+    # What a pack replaces comes back with its uninstall, unless a file could not be read then.
+    installed = {name for record in records for name in record.packs}
+    return [hook for hook in read_disabled(folders) if not hook.name and hook.by not in installed]
 
 
 def put_back_others(folders: Folders, *, dry_run: bool) -> Result:
