@@ -130,7 +130,7 @@ def with_python(place: Place, text: str) -> Path:
 def hook_old(place: Place) -> None:
     """A launcher that an earlier hookctl released."""
     launcher = OUR_HOOK.replace(f'VERSION = "{__version__}"', 'VERSION = "0.1.9"')
-    released = json.dumps({"0.1.9": {"hook.py": digest(launcher.encode())}}).encode()
+    released = json.dumps({"0.2.0": {}, "0.1.9": {"hook.py": digest(launcher.encode())}}).encode()
     place.monkeypatch.setattr("hookctl.packs.programs.released_versions", lambda: released)
     place.install().hook.write_text(launcher)
 

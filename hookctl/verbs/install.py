@@ -45,7 +45,7 @@ Examples:
   hookctl install --host claude
   hookctl install --host claude --set MAX_STOP_BLOCKS=8
   hookctl install --host claude --scope project  for each clone of it
-  hookctl install protect --host claude          keeps keys and .env from tools; or notify
+  hookctl install protect --host claude          keeps .env files from tools
   hookctl install ./notify.toml --host claude    a pack of your own
   hookctl install git+https://github.com/ORG/REPO@latest --host claude
 """
