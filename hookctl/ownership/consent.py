@@ -34,7 +34,7 @@ class Review(NamedTuple):
 
     pack: Pack
     digest: str
-    is_agreed: bool  # a person on this machine agreed to this very content
+    is_agreed: bool  # a person here agreed to this very content, and it replaces nothing more
     is_changed: bool  # other content than was installed under the same version
     refused_env: tuple[str, ...]  # the variables that --allow-env has not let in
     moves: str  # from which release or version to which

@@ -54,12 +54,9 @@ def _find(draft: Draft, pack: Pack) -> Iterator[DisabledHook]:
     host, target, document = draft.host, draft.target, draft.document
     place, now = disable.place_of(draft.folders, target), clock.now(draft.folders.environ)
     switches = draft.sources.read(place.path, place.host.format)[1]
+    names = host.list_key("names")
     for path, handler, group in shapes.handlers(host.shape, document.value):
-        step, names, command = (
-            Step(HOOK, path),
-            host.list_key("names"),
-            store.text_of(host, handler),
-        )
+        step, command = Step(HOOK, path), store.text_of(host, handler)
         if names and "name" not in handler:  # else another hook may have the same one
             step = Step(NAME, names, command)
         event, matcher = shapes.event_of(host.shape, path), group.get("matcher")

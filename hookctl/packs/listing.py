@@ -126,9 +126,8 @@ def describe_move(pack: Pack, known: PackRecord) -> str:
     if known.commit and pack.commit:
         tags = pack.release.tags if pack.release else {}
         now = tags.get(pack.commit, f"commit {pack.commit[:7]}")
-        was = tags.get(
-            known.commit, f"commit {known.commit[:7]}" + " (no release now)" * bool(tags)
-        )
+        gone = " (no release now)" if tags else ""
+        was = tags.get(known.commit, f"commit {known.commit[:7]}{gone}")
         same = f"{now} is still the newest" if pack.release else f"still {now}"
     return same if was == now else f"{was} → {now}"
 

@@ -120,16 +120,17 @@ def find_release(tags: Mapping[str, str]) -> Release:
 
     A pre-release, and a name that is no version, is skipped.
     """
-    rows = list[tuple[bool, list[int], str]]()
+    releases, others = list[tuple[list[int], str]](), list[tuple[list[int], str]]()
     for name in tags:
         match = re.fullmatch(_VERSION, name)
         numbers = [int(number) for number in match[1].split(".")] if match else []
-        rows.append((bool(match and not match[2]), numbers, name))
-    rows.sort(reverse=True)  # versions first
-    _, newest, tag = rows[0] if rows and rows[0][0] else (False, [], "")
-    skipped = [name for known, numbers, name in rows if not known and not [] < numbers <= newest]
-    versions = [(tags[name], name) for known, _, name in rows[::-1] if known]
-    return Release(tag, dict(versions), _list_few(skipped))
+        (releases if match and not match[2] else others).append((numbers, name))
+    releases.sort()
+    newest, tag = releases[-1] if releases else ([], "")
+    skipped = [
+        name for numbers, name in sorted(others, reverse=True) if not numbers or numbers > newest
+    ]
+    return Release(tag, {tags[name]: name for _, name in releases}, _list_few(skipped))
 
 
 def _list_few(names: Sequence[str]) -> str:
