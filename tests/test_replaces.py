@@ -136,6 +136,17 @@ def test_what_an_uninstall_could_not_give_back_comes_with_all(hookctl: Hookctl, 
     assert (path.read_text(), config.exists(), keeps(isolated)) == (OLD, False, False)
 
 
+def test_who_takes_a_replaced_hooks_place_on_codex_is_off_and_not_called_replaced(
+    hookctl: Hookctl, isolated: Path
+) -> None:
+    groups = [{"hooks": [{"type": "command", "command": command}]} for command in (OLD_HOOK, OWN_HOOK)]
+    path = put(isolated / "home" / ".codex" / "hooks.json", json.dumps({"hooks": {"Stop": groups}}))
+    run(hookctl, "install", pack(isolated, "/.old-notify/"), "--host", "codex", "--yes")
+    put(path, json.dumps({"hooks": {"Stop": json.loads(path.read_text())["hooks"]["Stop"][1:]}}))
+    states = {hook["command"]: hook["state"] for hook in listed(hookctl, path, "codex")}
+    assert (states[OWN_HOOK], states[OLD_HOOK]) == ("off", "disabled")
+
+
 @pytest.mark.parametrize(
     "groups",
     [

@@ -16,11 +16,11 @@ from tests.bench import walk
 
 ROOT = Path(__file__).parents[1]
 SUMS = {  # the number of the day, and where it goes
-    "lines of hookctl/": (25_339, 25_500),
+    "lines of hookctl/": (25_344, 25_500),
     "statements of hookctl/": (17_500, 17_500),
     "lines of templates/": (5_199, 5_200),
     "lines of host data": (5_226, 5_500),
-    "lines of tests/": (37_976, 38_000),
+    "lines of tests/": (37_987, 38_000),
     "lines of docs/": (2_398, 2_400),
     "lines of README.md": (100, 100),
 }

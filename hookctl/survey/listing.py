@@ -196,8 +196,13 @@ def _is_switched_off(hook: Hook, disabled: DisabledHook) -> bool:
     if (hook.host, hook.file) != (disabled.host, disabled.file) or hook.is_disabled:
         return False
     if step.kind == SWITCH:
-        is_whole = len(hook.path) == 5  # else no switch of the host's is about it
-        return is_whole and codex.state_path(disabled.file, hook.path) == step.path[:-1]
+        # Another hook may have come to its place; one with a shorter path has no switch.
+        is_it = (hook.own_id or _digest(hook)).startswith(disabled.name or disabled.id)
+        return (
+            is_it
+            and len(hook.path) == 5
+            and codex.state_path(hook.file, hook.path) == step.path[:-1]
+        )
     is_alike = (hook.event, hook.matcher) == (disabled.event, disabled.matcher)
     return step.kind == NAME and is_alike and hook.fields.get("name", hook.command) == step.raw
 
