@@ -18,7 +18,7 @@ _ASKS = (
 )
 LONGEST_TEXT = 64 * 1024  # bytes of a file that is shown in full; of a longer one only its name
 _MOST = 100  # lines of a text that are shown unasked
-_MOST_COMPARED = 7_000  # lines: an author can make it slow to say how more of them differ
+_MOST_COMPARED = 10_000  # lines: an author can make it slow to say how more of them differ
 
 
 def lines(pack: Pack, digest: str, known: Mapping[str, str], *, verbose: bool) -> list[str]:
