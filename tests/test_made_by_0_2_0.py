@@ -138,6 +138,8 @@ def test_its_commands_answer_after_an_upgrade_and_so_do_the_new_ones(
     assert "theirs --look" in {hook["command"] for hook in hooks} or name != "claude", "it was traced"
     found = {finding["code"] for finding in data(hookctl("check --json", 0, 1))["findings"]}
     assert found <= {"entry_missing", "entries_wiped"}  # what is disabled
+    found = {finding["code"] for finding in data(hookctl("doctor --all --json", 0, 1))["findings"]}
+    assert not found & {"hook_changed", "hook_old"}, "its programs stay beside ours, for open sessions"
     assert silent(answers(old, top)) == silent(expected)
     assert rung(top) == ran
     new = made.registered(hookctl("status --all --json"))

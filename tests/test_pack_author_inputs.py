@@ -282,6 +282,12 @@ def test_a_script_is_read_by_what_runs_it(hookctl: Hookctl, command: str, text: 
     assert (done.code, [one.startswith(fault) for one in done.data["faults"]]) == ((1, [True]) if fault else (0, []))
 
 
+def test_doctor_says_that_an_interpreter_is_on_no_path(hookctl: Hookctl) -> None:
+    put(Path("own/pack.toml"), HEAD + hook("Stop").replace("true", "no-such-python x"))
+    assert hookctl("install", "./own", "--host", "claude", "--yes").code == 0
+    assert "no-such-python is not on PATH [script_missing]" in hookctl("doctor").out
+
+
 def test_a_matcher_that_fits_no_tool_is_said_everywhere_with_the_nearest(hookctl: Hookctl) -> None:
     slip = 'the matcher "Edti" matches no tool of Claude Code, which has Edit'
     told = noted(hookctl, hook("PostToolUse", 'matcher = "Edti|Write"'), case("PostToolUse", "none"))

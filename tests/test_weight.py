@@ -20,7 +20,7 @@ SUMS = {  # the number of the day, and where it goes
     "statements of hookctl/": (17_500, 17_500),
     "lines of templates/": (5_199, 5_200),
     "lines of host data": (5_226, 5_500),
-    "lines of tests/": (37_985, 38_000),
+    "lines of tests/": (37_993, 38_000),
     "lines of docs/": (2_398, 2_400),
     "lines of README.md": (100, 100),
 }

@@ -194,7 +194,7 @@ def _consent_of(record: Record | None, name: str) -> Consent:
 def _describe_changes(
     sources: Sources, target: Target, known: PackRecord, pack: Pack, commit: str
 ) -> tuple[list[tuple[str, ...]], dict[str, str]]:
-    """What changes, each with its difference; and the files of which that shows all."""
+    """What changes, each with its difference; and why a file need not be shown besides."""
     changes: list[tuple[str, ...]] = []
     if known.commit not in ("", commit):
         changes.append((f"  commit: was {known.commit}, now {commit or 'not from git'}",))

@@ -20,8 +20,8 @@ def take_out(
 ) -> PackRecord:
     """Disable the hooks that a pack replaces; returns its record with what it names.
 
-    Without `force` what an earlier install named stays, since somebody has put it back, and so does
-    all while the pack is disabled. Of what stands in a project's file the person is only told.
+    Without `force` a hook that an earlier install named stays, since somebody has put it back.
+    While the pack is disabled, all of them stay. Hooks in a project's own file are only named.
     """
     target, known, names = draft.target, draft.packs.get(pack.name), pack.replaces
     former, why = (), "it came back since"
